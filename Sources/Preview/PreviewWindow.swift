@@ -1,4 +1,5 @@
 import CSDL
+import Threads
 public import VideoBase
 
 /// A window that shows pictures, implemented with SDL2.
@@ -37,7 +38,7 @@ public final class PreviewWindow: Sendable {
         let link = Monitor(WindowLink(title: title))
         self.link = link
         self.size = size
-        guard OwnThread.start({ WindowThread.run(size, link) }) else {
+        guard DedicatedThread.start("vaenc-preview", { WindowThread.run(size, link) }) else {
             throw VaencError.noThread("for the preview")
         }
         let isThere: Bool? = try link.wait(atMostNanoseconds: 10_000_000_000) { link in

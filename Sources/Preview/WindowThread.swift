@@ -1,5 +1,6 @@
 import CSDL
 import Glibc
+import Threads
 import VideoBase
 
 /// The thread of a window. SDL requires that one thread makes all calls.

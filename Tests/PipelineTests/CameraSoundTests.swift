@@ -1,6 +1,7 @@
 import Capture
 import MediaFiles
 import Testing
+import Threads
 import VideoBase
 @testable import Vaenc
 

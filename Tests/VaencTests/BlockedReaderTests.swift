@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import Threads
 import VAAPI
 import VideoBase
 @testable import Vaenc
@@ -146,7 +147,7 @@ import VideoBase
     /// A call in a task is known as one, and one on a thread of its own is not.
     @Test func callsOfTasksAreKnown() async throws {
         #expect(BlockingCall(on: nil).isInTask)
-        #expect(try await SerialThread().run { _ in BlockingCall(on: nil).isInTask } == false)
+        #expect(try await SerialThread("test").run { _ in BlockingCall(on: nil).isInTask } == false)
     }
 
     /// Readers elsewhere are waited for, however long they take to begin.
@@ -154,7 +155,7 @@ import VideoBase
         let channel = fullChannel(1)
         // A thread that keeps no actor from running waits for the first reader without a limit.
         let blocking = call(isMain: isMain, patience: isMain ? 600_000_000_000 : 1000)
-        let thread = SerialThread()
+        let thread = SerialThread("test")
         async let waited: Void = thread.run { _ in try channel.waitForRoom(blocking) { false } }
         while channel.waitersForRoom == 0 { await Task.yield() }
         var reader = PacketSequence(channel: channel).makeAsyncIterator()
@@ -164,6 +165,6 @@ import VideoBase
 
     /// The main thread itself is known in scripts/test-dependent.sh: here the main actor runs on other threads.
     @Test func otherThreadsAreNotTheMainThread() async throws {
-        #expect(try await SerialThread().run { _ in BlockingCall(on: nil).isOnMainThread() } == false)
+        #expect(try await SerialThread("test").run { _ in BlockingCall(on: nil).isOnMainThread() } == false)
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 import TestOracles
+import Threads
 import Vaenc
 import VideoBase
 

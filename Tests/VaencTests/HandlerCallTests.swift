@@ -1,5 +1,6 @@
 import TestOracles
 import Testing
+import Threads
 import VAAPI
 @testable import Vaenc
 import VideoBase
@@ -27,7 +28,7 @@ import VideoBase
     /// Runs `body` on a thread of its own: one that hangs is an error and does not hold up the test.
     private func run(_ body: @escaping @Sendable () throws -> Void) throws {
         let end = Monitor<Result<Void, any Error>?>(nil)
-        let thread = SerialThread()
+        let thread = SerialThread("test")
         thread.add {
             let result = Result { try body() }
             end.withLock { $0 = result }

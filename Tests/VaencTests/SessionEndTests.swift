@@ -1,4 +1,5 @@
 import Testing
+import Threads
 import VAAPI
 @testable import Vaenc
 import VideoBase
@@ -152,7 +153,7 @@ import VideoBase
         let first = held.removeFirst()
         let encode = Task { try await session.encode(first, presentation: Pictures.time(0)) }
         await until { gate.withLock { $0.isEntered } }
-        let end = SerialThread()
+        let end = SerialThread("test")
         end.add { session.invalidate() }
         await until { session.core.isInvalidated }
         // So that the encoder has heard of it.
@@ -182,13 +183,13 @@ import VideoBase
         await until { gate.withLock { $0.isEntered } }
         // Beside the first, which holds its thread.
         let result = Monitor<Result<Void, any Error>?>(nil)
-        let other = SerialThread()
+        let other = SerialThread("test")
         other.add {
             let own = Result { try session.encode(held[1], presentation: Pictures.time(1)) }
             result.withLock { $0 = own }
         }
         await until { session.statistics.taken == 2 }
-        let end = SerialThread()
+        let end = SerialThread("test")
         end.add { session.invalidate() }
         await until { session.core.isInvalidated && session.statistics.dropped == 1 }
         gate.withLock { $0.isOpen = true }

@@ -1,3 +1,4 @@
+import Threads
 import VideoBase
 
 /// Reads a source's pictures ahead on its own thread. One other thread takes them.
@@ -22,7 +23,7 @@ final class FramePrefetcher: Sendable {
         self.source = source
         let size = source.info.size
         state = try Monitor(State(free: (0..<depth).map { _ in try SystemPixelBuffer(format: format, size: size) }))
-        guard OwnThread.start({ [self] in run() }) else { throw VaencError.noThread("to read ahead") }
+        guard DedicatedThread.start("vaenc-read", { [self] in run() }) else { throw VaencError.noThread("to read ahead") }
     }
 
     /// Returns the next picture in presentation order; nil at the end. Blocks. Return the picture with `recycle`.

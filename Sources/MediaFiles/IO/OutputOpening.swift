@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VideoBase
 
 /// Opens outputs that are written in place. For a named pipe it waits for a reader.

@@ -1,16 +1,15 @@
 internal import Glibc
 internal import Synchronization
-internal import VideoBase
 
 /// Monitors calls for which no other thread waits, and reports a call that does not return in time.
 ///
 /// One thread serves the whole process. It sleeps until the earliest deadline that was known when it fell asleep, so a
 /// call that returns in time costs two lock operations and wakes no thread.
-final class CallTimeoutMonitor: Sendable {
-    static let shared = CallTimeoutMonitor()
+package final class CallTimeoutMonitor: Sendable {
+    package static let shared = CallTimeoutMonitor()
 
     /// A call in progress.
-    struct Call: Hashable { fileprivate var number: UInt64 }
+    package struct Call: Hashable, Sendable { fileprivate var number: UInt64 }
 
     private struct Watched {
         var deadline: UInt64
@@ -31,7 +30,7 @@ final class CallTimeoutMonitor: Sendable {
     ///
     /// - Parameter isLost: Called once, on the monitor's thread, when the deadline passes. `end` then returns false.
     /// - Returns: The registered call, or nil if the system cannot start the monitor's thread.
-    func begin(nanoseconds: UInt64, isLost: @escaping @Sendable () -> Void) -> Call? {
+    package func begin(nanoseconds: UInt64, isLost: @escaping @Sendable () -> Void) -> Call? {
         let (sum, isTooLong) = Self.now.addingReportingOverflow(nanoseconds)
         let deadline = isTooLong ? UInt64.max : sum
         let (call, rings, starts) = state.withLock { state in
@@ -53,19 +52,9 @@ final class CallTimeoutMonitor: Sendable {
     }
 
     /// Unregisters a call that has returned. Returns false if the call was already reported as lost.
-    func end(_ call: Call) -> Bool { state.withLock { $0.calls.removeValue(forKey: call) != nil } }
+    package func end(_ call: Call) -> Bool { state.withLock { $0.calls.removeValue(forKey: call) != nil } }
 
-    private func start() -> Bool {
-        var thread = pthread_t()
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { _ in
-                CallTimeoutMonitor.shared.look()
-                return nil
-            }, nil)
-        if status == 0 { pthread_detach(thread) }
-        return status == 0
-    }
+    private func start() -> Bool { DedicatedThread.start("vaenc-timeouts") { CallTimeoutMonitor.shared.look() } }
 
     /// The body of the monitor's thread.
     private func look() {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import Threads
 internal import VideoBase
 
 /// Prevents driver calls during the end of the process.
@@ -64,24 +65,12 @@ enum ProcessEnd {
     static var isLoaderStuck: Bool {
         guard state.withLock({ $0.hasHungCall }) else { return false }
         let isBack = Monitor(false)
-        // SAFETY: The thread takes ownership of the retained monitor.
-        let context = unsafe Unmanaged.passRetained(isBack).toOpaque()
-        var thread = pthread_t()
-        let failed = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                guard let context = unsafe context else { return nil }
-                let isBack = unsafe Unmanaged<Monitor<Bool>>.fromOpaque(context).takeRetainedValue()
-                // Opens the program itself, which loads nothing but takes the loader's lock.
-                if let program = unsafe dlopen(nil, RTLD_LAZY) { unsafe dlclose(program) }
-                isBack.withLock { $0 = true }
-                return nil
-            }, context)
-        guard failed == 0 else {
-            unsafe Unmanaged<Monitor<Bool>>.fromOpaque(context).release()
-            return false
+        let starts = DedicatedThread.start("vaenc-loader") {
+            // Opens the program itself, which loads nothing but takes the loader's lock.
+            if let program = unsafe dlopen(nil, RTLD_LAZY) { unsafe dlclose(program) }
+            isBack.withLock { $0 = true }
         }
-        pthread_detach(thread)
+        guard starts else { return false }
         return isBack.wait(atMostNanoseconds: loaderNanoseconds) { $0 ? true : nil } == nil
     }
 

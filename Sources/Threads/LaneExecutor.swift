@@ -1,14 +1,13 @@
 internal import Glibc
-internal import Synchronization
-internal import VideoBase
+package import Synchronization
 
 /// A group of threads that executes the jobs of a few lanes. The jobs of one lane run one at a time and in order. Lanes
 /// run in parallel, and lanes with a lower index take precedence.
 ///
 /// No thread belongs to a lane. A thread that finishes a job takes the next ready job of any lane. If nothing else is
 /// ready, a job that was added by the finished job, in any lane, therefore runs without a thread switch.
-final class LaneExecutor: Sendable {
-    typealias Job = () -> Void
+package final class LaneExecutor: Sendable {
+    package typealias Job = () -> Void
 
     private struct Lane {
         var jobs: [Job] = []
@@ -37,57 +36,58 @@ final class LaneExecutor: Sendable {
     ///
     /// It is an object: each `withLock` of a `Mutex` that holds an optional closure wraps the closure once more. That
     /// leaks memory, and it overflows the stack when the chain of wrappers is released.
-    final class LossHandler: Sendable {
-        let report: @Sendable (any Error) -> Void
-        init(_ report: @escaping @Sendable (any Error) -> Void) { self.report = report }
+    package final class LossHandler: Sendable {
+        package let report: @Sendable (any Error) -> Void
+        package init(_ report: @escaping @Sendable (any Error) -> Void) { self.report = report }
     }
 
     /// The handler of calls that do not return, or nil if the jobs do not make device calls directly on these threads.
-    let whenLost = Mutex<LossHandler?>(nil)
+    package let whenLost = Mutex<LossHandler?>(nil)
+    private let name: String
     private let state: Monitor<State>
     /// Signals the callers that wait for the end of a lane.
     private let ends = Monitor(())
 
     /// The state of one thread of the executor.
-    final class Post: Sendable {
-        fileprivate let crew: LaneExecutor
+    package final class Post: Sendable {
+        fileprivate let executor: LaneExecutor
         /// The lane of the job that the thread runs, or -1.
         fileprivate let lane = Atomic(-1)
         fileprivate let isLeftBehind = Atomic(false)
         private let calls = Atomic(false)
         private let lent = Atomic(false)
 
-        fileprivate init(_ crew: LaneExecutor) { self.crew = crew }
+        fileprivate init(_ executor: LaneExecutor) { self.executor = executor }
 
         /// The state of the calling thread, or nil if it belongs to no executor.
-        static var current: Post? {
+        package static var current: Post? {
             guard let key = LaneExecutor.key, let pointer = unsafe pthread_getspecific(key) else { return nil }
             // SAFETY: The thread's body keeps its `Post` until the thread ends.
             return unsafe Unmanaged<Post>.fromOpaque(pointer).takeUnretainedValue()
         }
 
         /// Whether the thread is in a device call. Used only by the thread itself.
-        var isInCall: Bool {
+        package var isInCall: Bool {
             get { calls.load(ordering: .relaxed) }
             set { calls.store(newValue, ordering: .relaxed) }
         }
 
         /// Whether the thread runs foreign code, such as a caller's handler. Used only by the thread itself.
-        var isLent: Bool {
+        package var isLent: Bool {
             get { lent.load(ordering: .relaxed) }
             set { lent.store(newValue, ordering: .relaxed) }
         }
 
         /// The handler of lost calls, or nil if device calls must not run on this thread.
-        var whenLost: LossHandler? { isLent ? nil : crew.whenLost.withLock { $0 } }
+        package var whenLost: LossHandler? { isLent ? nil : executor.whenLost.withLock { $0 } }
 
         /// Marks the thread as abandoned: it takes no more jobs.
-        func resign() { isLeftBehind.store(true, ordering: .releasing) }
+        package func resign() { isLeftBehind.store(true, ordering: .releasing) }
 
         /// Replaces this thread, which is stuck, by a new one.
-        func replace() {
+        package func replace() {
             resign()
-            crew.leaveBehind(lane.load(ordering: .acquiring))
+            executor.leaveBehind(lane.load(ordering: .acquiring))
         }
     }
 
@@ -96,29 +96,30 @@ final class LaneExecutor: Sendable {
         return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    /// Creates an executor with one thread per lane.
+    /// Creates an executor with one thread per lane. Returns nil if the system cannot start the threads.
     ///
-    /// - Throws: A `VaencError` if the system cannot start the threads.
-    init(lanes: Int) throws {
+    /// - Parameter name: The name of the threads.
+    package init?(_ name: String, lanes: Int) {
+        self.name = name
         state = Monitor(State(lanes: Array(repeating: Lane(), count: lanes)))
         for _ in 0..<lanes {
             guard start() else {
                 for lane in 0..<lanes { close(lane) }
-                throw VaencError.noThread("for a device")
+                return nil
             }
         }
     }
 
     /// Whether the calling thread is running a job of this lane.
-    func isDoing(_ lane: Int) -> Bool {
-        guard let post = Post.current, post.crew === self else { return false }
+    package func isDoing(_ lane: Int) -> Bool {
+        guard let post = Post.current, post.executor === self else { return false }
         return post.lane.load(ordering: .relaxed) == lane
     }
 
     /// Adds a job to a lane. If the executor has no threads left, the job runs immediately on the calling thread.
     ///
     /// - Parameter isAwaited: Whether the caller waits for the job and therefore takes no other job meanwhile.
-    func add(to lane: Int, isAwaited: Bool = false, _ job: sending @escaping Job) {
+    package func add(to lane: Int, isAwaited: Bool = false, _ job: sending @escaping Job) {
         // SAFETY: The job is used only by the one thread that takes it, or only here.
         nonisolated(unsafe) let job = job
         let (hasThread, isReady) = state.withLockWithoutNotifying { state in
@@ -133,14 +134,14 @@ final class LaneExecutor: Sendable {
 
     /// Whether the calling thread takes another job after the current one.
     private var looksForJobs: Bool {
-        guard let post = Post.current, post.crew === self else { return false }
+        guard let post = Post.current, post.executor === self else { return false }
         return !post.isLeftBehind.load(ordering: .acquiring)
     }
 
     /// Closes a lane: no more jobs may be added to it. Waits for the lane's jobs, except on a thread of this executor.
-    func end(_ lane: Int) {
+    package func end(_ lane: Int) {
         close(lane)
-        if Post.current?.crew === self { return }
+        if Post.current?.executor === self { return }
         ends.wait { _ in state.withLockWithoutNotifying { $0.threads == 0 || $0.lanes[lane].isDone } ? () : nil }
     }
 
@@ -150,29 +151,17 @@ final class LaneExecutor: Sendable {
 
     /// Starts a thread. Returns false if the system cannot start one.
     private func start() -> Bool {
-        guard Self.key != nil else { return false }
-        var thread = pthread_t()
-        // SAFETY: The new thread takes ownership of the retained `Post`. If no thread starts, it is released below.
-        let context = unsafe Unmanaged.passRetained(Post(self)).toOpaque()
+        guard let key = Self.key else { return false }
+        let post = Post(self)
         state.withLockWithoutNotifying { $0.threads += 1 }
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                guard let context = unsafe context, let key = LaneExecutor.key else { return nil }
-                unsafe pthread_setspecific(key, context)
-                let post = unsafe Unmanaged<Post>.fromOpaque(context).takeUnretainedValue()
-                post.crew.work(at: post)
-                pthread_setspecific(key, nil)
-                unsafe Unmanaged<Post>.fromOpaque(context).release()
-                return nil
-            }, context)
-        if status == 0 {
-            pthread_detach(thread)
-        } else {
-            state.withLockWithoutNotifying { $0.threads -= 1 }
-            unsafe Unmanaged<Post>.fromOpaque(context).release()
+        let starts = DedicatedThread.start(name) {
+            // SAFETY: The thread's body keeps `post` until the thread ends, and resets the value before.
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(post).toOpaque())
+            post.executor.work(at: post)
+            pthread_setspecific(key, nil)
         }
-        return status == 0
+        if !starts { state.withLockWithoutNotifying { $0.threads -= 1 } }
+        return starts
     }
 
     private func work(at post: Post) {

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Threads
 package import VideoBase
 
 /// Makes driver calls that may never return, on threads that can be abandoned.

@@ -1,14 +1,13 @@
 internal import Glibc
 internal import Synchronization
-internal import VideoBase
 
 /// A thread that runs one job after another for changing callers. Idle workers are kept for reuse.
 ///
 /// A job that never ends blocks only its own thread.
-final class Worker: Sendable {
+package final class Worker: Sendable {
     /// A job. It does the work and returns a closure that publishes the result. The closure is called after everything
     /// that the work referenced has been released.
-    typealias Job = @Sendable () -> @Sendable () -> Void
+    package typealias Job = @Sendable () -> @Sendable () -> Void
 
     private static let idleOnes = Mutex<[Worker]>([])
     /// The maximum number of idle workers that are kept.
@@ -24,33 +23,24 @@ final class Worker: Sendable {
     private init() {}
 
     /// Whether the calling thread belongs to a worker.
-    static var isCurrent: Bool { key.map { unsafe pthread_getspecific($0) != nil } ?? false }
+    package static var isCurrent: Bool { key.map { unsafe pthread_getspecific($0) != nil } ?? false }
 
     /// Returns an idle worker or a new one, or nil if the system cannot start a thread.
-    static func idle() -> Worker? {
+    package static func idle() -> Worker? {
         if let worker = idleOnes.withLock({ $0.popLast() }) { return worker }
         guard key != nil else { return nil }
         let worker = Worker()
-        var thread = pthread_t()
-        // SAFETY: The new thread takes ownership of the retained worker. If no thread starts, it is released below.
-        let context = unsafe Unmanaged.passRetained(worker).toOpaque()
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                guard let context = unsafe context, let key = Worker.key else { return nil }
-                unsafe pthread_setspecific(key, context)
-                unsafe Unmanaged<Worker>.fromOpaque(context).takeRetainedValue().work()
-                return nil
-            }, context)
-        guard status == 0 else {
-            unsafe Unmanaged<Worker>.fromOpaque(context).release()
-            return nil
+        let starts = DedicatedThread.start("vaenc-call") {
+            guard let key = Worker.key else { return }
+            // SAFETY: The value only marks the thread; nobody follows the pointer.
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(worker).toOpaque())
+            worker.work()
+            pthread_setspecific(key, nil)
         }
-        pthread_detach(thread)
-        return worker
+        return starts ? worker : nil
     }
 
-    func start(_ job: @escaping Job) { self.job.withLock { $0 = job } }
+    package func start(_ job: @escaping Job) { self.job.withLock { $0 = job } }
 
     /// The body of the worker's thread.
     private func work() {
