@@ -4,7 +4,7 @@ import VAAPI
 @testable import Vaenc
 
 /// `change` and `set` during a running session have the same effect, which a later swap keeps.
-@Suite(.timeLimit(.minutes(60))) struct ChangeTests {
+@Suite(.timeLimit(.minutes(60))) struct RunningChangeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var device: DeviceSelector

@@ -4,7 +4,7 @@ import VideoBase
 @testable import SoftwareEncode
 
 /// The number of pictures that the libraries hold back before the first packet.
-@Suite struct LiveTests {
+@Suite struct LiveEncodingTests {
     private func heldBack(_ change: (inout EncoderConfiguration) -> Void) throws -> (pictures: Int, hasB: Bool) {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.frameRate = Rational(30)

@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// What a recording reports: progress, losses, and an early end.
-@Suite struct CaptureAccountTests {
+@Suite struct CaptureReportTests {
     private static let options = ["--device", "software", "--codec", "h264", "--preset", "7"]
 
     private func capture(_ cameras: String, _ arguments: [String], _ body: (CaptureRun) throws -> Void) throws {

@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-@Suite struct SettingsTests {
+@Suite struct EncoderSettingsTests {
     private func settings(_ change: (inout EncoderConfiguration) -> Void) throws -> EncoderSettings {
         var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
         change(&configuration)

@@ -5,7 +5,7 @@ import VideoBase
 @testable import MediaFiles
 
 /// `--size` and `--fit`.
-@Suite struct ShapeTests {
+@Suite struct FrameShaperTests {
     private func shaped(_ source: VideoSize, _ output: VideoSize, _ fit: FrameFit, aspect: Rational? = nil) throws
         -> [UInt8]
     {

@@ -7,7 +7,7 @@ import VideoBase
 @testable import SoftwareEncode
 
 /// HEVC of ten bits through libx265, and conversion of pictures of another depth.
-@Suite struct DepthTests {
+@Suite struct BitDepthTests {
     private static let size = VideoSize(width: 96, height: 64)
 
     /// Encodes five pictures of the pattern at QP 0.

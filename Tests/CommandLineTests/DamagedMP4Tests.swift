@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// MP4 files with damaged headers are bad input (65) for each command, reported in one line.
-@Suite struct DamagedEntryTests {
+@Suite struct DamagedMP4Tests {
     private static func makeClip(in folder: String) throws -> [UInt8] {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264",

@@ -3,7 +3,7 @@ import Testing
 
 /// Recordings end at any moment, in every container: before the first picture and after each of twelve, by Ctrl-C, a
 /// kill, or an unplugged camera.
-@Suite struct CaptureMomentTests {
+@Suite struct CaptureInterruptionTests {
     enum Ending: String, CaseIterable {
         case unplug, interrupt, kill
     }

@@ -3,7 +3,7 @@ import Testing
 import TestOracles
 import VideoBase
 
-@Suite struct FormTests {
+@Suite struct InputFramingTests {
     /// Makes an avcC or hvcC with the size of the lengths and the parameter sets.
     private func record(_ stream: Stream, lengthSize: Int) -> [UInt8] {
         func sized(_ unit: [UInt8]) -> [UInt8] { [UInt8(unit.count >> 8), UInt8(unit.count & 255)] + unit }

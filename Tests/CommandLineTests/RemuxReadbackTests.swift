@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// FFmpeg reads what `vaenc remux` copies unchanged. What a container cannot describe is refused.
-@Suite struct HeldFormTests {
+@Suite struct RemuxReadbackTests {
     private func remux(_ input: String, _ output: String, _ more: [String] = [], in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, ["remux", input, "-o", output] + more, directory: folder, timeout: 60)
     }

@@ -3,7 +3,7 @@ import Testing
 
 /// Frame rates that change the playing speed or are assumed, and regions that extend past the picture: each is
 /// reported.
-@Suite struct SpeedTests {
+@Suite struct PlaybackSpeedTests {
     /// The input has its own frame rate, and another one is requested.
     @Test(arguments: ["in.mp4", "in.y4m", "testsrc:64x48@25:10", "in.mkv"]) func changedSpeedIsReported(_ input: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -3,7 +3,7 @@ import Testing
 
 /// No option is ignored silently, and every reason is the true one, if the codec, container, device or another option
 /// prevents a request.
-@Suite struct TruthTests {
+@Suite struct OptionReasonTests {
     private struct Run {
         var status: Int
         var report: JSONValue?
