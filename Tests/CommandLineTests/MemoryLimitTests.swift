@@ -147,7 +147,7 @@ import Testing
         #expect(all.first == 69 && all.last == 0, "\(all)")
     }
 
-    @Test func lackOfMemoryInLibx265IsReportedForLargePictures() throws {
+    @Test func lackOfMemoryForLargeHEVCPicturesIsReported() throws {
         let all = try statuses(
             [
                 "encode", "testsrc:3840x2160@25:12", "--device", "software", "--codec", "hevc", "--preset", "7", "-o",

@@ -102,7 +102,7 @@ import Testing
 
     /// If the device does not encode ten bits, the input is encoded in eight, which is reported and refused by
     /// --strict.
-    @Test func tenBitInputIsReducedForAnEightBitDevice() throws {
+    @Test func tenBitInputIsReducedToEightBits() throws {
         try Files.withTemporaryFolder { folder in
             let arguments = [
                 "testsrc:64x48@25:5", "--input-format", "p010", "--device", "reference", "--codec", "h264", "--json", "-o",

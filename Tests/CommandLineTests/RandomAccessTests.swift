@@ -116,7 +116,7 @@ import Testing
     }
 
     /// With long-term references, pictures after an I picture may refer to earlier ones, so it is no access point.
-    @Test(arguments: ["h264", "hevc"]) func intraPicturesWithLongTermReferencesAreNoAccessPoints(_ codec: String) throws {
+    @Test(arguments: ["h264", "hevc"]) func longTermReferencesPreventAccessPoints(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             for container in ["mp4", "mkv"] {
                 let report = try Self.encode(

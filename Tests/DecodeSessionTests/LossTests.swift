@@ -87,7 +87,7 @@ import VideoBase
 
     /// One byte of the stream is wrong, at regular intervals.
     @Test(arguments: VideoCodec.allCases)
-    func wrongByteLosesNoCount(codec: VideoCodec) throws {
+    func wrongByteKeepsCountsConsistent(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 12, width: 64, height: 64)
         let places = stride(from: 0, to: stream.bytes.count, by: 61)
         for place in places {

@@ -34,7 +34,7 @@ import Testing
             places.append(file.count + head)
             file += block
         }
-        // A block 10 before 0, one in a group, one at 0, and two in a later cluster.
+        // A block 10 before 0, one in a group, one at 0, one 30 before 0, and two in a later cluster.
         add(Self.block(0xA3, 1, -30), head: 2)
         let group = Self.block(0xA1, 2, -25)
         add(Self.element([0xA0], group), head: 4)

@@ -23,7 +23,7 @@ import VAAPI
         return configuration
     }
 
-    /// Each value is the time of a session's first frame, followed by other scales.
+    /// Each value is tried in every time scale, from the first frame of a session on.
     @Test(arguments: [DeviceSelector.reference, .software]) func extremePresentationTimesAreAcceptedOrRefused(_ device: DeviceSelector) async throws {
         var taken = 0
         for (index, value) in Self.values.enumerated() {
