@@ -36,7 +36,42 @@ _Bool vaenc_libav_names_option(const char *line) {
     return 0;
 }
 
+// The first packet that libavformat called corrupt since the last question, by the thread that read it.
+static struct {
+    long thread;
+    int stream;
+    long long dts;
+} corrupt;
+
+static void keep_corrupt(void *context, int level, const char *format, va_list arguments) {
+    char text[LOG_LENGTH];
+    int print_prefix = 0, stream;
+    long long dts;
+    if (!table.av_log_format_line2 ||
+        table.av_log_format_line2(context, level, format, arguments, text, sizeof text, &print_prefix) < 0) return;
+    const char *message = strstr(text, "Packet corrupt");
+    if (!message || sscanf(message, "Packet corrupt (stream = %d, dts = %lld", &stream, &dts) != 2) return;
+    pthread_mutex_lock(&log_lock);
+    if (!corrupt.thread) {
+        corrupt.thread = syscall(SYS_gettid);
+        corrupt.stream = stream;
+        corrupt.dts = dts;
+    }
+    pthread_mutex_unlock(&log_lock);
+}
+
+_Bool vaenc_libav_take_corrupt(int *stream, int64_t *dts) {
+    pthread_mutex_lock(&log_lock);
+    _Bool found = corrupt.thread == syscall(SYS_gettid);
+    *stream = corrupt.stream;
+    *dts = corrupt.dts;
+    corrupt.thread = 0;
+    pthread_mutex_unlock(&log_lock);
+    return found;
+}
+
 static void keep_line(void *context, int level, const char *format, va_list arguments) {
+    if (level == AV_LOG_WARNING && !strncmp(format, "Packet corrupt", 14)) return keep_corrupt(context, level, format, arguments);
     if (level > AV_LOG_ERROR) return;
     char text[LOG_LENGTH];
     // The prefix is `[name @ address] `; only the message is useful.

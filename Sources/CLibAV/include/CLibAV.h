@@ -243,6 +243,8 @@ _Bool vaenc_libav_take_own_log(char *_Nonnull line, size_t size);
 
 /// Whether one of the last lines of this thread contains `part`. Discards no line.
 _Bool vaenc_libav_has_logged(const char *_Nonnull part);
+// The first packet that libavformat called corrupt on this thread since the last call; false if there is none.
+_Bool vaenc_libav_take_corrupt(int *_Nonnull stream, int64_t *_Nonnull dts);
 
 typedef int (*_Nonnull VaencReadPacket)(void *_Nullable opaque, uint8_t *_Nonnull bytes, int count);
 typedef int (*_Nonnull VaencWritePacket)(void *_Nullable opaque, const uint8_t *_Nonnull bytes, int count);

@@ -65,6 +65,9 @@ package import VideoBase
         standard = VideoCodec(libavcodecID: identifier)
         marksMemory = standard != nil && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        // Damage of H.264 and HEVC is found by marks in the pictures' memory; other decoders conceal it unless they may stop there.
+        let explode: Int32 = 8
+        if standard == nil { unsafe context?.pointee.err_recognition |= explode }
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
         guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {

@@ -94,6 +94,9 @@ import VideoBase
     /// Whether the file has sound.
     let hasSound: Bool
 
+    /// Whether the packet that could not be read is the first of its stream.
+    var faultIsAtStart: Bool { input.faultIsAtStart }
+
     /// The start of each sound stream for which the file states one, without the samples that players skip.
     var soundStarts: [MediaTime] {
         sounds.compactMap { sound in

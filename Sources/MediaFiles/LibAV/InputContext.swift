@@ -23,6 +23,12 @@ import VideoBase
     var times: ContinuedTimes?
     /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
+    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and the first
+    /// packet has none before it.
+    private var firstCorrupt: (stream: Int, dts: Int64)?
+    private static let lacksStart = "the first packet lacks data"
+    /// Whether `fault` is that of a stream's first packet.
+    var faultIsAtStart: Bool { fault == Self.lacksStart }
     private let reader: ByteReader
     private let start: Int
     /// The offset in the input of the end of the latest packet; nil if it is unknown.
@@ -53,28 +59,31 @@ import VideoBase
         endsEarly = try FileEnd.isEarly(reader)
         io.early = try EarlyBlocks(reader)
         _ = LibAV.takeLog()
+        _ = LibAV.takeCorruptPacket()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
         unsafe opened.pointee.pb = io.context
         unsafe opened.pointee.flags |= vaenc_flag_custom_io()
         // The name helps to distinguish formats without a signature. On failure the call frees the context.
         let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
-        let known = unsafe codec.flatMap { unsafe av.pointee.av_find_input_format!($0.rawValue) }
+        let format = try codec?.rawValue ?? (Self.beginsInsideTransportPacket(reader) ? "mpegts" : nil)
+        let known = unsafe format.flatMap { unsafe av.pointee.av_find_input_format!($0) }
         let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
         guard code >= 0, let context = unsafe context else {
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
         }
         unsafe self.context = unsafe context
-        let format = unsafe String(cString: context.pointee.iformat.pointee.name)
-        container = format.split(separator: ",").first.map(String.init) ?? format
+        let opened = unsafe String(cString: context.pointee.iformat.pointee.name)
+        container = opened.split(separator: ",").first.map(String.init) ?? opened
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
-        if Self.refused.contains(format) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
+        if Self.refused.contains(opened) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
+        firstCorrupt = LibAV.takeCorruptPacket()
         try lookAtSound()
         try correctStarts()
     }
@@ -195,8 +204,9 @@ import VideoBase
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             let corrupt: Int32 = 2
+            let isFirst = unsafe isFirstCorrupt(packet)
             let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
-            fault = isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
+            fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
             unsafe packet.pointee.flags &= ~corrupt
             let place = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
@@ -204,6 +214,25 @@ import VideoBase
             if !io.early.isEmpty { unsafe setEarlyTime(of: packet) }
             return .packet
         }
+    }
+
+    /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take it for a bare
+    /// stream.
+    private static func beginsInsideTransportPacket(_ reader: ByteReader) throws -> Bool {
+        let head = try reader.peek(4096)
+        let (packetSize, sync, count): (Int, UInt8, Int) = (188, 0x47, 8)
+        func isPacket(at offset: Int) -> Bool {
+            let last = offset + (count - 1) * packetSize
+            return last < head.count && stride(from: offset, through: last, by: packetSize).allSatisfy { head[$0] == sync }
+        }
+        return !isPacket(at: 0) && (1..<packetSize).contains(where: isPacket)
+    }
+
+    /// Whether the packet is the first of its stream and lacks data.
+    private func isFirstCorrupt(_ packet: UnsafePointer<AVPacket>) -> Bool {
+        guard let known = firstCorrupt, known.stream == Int(unsafe packet.pointee.stream_index) else { return false }
+        firstCorrupt = nil
+        return unsafe packet.pointee.dts == known.dts
     }
 
     /// Whether the input has ended inside a Y4M picture. libavformat treats such a file as complete.

@@ -13,7 +13,7 @@ import VideoBase
     private let av: UnsafePointer<VaencLibAV>
     /// The open files, by the addresses of their contexts.
     private var files: [UInt: WriteContext] = [:]
-    private var closedBytes = 0
+    private var closedBytes: [String: Int] = [:]
     /// The final names of the files that were begun, except the playlist.
     private var begun: Set<String> = []
     private var hasPlaylist = false
@@ -94,7 +94,7 @@ import VideoBase
 
     var isImmediate: Bool { true }
     var isSeekable: Bool { false }
-    var bytesWritten: Int { closedBytes + files.values.reduce(0) { $0 + $1.file.bytesWritten } }
+    var bytesWritten: Int { closedBytes.values.reduce(0, +) + files.values.reduce(0) { $0 + $1.file.bytesWritten } }
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -141,7 +141,7 @@ import VideoBase
         writer.flush()
         do {
             if let error = writer.error { throw error }
-            closedBytes += writer.file.bytesWritten
+            closedBytes[Self.finalName(writer.file.path)] = writer.file.bytesWritten
             try writer.file.commit()
             if writer.file.path.hasSuffix(Self.unfinished) { unnamed.insert(writer.file.path) }
             if Self.finalName(writer.file.path) == name {

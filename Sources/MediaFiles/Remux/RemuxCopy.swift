@@ -234,8 +234,9 @@ import VideoBase
                     .badInput, "\(input.name) ends after packet \(packetCount), for \(growth)", remedy: ByteReader.growthRemedy)
             }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
+            let time = reached.map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
             throw VaencError(
-                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",
+                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(time) (\(words))",
                 remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with `duration`")
         case .packet: break
         }
@@ -393,7 +394,7 @@ import VideoBase
         packetCount += 1
         report.streams[index].packets += 1
         report.streams[index].bytes += packet.byteCount
-        if let shown = packet.presentation {
+        if let shown = packet.presentation ?? packet.decode {
             let over = shown + packet.duration - origin
             if last < over { last = over }
             earliest = max(min(earliest ?? (shown - origin), shown - origin), .zero)

@@ -94,11 +94,18 @@ final class ContainerSink: PacketSink {
                 MediaTrack.Encoded(
                     codec: description.codec, size: description.size, frameRate: description.frameRate,
                     bitDepth: description.profile.bitDepth, extradata: extradata,
-                    sampleEntry: format.hasSampleEntries ? options.hevcSampleEntry : nil, color: options.color,
+                    sampleEntry: sampleEntry(of: description.codec), color: options.color,
                     masteringDisplay: options.masteringDisplay, contentLight: options.contentLight,
                     sampleAspectRatio: options.sampleAspectRatio,
                     displayMatrix: format.hasSampleEntries ? options.displayMatrix : []))
         }
+    }
+
+    /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and Apple's players
+    /// take `hvc1` only.
+    private func sampleEntry(of codec: VideoCodec) -> HEVCSampleEntry? {
+        if format == .hls { return codec.segmentFormat.hasSampleEntries ? .hvc1 : nil }
+        return format.hasSampleEntries ? options.hevcSampleEntry : nil
     }
 
     /// Whether the samples of key frames begin with the parameter sets.

@@ -42,6 +42,8 @@ extension DecodingSource {
         /// then outputs such pictures. Other decoders do not output them.
         let keepsToKeys: Bool
         var awaitsKey = true
+        /// Whether packets in front of the next key picture are left out because the first packet lacks data.
+        var dropsToKey = false
         /// Whether the first key picture is damaged: the pictures up to the next key picture refer to it.
         var skipsToKey = false
         /// The number of pictures before the first that can be decoded.
@@ -62,6 +64,12 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
+                if case .broken = reading, decoded == 0, demuxer.faultIsAtStart {
+                    // Decoding begins at the next key picture.
+                    leftOut += 1
+                    (awaitsKey, dropsToKey) = (true, true)
+                    continue
+                }
                 // An edit list hides the picture. Decoders use it as a reference, but do not output it.
                 let hidden: Int32 = 4
                 let isShown = unsafe packet.pointee.flags & hidden == 0
@@ -71,6 +79,10 @@ extension DecodingSource {
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken(loss)
                 }
+                if case .packet = reading, unsafe AV1Check.isDamaged(packet, demuxer.parameters) {
+                    unsafe demuxer.av.pointee.av_packet_unref!(packet)
+                    return .broken("a packet holds no AV1 picture")
+                }
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown, unsafe isAsked(packet.pointee.pts) {
                     leading += undecodable
                 }
@@ -79,7 +91,7 @@ extension DecodingSource {
                 awaitsKey = unsafe packet.pointee.flags & key == 0
                 if !awaitsKey { return reading }
                 if isShown { leftOut += 1 }
-                if !keepsToKeys { return reading }
+                if !keepsToKeys, !dropsToKey { return reading }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
         }
