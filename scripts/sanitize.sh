@@ -41,7 +41,7 @@ for sanitizer in ${SANITIZERS:-address thread}; do
     # What a sanitizer's own memory and libraries make fail: counts of memory, limits on it, and allocations that fail by a
     # preloaded library; programs that preload one, or end by a signal that the sanitizer takes; SDL's and ALSA's leaks.
     skipped=()
-    for test in AllocationFailureTests MemoryLimitTests ForeignFFmpegTests PreviewTests 'MicrophoneTests[./]aCardFromAFile' aDriverThatAborts \
+    for test in AllocationFailureTests MemoryLimitTests ForeignFFmpegTests PreviewTests 'MicrophoneTests[./]aCardFromAFile' abortingDriverIsReportedAsFailure \
         tinyUnits tinyPictures memoryStaysConstant; do
         skipped+=(--skip "$test")
     done
