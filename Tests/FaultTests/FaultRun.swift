@@ -83,9 +83,9 @@ struct FaultRun {
     /// Encodes `frames` frames and ends the session.
     ///
     /// - Parameters:
-    /// - personality: the personality that the driver simulates.
-    /// - trace: the file into which the driver writes the number of each call.
-    /// - options: returns the options of a frame.
+    ///   - personality: the personality that the driver simulates.
+    ///   - trace: the file into which the driver writes the number of each call.
+    ///   - options: returns the options of a frame.
     init(
         _ configuration: EncoderConfiguration, _ rules: String, frames: Int = FaultRun.frameCount,
         limitMilliseconds: UInt64 = 20_000, personality: String? = nil, trace: String? = nil,
