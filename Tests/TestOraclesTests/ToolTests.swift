@@ -10,16 +10,16 @@ import Testing
         for p in counts.indices { for q in counts.indices where p < q { expected += counts[p] * counts[q] } }
         #expect(found.count == expected)
         #expect(rows.allSatisfy { zip($0, counts).allSatisfy { $0 >= 0 && $0 < $1 } })
-        // No more than half above what the two widest parameters need on their own.
+        // There are at most half more rows than the two widest parameters need alone.
         let widest = counts.sorted().suffix(2).reduce(1, *)
         #expect(rows.count * 2 <= max(widest, 12) * 3, "\(rows.count) rows for \(counts)")
     }
 
-    @Test func forbiddenPairsStayAway() {
+    @Test func forbiddenPairsDoNotOccur() {
         let rows = PairwiseCover.rows(counts: [3, 2, 4, 5]) { p, a, q, b in !(p == 0 && a == 0 && q == 1 && b == 1) }
         #expect(!rows.contains { $0[0] == 0 && $0[1] == 1 })
         let found = Set(rows.flatMap { pairs(of: $0) })
-        // 3·2 + 3·4 + 3·5 + 2·4 + 2·5 + 4·5 pairs, but one.
+        // There are 3·2 + 3·4 + 3·5 + 2·4 + 2·5 + 4·5 pairs, minus one.
         #expect(found.count == 70)
     }
 
@@ -36,20 +36,20 @@ import Testing
     private let c = points([(4212, 44.1), (2100, 41.7), (1200, 38.2), (700, 36.9), (330, 33.0)])
     private let d = points([(3900, 43.0), (2500, 42.1), (1100, 39.9), (650, 35.2), (400, 34.9)])
 
-    @Test func knownValues() throws {
+    @Test func bdRateMatchesSciPy() throws {
         #expect(abs(try #require(BDRate.percent(of: b, against: a)) - 31.379878202397627) < 1e-9)
         #expect(abs(try #require(BDRate.percent(of: a, against: b)) + 23.884843426369507) < 1e-9)
         #expect(abs(try #require(BDRate.percent(of: d, against: c)) + 2.940978369374747) < 1e-9)
         #expect(abs(try #require(BDRate.percent(of: c, against: d)) - 3.030092741473478) < 1e-9)
     }
 
-    @Test func doubledRateIsAHundredPercent() throws {
+    @Test func doubledRateIsOneHundredPercent() throws {
         let doubled = a.map { BDRate.Point(rate: $0.rate * 2, psnr: $0.psnr) }
         #expect(abs(try #require(BDRate.percent(of: doubled, against: a)) - 100) < 1e-9)
         #expect(abs(try #require(BDRate.percent(of: a, against: a))) < 1e-9)
     }
 
-    @Test func curvesThatCannotBeComparedGiveNothing() {
+    @Test func incomparableCurvesHaveNoBDRate() {
         #expect(BDRate.percent(of: a, against: a.map { BDRate.Point(rate: $0.rate, psnr: $0.psnr + 20) }) == nil)
         #expect(BDRate.percent(of: a, against: [a[0]]) == nil)
         #expect(BDRate.percent(of: a, against: [a[0], BDRate.Point(rate: a[0].rate * 2, psnr: a[0].psnr - 1)]) == nil)
@@ -61,19 +61,19 @@ import Testing
 }
 
 @Suite struct PSNRTests {
-    @Test func handComputed() throws {
+    @Test func psnrMatchesHandDerivedValues() throws {
         let black = try #require(PlanarFrame(width: 2, height: 2, bytes: [0, 0, 0, 0, 128, 128]))
         let white = try #require(PlanarFrame(width: 2, height: 2, bytes: [255, 255, 255, 255, 128, 128]))
         let grey = try #require(PlanarFrame(width: 2, height: 2, bytes: [1, 0, 1, 0, 128, 128]))
         #expect(PSNR.luma(black, white) == 0)
         #expect(PSNR.luma(black, black) == .infinity)
-        // Mean squared error 1/2: 10·log10(65025·2) dB.
+        // The mean squared error is 1/2: 10·log10(65025·2) dB.
         #expect(abs(PSNR.luma(black, grey) - 51.14110359) < 1e-6)
         #expect(abs(PSNR.all(black, grey) - 52.90201618) < 1e-6)
         #expect(black.nv12 == [0, 0, 0, 0, 128, 128])
     }
 
-    @Test func croppingTakesTheRightSamples() throws {
+    @Test func croppingAndSplittingSelectTheRightSamples() throws {
         let bytes = (0..<24).map { UInt8($0) }
         let frame = try #require(PlanarFrame(width: 4, height: 4, bytes: bytes))
         #expect(frame.cropped(x: 2, y: 2, width: 2, height: 2).bytes == [10, 11, 14, 15, 19, 23])
@@ -84,7 +84,7 @@ import Testing
 }
 
 @Suite struct ProcessRunnerTests {
-    @Test func outputStatusAndInput() throws {
+    @Test func programRunsWithInputOutputAndStatus() throws {
         let result = try ProcessRunner.run(
             "sh", ["-c", "cat; echo $A >&2; exit 7"], environment: ["A": "b c"], input: [104, 105])
         #expect(result.output == "hi" && result.errors == "b c\n" && result.status == 7 && !result.timedOut)
@@ -93,7 +93,7 @@ import Testing
         #expect(try ProcessRunner.run("pwd", [], directory: "/usr").output == "/usr\n")
     }
 
-    @Test func timeLimitsSignalsAndMissingPrograms() throws {
+    @Test func timeoutsSignalsAndMissingProgramsAreReported() throws {
         let slow = try ProcessRunner.run("sleep", ["20"], timeout: 0.2)
         #expect(slow.timedOut && slow.status == 128 + 9)
         #expect(try ProcessRunner.run("sh", ["-c", "kill -SEGV $$"]).status == 128 + 11)
@@ -102,7 +102,7 @@ import Testing
 }
 
 @Suite struct ReaderTests {
-    @Test func reconstructionOrder() throws {
+    @Test func reconstructionIsSortedIntoOutputOrder() throws {
         let frames = (0..<5).compactMap {
             PlanarFrame(width: 2, height: 2, bytes: [UInt8](repeating: UInt8($0), count: 6))
         }
@@ -115,7 +115,7 @@ import Testing
         #expect(throws: Reconstruction.Malformed.self) { try Reconstruction(frames: [frames[0]], text: "0 IDR x\n") }
     }
 
-    @Test func headersOfAnX264Stream() throws {
+    @Test func traceHeadersAreReadFromX264() throws {
         let source = try Fixture.carphone.frames(5, width: 96, height: 80)
         let stream = try ForeignEncoder.x264(source, options: "qp=31:keyint=3:bframes=0:cabac=0:slices=2:ref=2")
         try Files.withTemporaryFolder { folder in

@@ -14,7 +14,7 @@ import Testing
         var value: Value { mutex.withLock { $0 } }
     }
 
-    @Test func runsJobsInOrderAndWaitsForThem() throws {
+    @Test func jobsRunInOrder() throws {
         let seen = Shared<[Int]>([])
         do {
             let thread = try DeviceThread()
@@ -22,11 +22,11 @@ import Testing
             #expect(thread.sync { seen.value.count } == 1000)
             for number in 1000..<1100 { thread.async { seen.change { $0.append(number) } } }
         }
-        // Letting go of the thread waited for the rest.
+        // The release of the thread waited for the other jobs.
         #expect(seen.value == Array(0..<1100))
     }
 
-    @Test func handsBackResultsAndErrors() throws {
+    @Test func syncReturnsResultsAndErrors() throws {
         let thread = try DeviceThread()
         #expect(thread.sync { 7 * 6 } == 42)
         #expect(throws: Refusal(number: 3)) {
@@ -35,7 +35,7 @@ import Testing
         #expect(thread.sync { thread.sync { "inside" } } == "inside")
     }
 
-    @Test func mayEndOnItself() throws {
+    @Test func threadMayBeReleasedOnItself() throws {
         let done = OneShotEvent()
         let box = Shared<DeviceThread?>(try DeviceThread())
         box.value?.async {
@@ -45,7 +45,7 @@ import Testing
         done.wait()
     }
 
-    @Test func takesJobsFromManyThreads() throws {
+    @Test func jobsFromManyThreadsAllRun() throws {
         let target = try DeviceThread()
         let sources = try (0..<8).map { _ in try DeviceThread() }
         let count = Shared(0)
@@ -58,9 +58,9 @@ import Testing
         #expect(count.value == 1600)
     }
 
-    /// A call that does not come back keeps its thread and its job; the jobs after it go on, see a device that hangs,
-    /// and nobody who waits for the thread waits for that one.
-    @Test func leavesAThreadBehindInACallThatDoesNotComeBack() throws {
+    /// A call that does not return keeps its thread and its job. The later jobs run on and see a hung device, and no
+    /// waiter waits for the hung call.
+    @Test func hungCallIsLeftBehind() throws {
         let watch = DriverCallWatchdog(limitNanoseconds: 50_000_000)
         let other = DriverCallWatchdog(limitNanoseconds: 60_000_000_000)
         let (comesBack, cameBack) = (OneShotEvent(), OneShotEvent())
@@ -91,8 +91,8 @@ import Testing
         #expect(seen.value.last == "slow: true" && lost.value == ["slow"])
     }
 
-    /// Many calls on many threads, each with its own limit: those that come back in time are never lost.
-    @Test func looksAfterManyCallsAtOnce() throws {
+    /// Each call has its own timeout; calls that return in time are never reported as lost.
+    @Test func manyConcurrentCallsAreWatched() throws {
         let watches = (0..<8).map { _ in DriverCallWatchdog(limitNanoseconds: 5_000_000_000) }
         let lost = Shared(0)
         let count = Shared(0)
@@ -108,7 +108,7 @@ import Testing
         #expect(count.value == 16000 && lost.value == 0)
     }
 
-    /// Takes its time to be freed.
+    /// An object whose deallocation takes time.
     private final class Slow: Sendable {
         let isFreed: Shared<Bool>
         init(_ isFreed: Shared<Bool>) { self.isFreed = isFreed }
@@ -118,8 +118,8 @@ import Testing
         }
     }
 
-    /// Who has waited for a job finds what it held let go of.
-    @Test func holdsNothingOfAJobThatIsDone() throws {
+    /// After a wait for a job, the objects that it held are released.
+    @Test func finishedJobIsReleased() throws {
         let (thread, pair) = (try DeviceThread(), try DeviceThread.pair())
         for _ in 0..<10 {
             for thread in [thread, pair.first, pair.second] {
@@ -134,8 +134,9 @@ import Testing
         }
     }
 
-    /// Who has waited for a call has its result alone, however long the thread that made the call is kept from going on.
-    @Test func holdsNothingOfACallThatCameBack() throws {
+    /// After a wait for a call, its result is uniquely referenced, however long the thread that made the call is
+    /// delayed.
+    @Test func returnedCallHoldsNoResult() throws {
         let watch = DriverCallWatchdog(limitNanoseconds: 60_000_000_000)
         var shared = 0
         for number in 0..<5000 {
@@ -150,8 +151,7 @@ import Testing
         #expect(shared == 0)
     }
 
-    /// A call inside a call belongs to the outer one.
-    @Test func callsInsideCallsHaveTheTimeOfTheOuterOne() throws {
+    @Test func nestedCallHasTheOuterTimeout() throws {
         let outer = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
         let inner = DriverCallWatchdog(limitNanoseconds: 1)
         let thread = try DeviceThread()
