@@ -1,13 +1,13 @@
 import CVA
 import Testing
 
-/// What calls of video processing answer.
+/// Tests the results of the calls for video processing.
 @Suite struct ProcessCallTests {
     let processor = ProcessClient()
     var client: Client { processor.client }
     var queries: VADriverVTableVPP { client.context.pointee.vtable_vpp.pointee }
 
-    @Test func filters() {
+    @Test func filterQueriesHaveTheirStatus() {
         var filters = [VAProcFilterType](repeating: VAProcFilterNone, count: 4)
         var count: UInt32 = 4
         #expect(queries.vaQueryVideoProcFilters(client.context, processor.context, &filters, &count) == VA_STATUS_SUCCESS)
@@ -35,7 +35,7 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    @Test func pipeline() throws {
+    @Test func pipelineCapabilitiesAreReported() throws {
         var answer = VAProcPipelineCaps()
         var filters = [processor.deinterlacing()]
         #expect(
@@ -54,7 +54,7 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_BUFFER)
     }
 
-    @Test func surfacesOfTheConfig() {
+    @Test func configListsItsSurfaceFormats() {
         let config = client.createConfig(VAProfileNone, VAEntrypointVideoProc).1
         var list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 40)
         var count: UInt32 = 40
@@ -68,7 +68,7 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_VALUE)
     }
 
-    @Test func whatIsRefused() {
+    @Test func wrongProcessingCallsAreRefused() {
         let source = processor.surface(VA_FOURCC_NV12, 64, 64)
         let target = processor.surface(VA_FOURCC_NV12, 64, 64)
         #expect(processor.process(source, into: target) == VA_STATUS_SUCCESS)
