@@ -26,7 +26,7 @@ import VideoBase
         }
         return [
             Device(limits: SettingsResolverTests.limits { free(&$0) }, codec: .h264),
-            Device(limits: HEVCLoweringTests.limits { free(&$0) }, codec: .hevc),
+            Device(limits: HEVCAdapterTests.limits { free(&$0) }, codec: .hevc),
             Device(limits: SettingsResolverTests.limits { free(&$0); $0.rateControl = [.cqp] }, codec: .h264),
         ]
     }()

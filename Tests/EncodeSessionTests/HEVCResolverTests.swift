@@ -57,8 +57,8 @@ import VideoBase
         func grid(_ width: Int, _ height: Int, _ change: (inout HEVCLimits) -> Void) throws -> BlockGrid {
             var hevc = HEVCLimits()
             change(&hevc)
-            let limits = HEVCLoweringTests.limits { $0.hevc = hevc }
-            return try HEVCLoweringTests.settle(limits, width, height).grid
+            let limits = HEVCAdapterTests.limits { $0.hevc = hevc }
+            return try HEVCAdapterTests.settle(limits, width, height).grid
         }
         let radeon = try grid(1366, 768) {
             $0.log2CodingTreeBlock = 6
@@ -73,7 +73,7 @@ import VideoBase
     /// The level and tier follow size, rate and buffer; a requested level is kept if it suffices for the stream.
     @Test func levelAndTierFollowSizeRateAndBuffer() throws {
         func level(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void) throws -> String {
-            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), width, height, change).level.name
+            try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), width, height, change).level.name
         }
         #expect(try level(1920, 1080) { $0.bitrate = BitsPerSecond(6_000_000) } == "4.0")
         let high = try level(1920, 1080) {
@@ -91,7 +91,7 @@ import VideoBase
     /// A requested tier is used, at a higher level if necessary; otherwise the tier is what the stream needs.
     @Test func requestedTierIsUsed() throws {
         func settle(_ change: (inout EncoderConfiguration) -> Void) throws -> EncodeSettings {
-            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), 1920, 1080) {
+            try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), 1920, 1080) {
                 $0.strict = true
                 $0.bFrames = 0
                 change(&$0)
@@ -122,7 +122,7 @@ import VideoBase
 
     @Test func tooLowLevelIsRaisedAndReported() throws {
         func entry(_ change: (inout EncoderConfiguration) -> Void) throws -> EffectiveEntry? {
-            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), 1920, 1080, change).effective.first { $0.option == "level" }
+            try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), 1920, 1080, change).effective.first { $0.option == "level" }
         }
         let size = try entry { ($0.level, $0.qp) = (31, 30) }
         #expect(size?.asked == "3.1" && size?.used == "4.0" && size?.why == "needed by 1920×1080 at 30/1")
@@ -140,7 +140,7 @@ import VideoBase
                 change(&$0)
             }
             return try SettingsResolver.resolve(
-                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCLoweringTests.limits($0) }))
+                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCAdapterTests.limits($0) }))
         }
         let both: [CodecProfile] = [.hevcMain, .hevcMain10]
         #expect(try settle(both) { _ in }.profile == .hevcMain)
@@ -160,33 +160,33 @@ import VideoBase
     /// Checks B pictures on the hardware behind Intel's low-power entry point, which clamps the lists, and on hardware
     /// that predicts only from the past.
     @Test func bPicturesFollowListLimits() throws {
-        let clamped = HEVCLoweringTests.limits {
+        let clamped = HEVCAdapterTests.limits {
             $0.hevc?.needsTwoLists = true
             $0.hevc?.maxDifferingReferences0 = 2
             ($0.maxReferences0, $0.maxReferences1) = (3, 3)
         }
-        let settings = try HEVCLoweringTests.settle(clamped) {
+        let settings = try HEVCAdapterTests.settle(clamped) {
             $0.bFrames = 2
             $0.references = 3
         }
         let used = settings.structure
         #expect(used.references == 3 && used.referencesB == 2 && used.references1 == 1 && used.bFrames == 2)
-        let back = HEVCLoweringTests.limits { $0.hevc?.predictsFromFuture = false }
-        let none = try HEVCLoweringTests.settle(back) { $0.bFrames = 2 }
+        let back = HEVCAdapterTests.limits { $0.hevc?.predictsFromFuture = false }
+        let none = try HEVCAdapterTests.settle(back) { $0.bFrames = 2 }
         #expect(none.structure.bFrames == 0)
         #expect(none.effective.contains { $0.option == "bFrames" && $0.differs })
     }
 
     /// Slices have at least four coding tree blocks if the driver would repartition smaller ones.
     @Test func slicesHaveAtLeastFourBlocks() throws {
-        let limits = HEVCLoweringTests.limits {
+        let limits = HEVCAdapterTests.limits {
             $0.hevc?.minSliceBlocks = 4
             $0.hevc?.log2CodingTreeBlock = 6
             $0.sliceStructure = .equalRows
         }
         for height in stride(from: 128, through: 640, by: 64) {
             for slices in 1...10 {
-                let settings = try HEVCLoweringTests.settle(limits, 144, height) { $0.slices = slices }
+                let settings = try HEVCAdapterTests.settle(limits, 144, height) { $0.slices = slices }
                 #expect(settings.sliceBlocks.allSatisfy { $0.count >= 4 } && settings.sliceBlocks.count <= slices)
                 #expect(settings.sliceBlocks.last?.upperBound == settings.grid.columns * settings.grid.rows)
                 let counts = settings.sliceBlocks.map(\.count)

@@ -15,7 +15,7 @@ import Testing
         let stream = StreamClient.busy(width: 1280, height: 720)
         let (client, reused) = (stream.client, stream.sources[0])
         let decoder = DecodeClient(VAProfileH264High, on: client)
-        let processor = ProcessClient(client)
+        let processor = VideoProcessingClient(client)
         let source = processor.surface(VA_FOURCC_NV12, 64, 64, samples: [UInt8](repeating: 90, count: 6144))
         #expect(decoder.send(reused, DecodeClient.parameters(reused), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
         #expect(processor.process(source, into: reused) == VA_STATUS_SUCCESS)

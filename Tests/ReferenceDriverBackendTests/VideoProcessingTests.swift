@@ -4,7 +4,7 @@ import Testing
 import TestOracles
 
 /// Compares video processing with the scale filter of the ffmpeg program.
-@Suite struct ProcessTests {
+@Suite struct VideoProcessingTests {
     /// The formats by VA's name and FFmpeg's name.
     static let formats: [(fourcc: Int32, name: String)] = [
         (VA_FOURCC_NV12, "nv12"), (VA_FOURCC_I420, "yuv420p"), (VA_FOURCC_YV12, "yuv420p"), (VA_FOURCC_P010, "p010le"),
@@ -55,7 +55,7 @@ import TestOracles
     @Test(arguments: formats.indices)
     func everyPairOfFormatsMatchesFFmpeg(from: Int) throws {
         let (width, height) = (96, 64)
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         let sizes = [(96, 64), (160, 90), (50, 38)]
         let outputs = Self.formats.indices.flatMap { format in
             sizes.map { (format: format, filter: "scale=\($0.0):\($0.1):flags=bicubic+\(Self.exact)") }
@@ -101,7 +101,7 @@ import TestOracles
     @Test(arguments: [0, 3, 6])
     func colorConversionMatchesFFmpeg(format: Int) throws {
         let (width, height) = (64, 48)
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         for from in Self.meanings.indices {
             let (standard, range, matrix, name) = Self.meanings[from]
             let outputs = Self.meanings.map { other in
@@ -132,7 +132,7 @@ import TestOracles
     }
 
     @Test func barsHaveTheRequestedColor() throws {
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         let source = processor.surface(VA_FOURCC_NV12, 64, 64, samples: [UInt8](repeating: 77, count: 6144))
         let colours: [(argb: UInt32, standard: VAProcColorStandardType, range: Int32, sample: [UInt8])] = [
             (0xff00_0000, VAProcColorStandardBT601, 1, [16, 128, 128]),
@@ -188,7 +188,7 @@ import TestOracles
     }
 
     @Test func regionsAreCopiedUnchanged() throws {
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         let samples = pattern(64, 48)
         let source = processor.surface(VA_FOURCC_NV12, 64, 48, samples: samples)
         for (x, y, width, height) in [(0, 0, 32, 16), (10, 6, 40, 30), (32, 32, 32, 16), (2, 2, 2, 2)] {
@@ -209,7 +209,7 @@ import TestOracles
 
     @Test(arguments: [false, true])
     func bobDeinterlacingInterpolatesTheOtherField(isBottom: Bool) throws {
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         let (width, height) = (42, 20)
         let samples = pattern(width, height)
         let source = processor.surface(VA_FOURCC_NV12, width, height, samples: samples)
@@ -236,7 +236,7 @@ import TestOracles
     /// Each processor reads what the previous one writes, on separate contexts and threads.
     @Test func chainedProcessingWaitsForItsSource() throws {
         let client = Client()
-        let processors = (0..<4).map { _ in ProcessClient(client) }
+        let processors = (0..<4).map { _ in VideoProcessingClient(client) }
         let samples = pattern(256, 256)
         var last = processors[0].surface(VA_FOURCC_NV12, 256, 256, samples: samples)
         for step in 0..<40 {
@@ -249,7 +249,7 @@ import TestOracles
     }
 
     @Test func severalSourcesFillOnePicture() throws {
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         let client = processor.client
         let target = processor.surface(VA_FOURCC_NV12, 64, 32)
         let sources = [50, 60].map { value in

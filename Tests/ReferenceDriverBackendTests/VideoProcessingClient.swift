@@ -1,7 +1,7 @@
 import CVA
 
 /// A client for video processing.
-final class ProcessClient {
+final class VideoProcessingClient {
     let client: Client
     let context: VAContextID
 

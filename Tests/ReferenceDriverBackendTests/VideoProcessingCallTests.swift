@@ -2,8 +2,8 @@ import CVA
 import Testing
 
 /// Tests the results of the calls for video processing.
-@Suite struct ProcessCallTests {
-    let processor = ProcessClient()
+@Suite struct VideoProcessingCallTests {
+    let processor = VideoProcessingClient()
     var client: Client { processor.client }
     var queries: VADriverVTableVPP { client.context.pointee.vtable_vpp.pointee }
 
@@ -46,7 +46,7 @@ import Testing
             start: answer.input_color_standards, count: Int(answer.num_input_color_standards))
         #expect(standards.contains(VAProcColorStandardBT709) && standards.contains(VAProcColorStandardExplicit))
         let formats = UnsafeBufferPointer(start: answer.output_pixel_format, count: Int(answer.num_output_pixel_formats))
-        #expect(Set(formats) == Set(ProcessTests.formats.map { UInt32($0.fourcc) }))
+        #expect(Set(formats) == Set(VideoProcessingTests.formats.map { UInt32($0.fourcc) }))
         #expect(answer.max_output_width == 16384 && answer.min_input_height == 2)
         filters = [CallStatusTests.wrong]
         #expect(
@@ -60,8 +60,8 @@ import Testing
         var count: UInt32 = 40
         #expect(client.table.vaQuerySurfaceAttributes(client.context, config, &list, &count) == VA_STATUS_SUCCESS)
         let formats = list[..<Int(count)].filter { $0.type == VASurfaceAttribPixelFormat }.map(\.value.value.i)
-        #expect(Set(formats) == Set(ProcessTests.formats.map(\.fourcc)))
-        for format in ProcessTests.formats { _ = processor.surface(format.fourcc, 34, 18) }
+        #expect(Set(formats) == Set(VideoProcessingTests.formats.map(\.fourcc)))
+        for format in VideoProcessingTests.formats { _ = processor.surface(format.fourcc, 34, 18) }
         #expect(
             client.createSurfaces(
                 64, 64, format: VA_RT_FORMAT_RGB32, [VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_NV12)]).0

@@ -7,7 +7,7 @@ import VideoBase
 @testable import EncodeSession
 
 /// Encodes pictures that callers hold in surfaces of a device that fails.
-@Suite struct BroughtPictureTests {
+@Suite struct SurfaceFaultTests {
     private final class Owner: Sendable {}
 
     /// The faults hit one picture, the device's output, a rebuilt context (the second display), and mapping.

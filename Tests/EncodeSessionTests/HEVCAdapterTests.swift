@@ -9,7 +9,7 @@ import VideoBase
 @testable import EncodeSession
 
 /// The HEVC headers of whole streams, read by FFmpeg, and the parameter buffers that belong to them.
-@Suite struct HEVCLoweringTests {
+@Suite struct HEVCAdapterTests {
     static func limits(
         _ profile: CodecProfile = .hevcMain, _ change: (inout DeviceLimits) -> Void = { _ in }
     ) -> DeviceLimits {

@@ -4,7 +4,7 @@ import TestOracles
 import Testing
 
 /// Tests packed HEVC headers without emulation prevention bytes, and how real drivers change slices and headers.
-@Suite struct HEVCMannerTests {
+@Suite struct HEVCDriverBehaviorTests {
     private static let sequenceType = UInt32(VAEncPackedHeaderSequence.rawValue)
     private static let pictureType = UInt32(VAEncPackedHeaderPicture.rawValue)
     private static let sliceType = UInt32(VAEncPackedHeaderSlice.rawValue)
