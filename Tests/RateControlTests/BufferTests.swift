@@ -6,7 +6,7 @@ import VideoBase
 /// Compares the coded picture buffer with hand-derived numbers and with Annex C's own formulas.
 @Suite struct BufferTests {
     @Test func constantArrivalMatchesHandDerivedFullness() {
-        // 25 frames/s at 100 kbit/s: 4000 bits a frame; half of 20 000 bits at the start is 0.1 s, 9000 ticks.
+        // At 25 frames/s and 100 kbit/s, a frame has 4000 bits; the initial half of 20 000 bits is 0.1 s or 9000 ticks.
         var buffer = CodedPictureBuffer(
             rate: 100_000, size: 20_000, initialFullness: 10_000, frameRate: Rational(25), isConstant: true)
         #expect(buffer.removalDelay == 9000 && buffer.sizeDelay == 18_000 && buffer.bitsPerFrame == 4000)

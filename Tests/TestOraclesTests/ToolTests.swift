@@ -29,7 +29,7 @@ import Testing
 }
 
 @Suite struct BDRateTests {
-    // Two curves often printed beside Bjøntegaard's formula, and two uneven ones; the expected values are those of
+    // Two curves are often printed with Bjøntegaard's formula, and two are uneven. The expected values are those of
     // SciPy 1.17's PchipInterpolator.
     private let a = points([(686.76, 40.28), (309.58, 37.18), (157.11, 34.24), (85.95, 31.42)])
     private let b = points([(893.34, 40.39), (407.8, 37.21), (204.93, 34.17), (112.75, 31.24)])
