@@ -92,7 +92,7 @@ struct DecoderModel {
         previousIDR = n.idr_pic_id
     }
 
-    /// 8.2.5.2
+    /// Implements 8.2.5.2.
     private mutating func inferFrames(upTo frameNum: Int) {
         var number = (prevRefFrameNum + 1) % maxFrameNum
         while number != frameNum {
@@ -103,7 +103,7 @@ struct DecoderModel {
         }
     }
 
-    /// 8.2.1.1
+    /// Implements 8.2.1.1.
     private func order(_ n: H264PictureNumbers) -> (msb: Int, lsb: Int) {
         let lsb = n.pic_order_cnt_lsb
         var msb = prevPicOrderCntMsb
@@ -115,7 +115,7 @@ struct DecoderModel {
         return (msb, lsb)
     }
 
-    /// 8.2.4.1 (8-27)
+    /// Implements 8.2.4.1 (8-27).
     private func picNum(_ frame: Frame, _ current: Int) -> Int {
         frame.frame_num > current ? frame.frame_num - maxFrameNum : frame.frame_num
     }
@@ -149,7 +149,7 @@ struct DecoderModel {
         return (list0, type == .p ? [] : modified(initial1, n.list1.count, n.modifications1, n.frame_num))
     }
 
-    /// 8.2.4.3
+    /// Implements 8.2.4.3.
     private mutating func modified(
         _ initial: [Frame], _ count: Int, _ steps: [H264ListModification], _ frameNum: Int
     ) -> [Int?] {
@@ -186,7 +186,7 @@ struct DecoderModel {
 
     // MARK: Marking
 
-    /// 8.2.5.3
+    /// Implements 8.2.5.3.
     private mutating func slide(_ frameNum: Int) {
         guard frames.count >= max_num_ref_frames else { return }
         let short = frames.filter { $0.longTerm == nil }
@@ -197,7 +197,7 @@ struct DecoderModel {
         frames.removeAll { $0 == oldest }
     }
 
-    /// 8.2.5.4
+    /// Implements 8.2.5.4.
     private mutating func mark(_ n: H264PictureNumbers, _ current: inout Frame) {
         func shortTerm(_ difference: Int) -> Int? {
             frames.firstIndex { $0.longTerm == nil && picNum($0, n.frame_num) == n.frame_num - difference }

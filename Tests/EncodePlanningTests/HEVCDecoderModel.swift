@@ -89,7 +89,7 @@ struct HEVCDecoderModel {
 
     mutating func flush() { while bump() {} }
 
-    /// 8.3.1
+    /// Implements 8.3.1.
     private mutating func order(_ n: HEVCPictureNumbers, isNewSequence: Bool) -> Int {
         var msb = 0
         let lsb = n.pic_order_cnt_lsb
@@ -183,7 +183,7 @@ struct HEVCDecoderModel {
 
     // MARK: Lists
 
-    /// 8.3.4
+    /// Implements 8.3.4.
     private mutating func lists(
         _ type: PictureType, _ n: HEVCPictureNumbers, _ sets: Sets
     ) -> ([Frame], [Frame]) {

@@ -39,8 +39,8 @@ struct FaultSweep: Sendable {
     ]
     private static let hang = Kind(name: "hang", what: "hang", isSlow: true)
 
-    /// The meaning of a status and the timeout of a call do not depend on the codec. So HEVC's shapes have only the
-    /// faults that lead to another picture, and calls that hang once.
+    /// Returns the kinds of faults of a shape. The meaning of a status and the timeout of a call do not depend on the
+    /// codec, so HEVC's shapes have only the faults that lead to another picture, and calls that hang once.
     static func kinds(_ shape: FaultRun.Shape) -> [Kind] {
         let more: [Kind] =
             switch shape {
@@ -69,8 +69,8 @@ struct FaultSweep: Sendable {
         Kind(name: "bad stream", what: "corrupt:0x8000"), Kind(name: "slice overflow", what: "corrupt:0x200"),
         Kind(name: "frame overflow", what: "corrupt:0x1000"), Kind(name: "rate overflow", what: "corrupt:0x400"),
     ]
-    /// The marks are handled alike for all pictures; for reordered HEVC pictures only the recovery after a broken one
-    /// differs.
+    /// Returns the marks of a shape. They are handled alike for all pictures; for reordered HEVC pictures only the
+    /// recovery after a broken one differs.
     static func marks(_ shape: FaultRun.Shape) -> [Kind] { shape == .hevcB ? Array(allMarks.prefix(1)) : allMarks }
 
     /// Returns the number of each call in a run without faults.

@@ -82,7 +82,7 @@ import VideoBase
         for fault in faults { Issue.record("\(width)×\(height) on \(fault)") }
     }
 
-    /// The last columns and rows, which would show the padding, are as close to the source as the rest.
+    /// Checks that the last columns and rows, which would show the padding, are as close to the source as the rest.
     private static func edges(_ run: SessionRun, _ source: [PlanarFrame]) -> [String] {
         let (width, height) = (source[0].width, source[0].height)
         var faults: [String] = []
