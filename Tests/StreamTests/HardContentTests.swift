@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Encodes five seconds of fades, flashes, cuts and black: no controller starves a picture. `Benchmarks/run hard`
+/// Encodes six seconds of fades, flashes, cuts and black: no controller starves a picture. `Benchmarks/run hard`
 /// measures more.
 @Suite(.timeLimit(.minutes(60))) struct HardContentTests {
     private static let clip = Result<HardContent, any Error> { try HardContent.clips(["short"], size: "176x96")[0] }
