@@ -39,11 +39,27 @@ fixtures:
 demo: packages-demo build fixtures
 	@scripts/demo.sh $(BUILD)
 
-test: packages-test fixtures
+# What a developer runs all day: every module and feature, foreign decoders and clients. docs/TESTING.md lists what each part proves.
+test: test-build
+	@scripts/run-tests.py $(TESTS)
+
+.PHONY: test-build test-all test-matrix test-faults test-times
+test-build: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(TESTS)/libvaenc_drv_video.so
 	@scripts/check-exports.sh $(TESTS)/libvaenc_fault_drv_video.so
-	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
+
+# The parts that `make test` leaves out, each alone.
+test-matrix test-faults test-times: test-%: test-build
+	@scripts/run-tests.py $(TESTS) $*
+
+# Everything, an hour and more; needs the tools in SHARED.
+test-all: test test-matrix test-faults test-times test-codec-seam test-dependent test-devices test-drivers
+
+# A codec that nobody implements is a compiler error in every file that docs/ADDING-A-CODEC.md lists.
+.PHONY: test-codec-seam
+test-codec-seam: packages-build
+	@scripts/check-codec-seam.py
 
 # A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
 test-dependent: packages-test

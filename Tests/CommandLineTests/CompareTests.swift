@@ -83,6 +83,26 @@ import Testing
         }
     }
 
+    /// Clips of different ranges or matrices are compared after a conversion, and the report says so.
+    @Test(arguments: ["in_range=full:out_range=limited", "in_color_matrix=bt601:out_color_matrix=bt709:in_range=full:out_range=full"])
+    func coloursAreConvertedToTheReference(_ conversion: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (reference, distorted) = (folder + "/r.mp4", folder + "/d.mp4")
+            let isRange = conversion.contains("limited")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=0.4,scale=out_range=full:out_color_matrix=bt601", "-pix_fmt", "yuvj420p", "-c:v",
+                "libx264", "-qp", "4", "-colorspace", "smpte170m", reference)
+            try ffmpeg(
+                "-i", reference, "-vf", "scale=\(conversion)", "-pix_fmt", isRange ? "yuv420p" : "yuvj420p", "-c:v", "libx264", "-qp", "4", "-colorspace",
+                isRange ? "smpte170m" : "bt709", "-color_range", isRange ? "tv" : "pc", distorted)
+            let run = try ToolRun(["compare", reference, distorted, "--json"])
+            #expect(run.status == 0, "\(run.errorLines)")
+            let psnr = try #require(run.report?["psnr"]?["y"]?.double)
+            #expect(psnr > 38, "\(psnr) dB")
+            #expect(run.report?["notices"]?.array.contains { $0.string?.contains("was converted from") == true } == true)
+        }
+    }
+
     /// Equal pictures, also raw ones, have no PSNR value.
     @Test func equalClipsHaveFullSimilarity() throws {
         let raw = try Fixture.carphone.rawPath(frames: 10)

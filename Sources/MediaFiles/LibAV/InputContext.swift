@@ -73,10 +73,10 @@ import VideoBase
             throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
         }
         unsafe self.context = unsafe context
-        let opened = unsafe String(cString: context.pointee.iformat.pointee.name)
-        container = opened.split(separator: ",").first.map(String.init) ?? opened
+        let names = unsafe String(cString: context.pointee.iformat.pointee.name)
+        container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
-        if Self.refused.contains(opened) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
+        if Self.refused.contains(names) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }

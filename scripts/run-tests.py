@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` left in the folder BUILD, each suite in a process of its own,
+as many at once as there are processors, the longest first. Without PART: the suites that Tests/parts.txt names in no part. PART `all`:
+every suite. A suite that crashes or hangs is named and costs no other.
+
+Prints a line for each suite, then what failed, and the twenty slowest tests. Status 0: all passed.
+  --jobs N        suites at once (default: processors)
+  --filter TEXT   only suites whose name has this text
+  --repeat N      runs the suites N times
+  --list          prints the suites and runs none
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PARTS = ROOT / "Tests/parts.txt"
+LIMIT = 1200  # seconds that one suite may take on a busy machine
+PLAIN = re.compile(r"\x1b\[[0-9;]*m")
+PASSED = re.compile(r"Test (?:\"(.*)\"|(\S+\(.*?\))) (?:with \d+ test cases? )?(?:passed|failed) after ([0-9.]+) seconds")
+SUMMARY = re.compile(r"Test run with (\d+) tests? in \d+ suites? (passed|failed)")
+
+
+def parts():
+    """The suites of each part: lines `[part] what it proves`, then a suite a line."""
+    found, part = {}, None
+    for line in PARTS.read_text().splitlines():
+        line = line.split("#")[0].strip()
+        if line.startswith("["):
+            part = line[1 : line.index("]")]
+            found[part] = []
+        elif line:
+            found[part].append(line)
+    return found
+
+
+def suites(program):
+    """The names of all suites, as `Module.Suite`."""
+    listing = subprocess.run(
+        [program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, timeout=120).stdout
+    names = {line.split("/")[0] for line in listing.splitlines() if re.match(r"^\w+\.\w+/", line)}
+    if not names:
+        sys.exit(f"run-tests.py: {program} lists no test: build it with swift build --build-tests")
+    return names
+
+
+class Run:
+    def __init__(self, program, suite):
+        self.suite = suite
+        start = time.monotonic()
+        child = subprocess.Popen(
+            [program, "--testing-library", "swift-testing", "--filter", "^" + suite.replace(".", r"\.") + "/"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True)
+        try:
+            output = child.communicate(timeout=LIMIT)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            output = child.communicate()[0] + f"\nthe suite did not end within {LIMIT} s\n".encode()
+        self.seconds = time.monotonic() - start
+        self.lines = PLAIN.sub("", output.decode(errors="replace")).splitlines()
+        summary = next((m for m in map(SUMMARY.search, reversed(self.lines)) if m), None)
+        self.count = int(summary[1]) if summary else 0
+        self.passed = child.returncode == 0 and summary is not None and summary[2] == "passed" and self.count > 0
+        self.status = child.returncode
+        self.tests = [(float(m[3]), m[1] or m[2]) for m in map(PASSED.search, self.lines) if m]
+
+    def report(self):
+        """The lines that say what failed."""
+        words = [l for l in self.lines if re.search(r" recorded an issue |(?:^|\s)(?:error|Fatal error): |✘ Test (?!run)|[Cc]rash|did not end", l)]
+        if self.status < 0:
+            words.append(f"the process ended by {signal.Signals(-self.status).name}; its last lines:")
+            words += self.lines[-15:]
+        return [l[:1000] for l in words] or self.lines[-15:]
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build")
+    parser.add_argument("part", nargs="*")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    program = str((pathlib.Path(options.build) / "vaencPackageTests.xctest").resolve())
+    every, known = suites(program), parts()
+    named = {suite for part in known.values() for suite in part}
+    if stale := named - every:
+        sys.exit("Tests/parts.txt names suites that are not there: " + ", ".join(sorted(stale)))
+    chosen = set()
+    for part in options.part:
+        if part != "all" and part not in known:
+            sys.exit(f"run-tests.py: no part {part}: the parts are all, " + ", ".join(known))
+        chosen |= every if part == "all" else set(known[part])
+    chosen = {s for s in (chosen if options.part else every - named) if options.filter in s}
+    if not chosen:
+        sys.exit("run-tests.py: no suite has that name")
+    # How long each took last time, so that a long one is not the last to begin.
+    record = ROOT / ".build/test-seconds.json"
+    seconds = json.loads(record.read_text()) if record.exists() else {}
+    order = sorted(chosen, key=lambda s: (-seconds.get(s, 30 if s in named else 5), s)) * options.repeat
+    if options.list:
+        print(*sorted(chosen), sep="\n")
+        return 0
+    begin, done = time.monotonic(), []
+    with concurrent.futures.ThreadPoolExecutor(max(options.jobs, 1)) as pool:
+        for future in concurrent.futures.as_completed([pool.submit(Run, program, suite) for suite in order]):
+            run = future.result()
+            done.append(run)
+            seconds[run.suite] = round(run.seconds, 1)
+            print(f"{'ok    ' if run.passed else 'FAILED'} {run.seconds:6.1f} s  {run.suite} ({run.count})", flush=True)
+            if not run.passed:
+                print("\n".join(run.report()), flush=True)
+    record.parent.mkdir(exist_ok=True)
+    record.write_text(json.dumps(seconds, indent=0, sort_keys=True))
+    print("\nThe slowest tests:")
+    for took, name, suite in sorted(((t, n, r.suite) for r in done for t, n in r.tests), reverse=True)[:20]:
+        print(f"{took:7.1f} s  {suite}/{name}")
+    failed = [run for run in done if not run.passed]
+    for run in failed:
+        print(f"\nfailed: {run.suite}")
+        print("\n".join(run.report()))
+    print(
+        f"\n{sum(run.count for run in done)} tests in {len(done)} suites, {len(failed)} suites failed, "
+        f"{time.monotonic() - begin:.0f} s with {options.jobs} at once")
+    return 1 if failed else 0
+
+
+sys.exit(main())
