@@ -8,7 +8,10 @@ SWIFT ?= swift
 SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 # Tests look inside modules, in release: an unoptimised reference driver is some fifty times slower.
 TESTABLE := -Xswiftc -enable-testing
-BUILD := .build/release
+TESTS := .build/release
+# What users run is built without that, in a folder of its own: the two builds share no object file.
+PRODUCTS := --scratch-path .build/products
+BUILD := .build/products/release
 
 .PHONY: all build demo test test-dependent test-allocations test-clients test-drivers test-devices faults soak bench install check-install uninstall fixtures format sanitize clean
 
@@ -18,10 +21,15 @@ all: build
 packages-build packages-test packages-demo packages-clients: packages-%:
 	@scripts/install-packages.sh $*
 
+# vaenc and the reference driver, in one build: they share no module, and so keep two cores busy.
 build: packages-build
-	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --product vaenc
-	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --product vaenc_drv_video
-	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --product vaenc_fault_drv_video
+	VAENC_PRODUCTS=vaenc $(SWIFT) build -c release $(SWIFTFLAGS) $(PRODUCTS)
+	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
+
+# The fault driver besides.
+.PHONY: build-all
+build-all: packages-build
+	VAENC_PRODUCTS=all $(SWIFT) build -c release $(SWIFTFLAGS) $(PRODUCTS)
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
 	@scripts/check-exports.sh $(BUILD)/libvaenc_fault_drv_video.so
 
@@ -33,16 +41,16 @@ demo: packages-demo build fixtures
 
 test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
-	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
-	@scripts/check-exports.sh $(BUILD)/libvaenc_fault_drv_video.so
+	@scripts/check-exports.sh $(TESTS)/libvaenc_drv_video.so
+	@scripts/check-exports.sh $(TESTS)/libvaenc_fault_drv_video.so
 	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
 
 # A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
 test-dependent: packages-test
-	@DRIVER=$(wildcard $(BUILD)/libvaenc_drv_video.so) scripts/test-dependent.sh
+	@DRIVER=$(firstword $(wildcard $(TESTS)/libvaenc_drv_video.so $(BUILD)/libvaenc_drv_video.so)) scripts/test-dependent.sh
 
 # Every allocation of FFmpeg's libraries in every command, one failing in each run: half an hour.
-test-allocations: packages-test build
+test-allocations: packages-test fixtures
 	@VAENC_ALLOCATION_SWEEP=all $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter AllocationFailureTests
 
 # The programs of libva-utils on the reference driver; fetches Debian's source package, or takes the tree LIBVA_UTILS.
@@ -50,7 +58,7 @@ test-clients: packages-clients build
 	@scripts/test-clients.sh $(BUILD)
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
-faults: packages-test build
+faults: packages-test fixtures
 	@$(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter FaultSweep
 
 # The real Intel and AMD drivers over faked kernels; needs the tools in SHARED.
@@ -65,11 +73,11 @@ test-devices:
 soak: packages-test build
 	@scripts/soak.py $(BUILD)/vaenc
 
-bench: packages-test build fixtures
+bench: packages-test build-all fixtures
 	@Benchmarks/run
 
 # vaenc and the driver carry their Swift runtime: they run where no toolchain is.
-install: build
+install: build-all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vaenc
 	install -m 755 -s $(BUILD)/vaenc $(DESTDIR)$(PREFIX)/bin/vaenc
 	install -m 644 -s $(BUILD)/libvaenc_drv_video.so $(DESTDIR)$(PREFIX)/lib/vaenc/
@@ -85,7 +93,7 @@ check-install: packages-test
 	@scripts/check-fault-driver.sh $(DESTDIR)$(PREFIX)/lib/vaenc
 
 # Address, leak and thread sanitizers over the tests that make and free VA objects: 15 minutes besides the builds.
-sanitize: packages-test fixtures build
+sanitize: packages-test fixtures build-all
 	@scripts/sanitize.sh
 
 format:

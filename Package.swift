@@ -46,6 +46,8 @@ let package = Package(
         .target(name: "CSDL"),
         // L1
         .target(name: "VideoBase", swiftSettings: strict),
+        // The only module that starts threads.
+        .target(name: "Threads", swiftSettings: strict),
         .target(name: "NALUnits", dependencies: ["VideoBase"], swiftSettings: strict),
         // What tells libavcodec's whole pictures from others.
         .target(name: "DecodeDamageDetection", dependencies: ["CLibAV"], swiftSettings: strict),
@@ -59,7 +61,7 @@ let package = Package(
         .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
         .target(name: "RateControl", dependencies: ["VideoBase"], swiftSettings: strict),
         .target(
-            name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
+            name: "VAAPI", dependencies: ["CVA", "CDRM", "Threads", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
@@ -79,28 +81,28 @@ let package = Package(
         .target(
             name: "EncodeSession",
             dependencies: [
-                "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "EncodePlanning", "RateControl", "VAAPI",
+                "Threads", "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "EncodePlanning", "RateControl", "VAAPI",
             ],
             swiftSettings: strict),
         .target(
             name: "SoftwareEncode",
-            dependencies: ["CLibAV", "LibAV", "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "RateControl"],
+            dependencies: ["CLibAV", "LibAV", "Threads", "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "RateControl"],
             swiftSettings: strict),
         .target(
-            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALUnits", "BitstreamInspection"],
+            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "Threads", "VideoBase", "NALUnits", "BitstreamInspection"],
             swiftSettings: strict),
         .target(
             name: "DecodeSession",
-            dependencies: ["CLibAV", "CVA", "LibAV", "VideoBase", "BitstreamInspection", "VAAPI"],
+            dependencies: ["CLibAV", "CVA", "LibAV", "Threads", "VideoBase", "BitstreamInspection", "VAAPI"],
             swiftSettings: strict),
         .target(
-            name: "Capture", dependencies: ["CV4L2", "CLibAV", "LibAV", "VideoBase"], swiftSettings: strict),
-        .target(name: "Preview", dependencies: ["CSDL", "VideoBase"], swiftSettings: strict),
+            name: "Capture", dependencies: ["CV4L2", "CLibAV", "LibAV", "Threads", "VideoBase"], swiftSettings: strict),
+        .target(name: "Preview", dependencies: ["CSDL", "Threads", "VideoBase"], swiftSettings: strict),
         // L4
         .target(
             name: "Vaenc",
             dependencies: [
-                "VideoBase", "NALUnits", "VAAPI", "EncodeSession", "DecodeSession", "SoftwareEncode", "MediaFiles",
+                "Threads", "VideoBase", "NALUnits", "VAAPI", "EncodeSession", "DecodeSession", "SoftwareEncode", "MediaFiles",
                 "Capture", "Preview", "ReferenceDisplay",
             ],
             swiftSettings: strict),
@@ -108,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "VaencCLI",
             dependencies: [
-                "Vaenc", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "DecodeSession", "BitstreamInspection",
+                "Vaenc", "Threads", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "DecodeSession", "BitstreamInspection",
                 "NALUnits", argumentParser,
             ],
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
@@ -138,7 +140,7 @@ let package = Package(
         .testTarget(
             name: "VaencTests",
             dependencies: [
-                "EncodeSession", "ExtremeValues", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
+                "EncodeSession", "ExtremeValues", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase",
             ]),
         .testTarget(
             name: "NALUnitsTests", dependencies: ["NALUnits", "TestOracles", "VideoBase"], swiftSettings: strict),
@@ -149,7 +151,7 @@ let package = Package(
             name: "HEVCSyntaxTests", dependencies: ["HEVCSyntax", "NALUnits", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
-            name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "TestOracles", "CVA"],
+            name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "Threads", "VideoBase", "TestOracles", "CVA"],
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceDisplayTests", dependencies: ["ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase"],
@@ -166,7 +168,7 @@ let package = Package(
             name: "FaultTests",
             dependencies: [
                 "BitstreamInspection", "EncodeSession", "FaultDriver", "ReferenceDisplay", "TestOracles", "VAAPI",
-                "VideoBase",
+                "Threads", "VideoBase",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -184,7 +186,7 @@ let package = Package(
         // The programs that vaenc is the counterpart of, each as a command and as a library example.
         .testTarget(
             name: "PipelineTests",
-            dependencies: ["Capture", "MediaFiles", "NALUnits", "TestOracles", "VAAPI", "Vaenc", "VideoBase"],
+            dependencies: ["Capture", "MediaFiles", "NALUnits", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase"],
             swiftSettings: strict),
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
@@ -201,8 +203,17 @@ let package = Package(
             name: "EncodeSessionTests",
             dependencies: [
                 "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALUnits",
-                "RateControl", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
+                "RateControl", "ReferenceDisplay", "TestOracles", "VAAPI", "Threads", "VideoBase",
             ],
             swiftSettings: strict),
     ]
 )
+
+// `make build` sets VAENC_PRODUCTS, so that one build makes the programs that users run and nothing else: `vaenc` leaves the fault
+// driver out, `all` builds it too. Packages that depend on this one build only what they use in any case.
+if let products = Context.environment["VAENC_PRODUCTS"] {
+    let supportOfTests: Set<String> = ["CTestOracles", "TestOracles", "ExtremeValues", "Examples"]
+    let faultDriver: Set<String> = products == "all" ? [] : ["FaultDriver", "StandaloneFaultDriver"]
+    package.targets.removeAll { $0.type == .test || supportOfTests.union(faultDriver).contains($0.name) }
+    if products != "all" { package.products.removeAll { $0.name == "vaenc_fault_drv_video" } }
+}

@@ -36,10 +36,45 @@ _Bool vaenc_libav_names_option(const char *line) {
     return 0;
 }
 
+// The first packet that libavformat called corrupt since the last question, by the thread that read it.
+static struct {
+    long thread;
+    int stream;
+    long long dts;
+} corrupt;
+
+static void keep_corrupt(void *context, int level, const char *format, va_list arguments) {
+    char text[LOG_LENGTH];
+    int print_prefix = 0, stream;
+    long long dts;
+    if (!table.av_log_format_line2 ||
+        table.av_log_format_line2(context, level, format, arguments, text, sizeof text, &print_prefix) < 0) return;
+    const char *message = strstr(text, "Packet corrupt");
+    if (!message || sscanf(message, "Packet corrupt (stream = %d, dts = %lld", &stream, &dts) != 2) return;
+    pthread_mutex_lock(&log_lock);
+    if (!corrupt.thread) {
+        corrupt.thread = syscall(SYS_gettid);
+        corrupt.stream = stream;
+        corrupt.dts = dts;
+    }
+    pthread_mutex_unlock(&log_lock);
+}
+
+_Bool vaenc_libav_take_corrupt(int *stream, int64_t *dts) {
+    pthread_mutex_lock(&log_lock);
+    _Bool found = corrupt.thread == syscall(SYS_gettid);
+    *stream = corrupt.stream;
+    *dts = corrupt.dts;
+    corrupt.thread = 0;
+    pthread_mutex_unlock(&log_lock);
+    return found;
+}
+
 static void keep_line(void *context, int level, const char *format, va_list arguments) {
+    if (level == AV_LOG_WARNING && !strncmp(format, "Packet corrupt", 14)) return keep_corrupt(context, level, format, arguments);
     if (level > AV_LOG_ERROR) return;
     char text[LOG_LENGTH];
-    // The prefix is `[name @ address] `: only the words are of use.
+    // The prefix is `[name @ address] `; only the message is useful.
     int print_prefix = 0;
     if (!table.av_log_format_line2 ||
         table.av_log_format_line2(context, level, format, arguments, text, sizeof text, &print_prefix) < 0) return;
@@ -126,9 +161,10 @@ static int is_own_library(const char *path) {
     return 0;
 }
 
-// RTLD_DEEPBIND if the process has an FFmpeg of its own, as a program that FFmpeg is linked into: without the flag the
-// libraries call the program's functions in place of each other's. Otherwise 0, because the flag also bypasses whatever is
-// preloaded. The sanitizers end a process that uses it.
+// Returns RTLD_DEEPBIND if the process has its own FFmpeg, as a program does that links FFmpeg statically. Without the
+// flag the libraries would call the program's functions instead of each other's. Otherwise returns 0, because the flag
+// also bypasses preloaded libraries. Also returns 0 with a sanitizer, because sanitizers end a process that uses the
+// flag.
 static int binding_flag(void) {
     static const char *const sanitizers[] = {"__asan_init", "__tsan_init", "__msan_init"};
     for (size_t i = 0; i < COUNT(sanitizers); i++) if (dlsym(RTLD_DEFAULT, sanitizers[i])) return 0;
@@ -175,7 +211,7 @@ LOADER(filter, SONAME("avfilter", LIBAVFILTER_VERSION_MAJOR), VAENC_LIBAV_FILTER
 LOADER(device, SONAME("avdevice", LIBAVDEVICE_VERSION_MAJOR), VAENC_LIBAV_DEVICE)
 
 static int load_first(char *why, size_t size, int guest) {
-    // A program that uses libav itself keeps its own logging, and so does one that loaded this code.
+    // A program that uses libav itself keeps its own log callback, and so does a program that loaded this code.
     void *there = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
     if (there) dlclose(there);
     if (!load_util(why, size)) return 0;
@@ -272,7 +308,7 @@ AVIOContext *vaenc_avio_writer(
 
 void vaenc_avio_free(const struct VaencLibAV *av, AVIOContext *context) {
     if (!context) return;
-    // The muxers and demuxers may have replaced the buffer given at creation.
+    // A muxer or demuxer may have replaced the buffer that was given at creation.
     av->av_free(context->buffer);
     context->buffer = 0;
     av->avio_context_free(&context);
@@ -289,13 +325,13 @@ static int get_filled_buffer(AVCodecContext *context, AVFrame *frame, int flags)
 }
 
 void vaenc_fill_pictures(AVCodecContext *context, uint8_t value) {
-    // The threads' contexts are copies, opaque included.
+    // The contexts of the decoder's threads are copies that include `opaque`.
     context->opaque = (void *)(intptr_t)value;
     context->get_buffer2 = get_filled_buffer;
 }
 
 _Bool vaenc_copy_stream(const struct VaencLibAV *av, AVStream *to, const AVStream *from) {
-    // From FFmpeg 6.1 on the parameters carry the side data.
+    // From FFmpeg 6.1 on, the parameters contain the side data.
     if (av->avcodec_parameters_copy(to->codecpar, from->codecpar) < 0) return 0;
 #if !VAENC_HAS_CODED_SIDE_DATA
     for (int i = 0; i < from->nb_side_data; i++) {
@@ -309,7 +345,7 @@ _Bool vaenc_copy_stream(const struct VaencLibAV *av, AVStream *to, const AVStrea
     to->time_base = from->time_base;
     to->avg_frame_rate = from->avg_frame_rate;
     to->r_frame_rate = from->r_frame_rate;
-    // The container's word goes before the stream's own: muxers take the one or the other, and none takes two.
+    // The container's aspect ratio takes precedence over the stream's own. A muxer writes one of the two, never both.
     AVRational aspect = from->sample_aspect_ratio.num > 0 ? from->sample_aspect_ratio : from->codecpar->sample_aspect_ratio;
     to->sample_aspect_ratio = to->codecpar->sample_aspect_ratio = aspect;
     to->disposition = from->disposition;
@@ -328,13 +364,13 @@ _Bool vaenc_copy_file(
     if (av->av_dict_copy(&to->metadata, from->metadata, 0) < 0) return 0;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) av->av_dict_set(&to->metadata, own[i], 0, 0);
     if (!from->nb_chapters) return 1;
-    // Freed by avformat_free_context, as libavformat's own.
+    // avformat_free_context frees the list, as it frees libavformat's own.
     to->chapters = av->av_mallocz(from->nb_chapters * sizeof *to->chapters);
     if (!to->chapters) return 0;
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         AVRational base = from->chapters[i]->time_base;
         int64_t first = in_ticks(start, base), last = in_ticks(end, base);
-        // The last chapters of some files have no end.
+        // In some files the last chapter has no end.
         _Bool is_open = from->chapters[i]->end <= from->chapters[i]->start;
         if (from->chapters[i]->start >= last || (!is_open && from->chapters[i]->end <= first)) continue;
         AVChapter *chapter = av->av_mallocz(sizeof *chapter);
@@ -353,7 +389,7 @@ _Bool vaenc_copy_file(
 }
 
 _Bool vaenc_reserve_chapters(const struct VaencLibAV *av, AVFormatContext *to, unsigned count) {
-    // Freed by avformat_free_context, as libavformat's own.
+    // avformat_free_context frees the list, as it frees libavformat's own.
     if (!to->chapters) to->chapters = av->av_mallocz((size_t)count * sizeof *to->chapters);
     return to->chapters != 0;
 }
@@ -377,7 +413,7 @@ AVBufferRef *vaenc_vaapi_device(const struct VaencLibAV *av, void *display, int 
 }
 
 static enum AVPixelFormat take_device(AVCodecContext *context, const enum AVPixelFormat *formats) {
-    // Where the device refuses, libavcodec asks again without it.
+    // If the device refuses, libavcodec calls this function again without AV_PIX_FMT_VAAPI in the list.
     for (const enum AVPixelFormat *format = formats; *format != AV_PIX_FMT_NONE; format++)
         if (*format == AV_PIX_FMT_VAAPI) return *format;
     return table.avcodec_default_get_format(context, formats);

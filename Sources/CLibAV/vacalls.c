@@ -1,12 +1,12 @@
-// libavcodec reports some failed VA-API calls as damage of the stream, and some not at all. The functions here note them.
+// Records failed VA-API calls: libavcodec reports some of them as damage of the stream, and some not at all.
 #include "CLibAV.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <va/va_backend.h>
 
-// One display whose driver's functions are replaced. Never freed: a driver context has no end that is seen here. A new
-// context at the address of an old one takes its entry over.
+// A display whose driver's functions are replaced. It is never freed, because this code does not see the end of a
+// driver context. A new context at the address of an old one takes over its entry.
 struct noted_driver {
     VADriverContextP context;
     struct VADriverVTable calls;
@@ -35,7 +35,8 @@ static VAStatus note(const char *call, VAStatus status) {
     return status;
 }
 
-// What the device cannot do is libavcodec's to find out: it then decodes in software.
+// If the device lacks a capability, libavcodec finds that out itself and decodes in software. Such failures are
+// ignored.
 static VAStatus note_set_up(const char *call, VAStatus status) {
     switch (status) {
     case VA_STATUS_ERROR_ATTR_NOT_SUPPORTED:
@@ -50,7 +51,7 @@ static VAStatus note_set_up(const char *call, VAStatus status) {
     }
 }
 
-// NAME(parameters)(arguments): the driver's function by way of a note.
+// NAME(parameters)(arguments): calls the driver's function and records its failure.
 #define NOTED(how, name, parameters, arguments) \
     static VAStatus noted_##name parameters { \
         struct noted_driver *driver = driver_of(context); \
@@ -84,7 +85,7 @@ NOTED(note, vaRenderPicture, (VADriverContextP context, VAContextID id, VABuffer
       (context, id, buffers, count))
 NOTED(note, vaEndPicture, (VADriverContextP context, VAContextID id), (context, id))
 
-// One pointer, written at once: other threads may be calling the driver.
+// Writes each pointer atomically, because other threads may be calling the driver.
 #define REPLACE(name) \
     if (table->name) __atomic_store_n(&table->name, noted_##name, __ATOMIC_RELEASE);
 

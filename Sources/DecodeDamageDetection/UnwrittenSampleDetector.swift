@@ -1,17 +1,20 @@
 package import CLibAV
 
-/// Tells what of a picture its decoder has not written.
+/// Detects parts of a picture that its decoder has not written.
 ///
-/// libavcodec's HEVC decoder leaves the samples of missing slices as they were in memory, as its H.264 decoder does where it is
-/// not to conceal them, and says nothing of it. So four rows of every sixteen begin with noise, and a whole picture has written
-/// over all of it: no macroblock or coding tree block is smaller than 16×16 (H.265 7.4.3.2.1), and in-loop filters of blocks
-/// beside an unwritten one change at most three of its samples from the edge (H.264 8.7, H.265 8.7.2.5).
+/// libavcodec's HEVC decoder leaves the samples of missing slices as they were in memory, and reports no error. Its
+/// H.264 decoder does the same if concealment is off. The detector therefore fills four rows of every sixteen with
+/// noise before the picture is decoded. A complete picture overwrites all the noise: no macroblock or coding tree block
+/// is smaller than 16×16 (H.265 7.4.3.2.1). In-loop filters of blocks beside an unwritten block change at most three of
+/// its samples from the edge (H.264 8.7, H.265 8.7.2.5).
 package enum UnwrittenSampleDetector {
     private static let rows = [3, 4, 7, 8]
-    /// Samples after which the noise of a row repeats itself: as many bytes as are written at once, of 8 bits.
+    /// The number of samples after which the noise of a row repeats. For 8-bit samples it is the number of bytes in one
+    /// copy.
     private static let period = 64
 
-    /// 64 samples for each of `rows`, of ten bits, which decoders of deeper samples take too.
+    /// 64 samples of noise for each of `rows`. The samples have 10 bits, which are valid for decoders of deeper samples
+    /// too.
     private static let noise: [[UInt16]] = {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         return rows.map { _ in
@@ -27,9 +30,9 @@ package enum UnwrittenSampleDetector {
     private static let shallow: [SIMD64<UInt8>] = noise.map { row in SIMD64(row.map { UInt8(truncatingIfNeeded: $0) }) }
     private static let deep: [SIMD64<UInt16>] = noise.map { SIMD64($0) }
 
-    /// Marks new memory, in place of get_buffer2 or at its end.
+    /// Writes the noise into new picture memory. Call it instead of get_buffer2, or at its end.
     ///
-    /// - Parameter isDeep: samples have two bytes each.
+    /// - Parameter isDeep: Whether samples have two bytes each.
     package static func put(in frame: UnsafeMutablePointer<AVFrame>, isDeep: Bool) {
         guard let plane = unsafe Plane(frame) else { return }
         for row in 0..<plane.rowCount {
@@ -50,17 +53,17 @@ package enum UnwrittenSampleDetector {
         }
     }
 
-    /// Whether a part of a picture was not written since `put`.
+    /// Whether part of a picture was not written since `put`.
     ///
     /// - Parameters:
-    ///   - frame: as the decoder gives it: cropped or not, in the same memory.
-    ///   - mayBeFields: one of two fields may have been written.
+    ///   - frame: The frame from the decoder. It may be cropped, but must be in the same memory.
+    ///   - mayBeFields: Whether it is possible that only one of two fields was written.
     package static func remain(in frame: UnsafePointer<AVFrame>, isDeep: Bool, mayBeFields: Bool) -> Bool {
         guard let plane = unsafe Plane(frame) else { return false }
         let sampleSize = isDeep ? 2 : 1
         let left = plane.offset % plane.stride / sampleSize
         let top = plane.offset / plane.stride
-        // Coded sizes are multiples of 8 at least.
+        // Coded sizes are multiples of 8 or more.
         let right = (left + Int(unsafe frame.pointee.width) + 7) & ~7
         let bottom = (top + Int(unsafe frame.pointee.height) + 7) & ~7
         guard bottom <= plane.rowCount, right * sampleSize <= plane.stride else { return false }
@@ -69,7 +72,7 @@ package enum UnwrittenSampleDetector {
             for x in stride(from: left & ~15, to: right, by: 16) {
                 let columns = right - x < 16 ? x + 3..<x + 7 : x + 4..<x + 12
                 let isFirst = hasNoise(plane, y, pair, columns, isDeep)
-                // The two rows are of both fields.
+                // The two rows belong to different fields.
                 if isFirst, mayBeFields { return true }
                 if isFirst || mayBeFields, hasNoise(plane, y, pair + 1, columns, isDeep) { return true }
             }
@@ -78,7 +81,7 @@ package enum UnwrittenSampleDetector {
     }
 
     private static func hasNoise(_ plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>, _ isDeep: Bool) -> Bool {
-        // SAFETY: inside the plane, by the caller's guard.
+        // SAFETY: the caller's guard keeps the row and the columns inside the plane.
         let row = unsafe plane.base + (y + rows[index]) * plane.stride
         if !isDeep {
             for column in columns where unsafe row[column] != shallow[index][column & (period - 1)] { return false }
@@ -91,13 +94,13 @@ package enum UnwrittenSampleDetector {
         return true
     }
 
-    /// The memory of a frame's luma.
+    /// The memory of a frame's luma plane.
     @safe private struct Plane {
-        // SAFETY: libavutil's buffer, which the frame holds.
+        // SAFETY: memory of libavutil's buffer, which the frame keeps alive.
         let base: UnsafeMutablePointer<UInt8>
         let stride: Int
         let rowCount: Int
-        /// Of the first sample that is shown.
+        /// The offset of the first visible sample, in bytes.
         let offset: Int
 
         init?(_ frame: UnsafePointer<AVFrame>) {
@@ -113,14 +116,14 @@ package enum UnwrittenSampleDetector {
     }
 }
 
-/// Bytes that are put behind a slice of arithmetic codes.
+/// Bytes that are appended to a slice with arithmetic coding, so that a truncated slice is detected.
 ///
-/// A decoder of a whole slice stops before it (9.3.2.5). One whose slice is cut short reads on into ones, the top of any interval:
-/// it takes them for the least probable symbols, and for end_of_slice_segment_flag at the end of that coding tree unit. So it
-/// ends there, and what is missing shows.
+/// The decoder of a complete slice stops before the sentinel (9.3.2.5). The decoder of a truncated slice reads on into
+/// ones, which are the top of any interval. It decodes them as least probable symbols, and as end_of_slice_segment_flag
+/// at the end of that coding tree unit. The slice therefore ends there, and the missing part is detected.
 package enum SliceSentinel {
-    /// More than a macroblock of 3200 bits may take (H.264 A.3.1).
+    /// The sentinel for H.264. It is longer than a macroblock, which may have 3200 bits (H.264 A.3.1).
     package static let forH264 = [UInt8](repeating: 0xFF, count: 512)
-    /// More than a coding tree unit of 64×64 may take.
+    /// The sentinel for HEVC. It is longer than a coding tree unit of 64×64.
     package static let forHEVC = [UInt8](repeating: 0xFF, count: 8192)
 }

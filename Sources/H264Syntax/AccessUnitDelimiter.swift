@@ -1,9 +1,9 @@
 import NALUnits
 
-/// access_unit_delimiter_rbsp(), H.264 7.3.2.4.
+/// The access unit delimiter, access_unit_delimiter_rbsp(), H.264 7.3.2.4.
 public enum AccessUnitDelimiter {
-    /// The NAL unit, without a start code. primary_pic_type (Table 7-5) is the narrowest set that holds the picture's
-    /// slice types.
+    /// Returns the NAL unit without a start code. primary_pic_type (Table 7-5) is the smallest set that contains the
+    /// picture's slice types.
     public static func unit(for type: SliceType) -> [UInt8] {
         var w = BitWriter()
         switch type {

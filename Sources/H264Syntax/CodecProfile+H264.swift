@@ -1,7 +1,7 @@
 public import VideoBase
 
 extension CodecProfile {
-    /// profile_idc, H.264 A.2; 0 for a profile of another standard.
+    /// profile_idc, H.264 A.2, or 0 for a profile of another standard.
     public var profile_idc: UInt8 {
         switch self {
         case .h264ConstrainedBaseline: 66
@@ -11,8 +11,8 @@ extension CodecProfile {
         }
     }
 
-    /// constraint_set0_flag (the highest bit) to constraint_set5_flag, 7.4.2.1.1: the profiles that the stream also
-    /// conforms to, level 1b (set3), frames only (set4) and no B slices (set5).
+    /// Returns constraint_set0_flag (the highest bit) to constraint_set5_flag, H.264 7.4.2.1.1: the other profiles to
+    /// which the stream conforms, level 1b (set3), frames only (set4) and no B slices (set5).
     func constraintFlags(level: Level, hasBFrames: Bool) -> UInt8 {
         let set0: UInt8 = 0x80
         let set1: UInt8 = 0x40

@@ -1,7 +1,8 @@
-/// filler_data_rbsp(), H.264 7.3.2.7: bytes that only keep a constant rate up.
+/// Filler data, filler_data_rbsp(), H.264 7.3.2.7: bytes whose only purpose is to maintain a constant bit rate.
 public enum FillerData {
-    /// A NAL unit of `count` bytes (at least 2: the header and the trailing bits), without a start code. It goes after
-    /// a picture's slices.
+    /// Returns a NAL unit without a start code. It follows a picture's slices.
+    ///
+    /// - Parameter count: The size of the unit in bytes, at least 2 for the header and the trailing bits.
     public static func unit(byteCount count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xFF, count: max(count, 2))
         bytes[0] = NALUnit.header(.filler, refIdc: 0)

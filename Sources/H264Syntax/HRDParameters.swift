@@ -1,18 +1,21 @@
 public import NALUnits
 public import VideoBase
 
-/// hrd_parameters(), H.264 E.1.2, with one schedule (cpb_cnt_minus1 0). Fields have the standard's names and values.
+/// The HRD parameters, hrd_parameters(), H.264 E.1.2, with one schedule (cpb_cnt_minus1 0). The fields have the names
+/// and values of the standard.
 public struct HRDParameters: Sendable, Hashable {
+    /// The bit rate and the buffer size.
     public var schedule: DeliverySchedule
-    /// initial_cpb_removal_delay_length_minus1 + 1: bits of the buffering period's delays, 1…32.
+    /// initial_cpb_removal_delay_length_minus1 + 1: the size of the delays in buffering period messages in bits, 1…32.
     public var initial_cpb_removal_delay_length = 24
-    /// cpb_removal_delay_length_minus1 + 1: bits of picture timing's cpb_removal_delay, 1…32.
+    /// cpb_removal_delay_length_minus1 + 1: the size of cpb_removal_delay in picture timing messages in bits, 1…32.
     public var cpb_removal_delay_length = 24
-    /// dpb_output_delay_length_minus1 + 1, 1…32.
+    /// dpb_output_delay_length_minus1 + 1: the size of dpb_output_delay in bits, 1…32.
     public var dpb_output_delay_length = 24
+    /// The size of time_offset in bits, 0…31.
     public var time_offset_length = 24
 
-    /// With the schedule nearest below a rate and a buffer size in bits.
+    /// Creates parameters with the nearest schedule at or below a rate and a buffer size in bits.
     public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool) {
         schedule = DeliverySchedule(bitrate: bitrate, cpbSize: cpbSize, isConstant: isConstant)
         initial_cpb_removal_delay_length = schedule.initialDelayLength

@@ -2,22 +2,22 @@ public import VideoBase
 
 /// A level and its limits, H.264 Table A-1.
 public struct Level: Sendable, Hashable {
-    /// Ten times the number; 9 stands for level 1b.
+    /// The level's number times ten; 9 stands for level 1b.
     public let number: Int
-    /// Macroblocks per second.
+    /// The maximum number of macroblocks per second.
     public let maxMBPS: Int
-    /// Macroblocks per frame.
+    /// The maximum number of macroblocks per frame.
     public let maxFS: Int
-    /// Macroblocks in the decoded picture buffer.
+    /// The maximum number of macroblocks in the decoded picture buffer.
     public let maxDpbMbs: Int
-    /// Bit rate in units of cpbBrVclFactor bits per second (1000 to Main, 1250 for High).
+    /// The maximum bit rate in units of cpbBrVclFactor bits per second (1000 up to Main, 1250 for High).
     public let maxBR: Int
-    /// Coded picture buffer in units of cpbBrVclFactor bits.
+    /// The maximum size of the coded picture buffer in units of cpbBrVclFactor bits.
     public let maxCPB: Int
-    /// The least compression ratio of a picture.
+    /// The minimum compression ratio of a picture.
     public let minCR: Int
 
-    /// Every level in rising order of capability.
+    /// All levels, ordered by capability.
     public static let all: [Level] = [
         Level(number: 10, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 64, maxCPB: 175, minCR: 2),
         Level(number: 9, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 128, maxCPB: 350, minCR: 2),
@@ -41,7 +41,7 @@ public struct Level: Sendable, Hashable {
         Level(number: 62, maxMBPS: 16_711_680, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 800_000, maxCPB: 800_000, minCR: 2),
     ]
 
-    /// 6.2
+    /// The highest level, 6.2.
     public static let highest = all[all.count - 1]
 
     private init(number: Int, maxMBPS: Int, maxFS: Int, maxDpbMbs: Int, maxBR: Int, maxCPB: Int, minCR: Int) {
@@ -54,41 +54,43 @@ public struct Level: Sendable, Hashable {
         self.minCR = minCR
     }
 
-    /// The level with that number (41 for 4.1, 9 for 1b); nil where the table has none.
+    /// Returns the level with this number (41 for 4.1, 9 for 1b), or nil if there is none.
     public init?(number: Int) {
         guard let level = Self.all.first(where: { $0.number == number }) else { return nil }
         self = level
     }
 
-    /// As printed: `4.1`, `1b`.
+    /// The level's name: `4.1`, `1b`.
     public var name: String { number == 9 ? "1b" : "\(number / 10).\(number % 10)" }
 
-    /// level_idc: level 1b is 11 with constraint_set3_flag, but 9 in the High profiles (A.3.1, A.3.4).
+    /// Returns level_idc. Level 1b is coded as 11 with constraint_set3_flag, and as 9 in the High profiles (A.3.1,
+    /// A.3.4).
     public func level_idc(for profile: CodecProfile) -> UInt8 {
         number == 9 && profile != .h264High ? 11 : UInt8(number)
     }
 
-    /// MaxDpbFrames, A.3.1 h: frames of that size in the decoded picture buffer, at most 16.
+    /// Returns MaxDpbFrames, A.3.1 h: the number of frames of this size in the decoded picture buffer, at most 16.
     public func maxDpbFrames(codedSize: VideoSize) -> Int {
         min(maxDpbMbs / (codedSize.width / 16 * (codedSize.height / 16)), 16)
     }
 
-    /// The largest bit rate of the NAL units (A.3.1 j with cpbBrNalFactor).
+    /// Returns the maximum bit rate of the NAL units (A.3.1 j with cpbBrNalFactor).
     public func maxBitrate(profile: CodecProfile) -> BitsPerSecond {
         BitsPerSecond(maxBR * (profile == .h264High ? 1500 : 1200))
     }
 
-    /// The largest coded picture buffer over the NAL units, in bits (A.3.1 j with cpbBrNalFactor).
+    /// Returns the maximum size of the coded picture buffer for the NAL units, in bits (A.3.1 j with cpbBrNalFactor).
     public func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * (profile == .h264High ? 1500 : 1200) }
 
-    /// What MinCR allows pictures of that size (A.3.1 c, d; f_R of frames is 1/172).
+    /// Returns the limit that MinCR sets for pictures of this size (A.3.1 c, d; f_R for frames is 1/172).
     package func pictureSizeLimit(codedSize: VideoSize) -> PictureSizeLimit {
         PictureSizeLimit(
             samples: codedSize.width / 16 * (codedSize.height / 16), samplesPerSecond: maxMBPS, bytesPerSample: 384 / Double(minCR),
             leastTime: 1.0 / 172)
     }
 
-    /// Whether a stream keeps within the level: frame size and sides (A.3.1 f, g), rate, references, bit rate.
+    /// Whether the level allows a stream with these properties: the size of a frame and its sides (A.3.1 f, g), the
+    /// macroblock rate, the references, and the bit rate.
     public func allows(
         codedSize: VideoSize, frameRate: Rational, references: Int, bitrate: BitsPerSecond?, profile: CodecProfile
     ) -> Bool {
@@ -100,7 +102,7 @@ public struct Level: Sendable, Hashable {
         return (bitrate?.value ?? 0) <= maxBitrate(profile: profile).value
     }
 
-    /// The lowest level that allows the stream; nil where none does.
+    /// Returns the lowest level that allows a stream with these properties, or nil if there is none.
     public static func lowest(
         codedSize: VideoSize, frameRate: Rational, references: Int, bitrate: BitsPerSecond?, profile: CodecProfile
     ) -> Level? {

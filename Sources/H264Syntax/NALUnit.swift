@@ -1,6 +1,6 @@
 import NALUnits
 
-/// nal_unit_type, H.264 Table 7-1: the types that an encoder of frames writes.
+/// The values of nal_unit_type (H.264 Table 7-1) that an encoder of frames writes.
 public enum NALUnitType: UInt8, Sendable {
     case slice = 1
     case idrSlice = 5
@@ -13,21 +13,21 @@ public enum NALUnitType: UInt8, Sendable {
     case filler = 12
     case prefix = 14
 
-    /// The type of a NAL unit (header byte first); nil for the types above's absentees and for an empty unit.
+    /// Returns the type of a NAL unit (header byte first), or nil for an empty unit or a type that is not listed here.
     public init?(of unit: some Collection<UInt8>) {
         guard let header = unit.first else { return nil }
         self.init(rawValue: header & 0x1F)
     }
 }
 
-/// nal_unit(), H.264 7.3.1.
+/// The NAL unit, nal_unit(), H.264 7.3.1.
 public enum NALUnit {
-    /// The header byte: nal_ref_idc (0…3) and the type.
+    /// Returns the header byte with nal_ref_idc (0…3) and the type.
     public static func header(_ type: NALUnitType, refIdc nal_ref_idc: UInt8) -> UInt8 {
         (nal_ref_idc & 3) << 5 | type.rawValue
     }
 
-    /// The bytes of a whole unit around an RBSP, escaped, without a start code.
+    /// Returns the escaped bytes of a NAL unit with this RBSP, without a start code.
     public static func bytes(_ type: NALUnitType, refIdc nal_ref_idc: UInt8, rbsp: [UInt8]) -> [UInt8] {
         var unit = [header(type, refIdc: nal_ref_idc)]
         EmulationPrevention.append(rbsp.span, to: &unit)
@@ -36,7 +36,7 @@ public enum NALUnit {
 }
 
 extension BitWriter {
-    /// The RBSP with its trailing bits, as a NAL unit.
+    /// Returns the RBSP with its trailing bits as a NAL unit.
     consuming func unit(_ type: NALUnitType, refIdc nal_ref_idc: UInt8) -> [UInt8] {
         trailingBits()
         return NALUnit.bytes(type, refIdc: nal_ref_idc, rbsp: bytes)

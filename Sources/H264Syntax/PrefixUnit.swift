@@ -1,13 +1,13 @@
 import NALUnits
 
-/// Prefix NAL units (type 14), H.264 7.3.2.12 and G.7.3.1.1: they give a base layer's slices the temporal layer that
-/// the slices themselves cannot say. Decoders of the base profiles pass over them.
+/// Prefix NAL units (type 14), H.264 7.3.2.12 and G.7.3.1.1. They contain the temporal layer of a base layer's slices,
+/// because a slice header has no field for it. Decoders of the base profiles ignore them.
 public enum PrefixUnit {
-    /// The unit that goes before each slice of a picture, without a start code.
+    /// Returns the unit that precedes each slice of a picture, without a start code.
     ///
     /// - Parameters:
-    ///   - nal_ref_idc: the slice's.
-    ///   - temporal_id: 0…7.
+    ///   - nal_ref_idc: The nal_ref_idc of the slice.
+    ///   - temporal_id: The temporal layer, 0…7.
     public static func unit(refIdc nal_ref_idc: UInt8, isIDR: Bool, temporalLayer temporal_id: Int) -> [UInt8] {
         var w = BitWriter()
         w.u(8, NALUnit.header(.prefix, refIdc: nal_ref_idc))

@@ -1,13 +1,13 @@
 import NALUnits
 import VideoBase
 
-/// One step of ref_pic_list_modification(), H.264 7.3.3.1 and 8.2.4.3.
+/// An operation of ref_pic_list_modification(), H.264 7.3.3.1 and 8.2.4.3.
 public enum ReferenceListModification: Sendable, Hashable {
-    /// modification_of_pic_nums_idc 0: a smaller picture number, by abs_diff_pic_num (at least 1).
+    /// modification_of_pic_nums_idc 0: selects a picture number that is smaller by abs_diff_pic_num (at least 1).
     case subtract(abs_diff_pic_num: Int)
-    /// 1: a larger picture number.
+    /// modification_of_pic_nums_idc 1: selects a picture number that is larger by abs_diff_pic_num (at least 1).
     case add(abs_diff_pic_num: Int)
-    /// 2: a long-term picture.
+    /// modification_of_pic_nums_idc 2: selects a long-term picture.
     case longTerm(long_term_pic_num: Int)
 }
 

@@ -1,9 +1,12 @@
 public import NALUnits
 
-/// The messages of the hypothetical reference decoder and of random access, H.264 D.1.
+/// The messages of the hypothetical reference decoder and for random access, H.264 D.1.
 extension SEIMessage {
-    /// buffering_period, D.1.2: goes with key frames and recovery points where the VUI has HRD parameters. Each of
-    /// `nal` and `vcl` is written where the VUI has the parameters of its kind.
+    /// Creates buffering_period, D.1.2, for key frames and recovery points if the VUI has HRD parameters.
+    ///
+    /// - Parameters:
+    ///   - nal: The delays for the NAL HRD parameters, written if the VUI has them.
+    ///   - vcl: The delays for the VCL HRD parameters, written if the VUI has them. nil uses `nal`.
     public static func bufferingPeriod(
         _ sps: SequenceParameterSet, nal: InitialRemovalDelay?, vcl: InitialRemovalDelay? = nil
     ) -> SEIMessage {
@@ -16,13 +19,13 @@ extension SEIMessage {
         return SEIMessage(payloadType: 0, bits: w)
     }
 
-    /// pic_timing, D.1.3, of a progressive frame: the delays where the VUI has HRD parameters, pic_struct 0 where it
-    /// says that it is present.
+    /// Creates pic_timing, D.1.3, for a progressive frame. It contains the delays if the VUI has HRD parameters, and
+    /// pic_struct 0 if pic_struct_present_flag is set.
     ///
     /// - Parameters:
-    ///   - removalDelay: cpb_removal_delay, ticks from the latest buffering period's picture; taken modulo what the
-    ///     field holds.
-    ///   - outputDelay: dpb_output_delay, ticks from the picture's removal to its output.
+    ///   - removalDelay: cpb_removal_delay: the number of ticks since the picture of the latest buffering period. It is
+    ///     written modulo the size of the field.
+    ///   - outputDelay: dpb_output_delay: the number of ticks from the picture's removal to its output.
     public static func pictureTiming(
         _ sps: SequenceParameterSet, removalDelay: Int, outputDelay: Int
     ) -> SEIMessage {
@@ -38,11 +41,13 @@ extension SEIMessage {
         return SEIMessage(payloadType: 1, bits: w)
     }
 
-    /// recovery_point, D.1.8: decoding may start here and is right after `frameCount` frames.
+    /// Creates recovery_point, D.1.8: decoding may start here, and its output is correct after `frameCount` frames.
     ///
     /// - Parameters:
-    ///   - frameCount: recovery_frame_cnt, in steps of frame_num.
-    ///   - isExact: what is shown from then on is what a decoder shows that began at the start.
+    ///   - frameCount: recovery_frame_cnt, in increments of frame_num.
+    ///   - isExact: Whether the output after the recovery is identical to that of a decoder that started at the
+    ///     beginning.
+    ///   - isBroken: broken_link_flag.
     public static func recoveryPoint(frameCount: Int, isExact: Bool = true, isBroken: Bool = false) -> SEIMessage {
         var w = BitWriter()
         w.ue(frameCount)

@@ -1,33 +1,47 @@
 public import NALUnits
 public import VideoBase
 
-/// seq_parameter_set_data(), H.264 7.3.2.1.1, for progressive 8-bit 4:2:0 with picture order count type 0.
+/// The sequence parameter set, seq_parameter_set_data(), H.264 7.3.2.1.1, for progressive 8-bit 4:2:0 video with
+/// picture order count type 0.
 ///
-/// Fields have the standard's names and values.
+/// The fields have the names and values of the standard.
 public struct SequenceParameterSet: Sendable, Hashable {
+    /// The profile, H.264 A.2.
     public var profile_idc: UInt8
-    /// constraint_set0_flag … constraint_set5_flag in the high bits, as the byte stands in the stream.
+    /// constraint_set0_flag … constraint_set5_flag in the high bits, as the byte is written to the stream.
     public var constraint_flags: UInt8
+    /// The level, H.264 A.3.
     public var level_idc: UInt8
+    /// The ID of the sequence parameter set, 0…31.
     public var seq_parameter_set_id = 0
-    /// 4…16.
+    /// log2_max_frame_num_minus4 + 4, 4…16.
     public var log2_max_frame_num = 8
-    /// 4…16.
+    /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4…16.
     public var log2_max_pic_order_cnt_lsb = 8
+    /// The maximum number of reference frames.
     public var max_num_ref_frames: Int
+    /// Whether frame_num may have gaps.
     public var gaps_in_frame_num_value_allowed_flag = false
+    /// pic_width_in_mbs_minus1 + 1: the coded width in macroblocks.
     public var pic_width_in_mbs: Int
+    /// pic_height_in_map_units_minus1 + 1: the coded height in macroblocks.
     public var pic_height_in_map_units: Int
+    /// Whether direct prediction in B slices works on 8×8 blocks.
     public var direct_8x8_inference_flag = true
-    /// In crop units of two luma samples (4:2:0 frames).
+    /// The cropping at the right edge, in crop units of two luma samples (4:2:0 frames).
     public var frame_crop_right_offset: Int
+    /// The cropping at the bottom edge, in crop units of two luma samples.
     public var frame_crop_bottom_offset: Int
+    /// The VUI parameters, or nil if they are not present.
     public var vui: VUIParameters?
 
-    /// The parameters that follow from profile, level and the visible size.
+    /// Creates the parameters for a profile, a level and a visible size.
     ///
-    /// `size` must be even on both sides: 4:2:0 crops in steps of two. `codedSize` is what the hardware codes, a
-    /// multiple of 16 that holds `size`; nil takes the smallest.
+    /// - Parameters:
+    ///   - size: The visible size. Both sides must be even, because 4:2:0 is cropped in steps of two samples.
+    ///   - codedSize: The size that the hardware encodes, a multiple of 16 that contains `size`. nil uses the smallest
+    ///     multiple.
+    ///   - references: The maximum number of reference frames.
     public init(
         profile: CodecProfile, level: Level, size: VideoSize, codedSize: VideoSize? = nil, references: Int,
         hasBFrames: Bool, vui: VUIParameters?
@@ -44,17 +58,17 @@ public struct SequenceParameterSet: Sendable, Hashable {
         self.vui = vui
     }
 
-    /// frame_cropping_flag.
+    /// Whether the coded size is cropped.
     public var frame_cropping_flag: Bool { frame_crop_right_offset > 0 || frame_crop_bottom_offset > 0 }
 
-    /// What a decoder shows.
+    /// The size that a decoder outputs.
     public var croppedSize: VideoSize {
         VideoSize(
             width: pic_width_in_mbs * 16 - frame_crop_right_offset * 2,
             height: pic_height_in_map_units * 16 - frame_crop_bottom_offset * 2)
     }
 
-    /// The NAL unit, without a start code.
+    /// The NAL unit without a start code.
     public var unit: [UInt8] {
         var w = BitWriter()
         w.u(8, profile_idc)
@@ -81,8 +95,8 @@ public struct SequenceParameterSet: Sendable, Hashable {
         return w.unit(.sequenceParameterSet, refIdc: 3)
     }
 
-    /// The end of the set, from frame_cropping_flag on: what says how the pictures are shown and not how they are
-    /// coded, so that it can stand behind the beginning of another encoder's set.
+    /// Writes the end of the set, from frame_cropping_flag on. These fields determine how pictures are displayed, not
+    /// how they are coded. They can therefore follow the beginning of another encoder's set.
     public func writeCroppingAndVUI(to w: inout BitWriter) {
         w.flag(frame_cropping_flag)
         if frame_cropping_flag {

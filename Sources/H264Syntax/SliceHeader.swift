@@ -8,33 +8,49 @@ public enum SliceType: UInt8, Sendable {
     case i = 2
 }
 
-/// slice_header(), H.264 7.3.3, of a frame picture. Fields have the standard's names and values.
+/// The slice header, slice_header(), H.264 7.3.3, of a frame picture. The fields have the names and values of the
+/// standard.
 public struct SliceHeader: Sendable, Hashable {
+    /// The importance for reference, 0…3; 0 for a picture that is not used for reference.
     public var nal_ref_idc: UInt8
+    /// Whether the picture is an IDR picture.
     public var isIDR: Bool
+    /// The address of the slice's first macroblock.
     public var first_mb_in_slice = 0
-    /// All slices of a picture have the same type, and slice_type says so (5…9).
+    /// The type of the slice. It is written as 5…9, because all slices of a picture have the same type.
     public var slice_type: SliceType
+    /// The frame number, below MaxFrameNum.
     public var frame_num: Int
+    /// The ID that distinguishes consecutive IDR pictures, 0…65535.
     public var idr_pic_id = 0
+    /// The low bits of the picture order count.
     public var pic_order_cnt_lsb: Int
+    /// Whether direct prediction in B slices is spatial instead of temporal.
     public var direct_spatial_mv_pred_flag = true
-    /// 0 where the slice type has no such list.
+    /// The number of entries in list 0; 0 if the slice type has no such list.
     public var num_ref_idx_l0_active = 0
+    /// The number of entries in list 1; 0 if the slice type has no such list.
     public var num_ref_idx_l1_active = 0
+    /// The modifications of list 0. Empty for the initial order.
     public var modificationsL0: [ReferenceListModification] = []
+    /// The modifications of list 1. Empty for the initial order.
     public var modificationsL1: [ReferenceListModification] = []
-    /// IDR pictures: the picture becomes a long-term reference.
+    /// Whether an IDR picture becomes a long-term reference.
     public var long_term_reference_flag = false
-    /// Empty: the sliding window (8.2.5.3).
+    /// The memory management operations. Empty for the sliding window (8.2.5.3).
     package var marking: [MemoryManagementOperation] = []
+    /// The initialization table of CABAC contexts, 0…2.
     public var cabac_init_idc = 0
     /// SliceQPY.
     public var qp: Int
+    /// The deblocking of the slice: 0 on, 1 off, 2 on except at slice edges.
     public var disable_deblocking_filter_idc = 0
+    /// The alpha and C0 offset of deblocking, divided by 2, −6…6.
     public var slice_alpha_c0_offset_div2 = 0
+    /// The beta offset of deblocking, divided by 2, −6…6.
     public var slice_beta_offset_div2 = 0
 
+    /// Creates a header. The other fields have their default values.
     public init(nal_ref_idc: UInt8, isIDR: Bool, slice_type: SliceType, frame_num: Int, pic_order_cnt_lsb: Int, qp: Int)
     {
         self.nal_ref_idc = nal_ref_idc
@@ -45,9 +61,11 @@ public struct SliceHeader: Sendable, Hashable {
         self.qp = qp
     }
 
+    /// The type of the slice's NAL unit.
     public var nalUnitType: NALUnitType { isIDR ? .idrSlice : .slice }
 
-    /// num_ref_idx_active_override_flag: the counts differ from the picture parameter set's.
+    /// Returns num_ref_idx_active_override_flag: whether the numbers of entries differ from the picture parameter
+    /// set's.
     public func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
@@ -58,8 +76,8 @@ public struct SliceHeader: Sendable, Hashable {
         }
     }
 
-    /// Writes the header's bits. No trailing bits follow: the slice data does, and whether alignment bits come first
-    /// is the entropy coder's matter.
+    /// Writes the bits of the header, without trailing bits. Slice data must follow. Whether alignment bits precede
+    /// that data depends on the entropy coder.
     public func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
         w.ue(first_mb_in_slice)
         w.ue(slice_type.rawValue + 5)
@@ -97,7 +115,7 @@ public struct SliceHeader: Sendable, Hashable {
         w.ue(3)
     }
 
-    /// dec_ref_pic_marking(), 7.3.3.3.
+    /// Writes dec_ref_pic_marking(), 7.3.3.3.
     private func writeMarking(to w: inout BitWriter) {
         if isIDR {
             w.flag(false)  // no_output_of_prior_pics_flag

@@ -1,24 +1,30 @@
 public import NALUnits
 public import VideoBase
 
-/// vui_parameters(), H.264 E.1.1. Fields have the standard's names; what is nil is not present.
+/// The VUI parameters, vui_parameters(), H.264 E.1.1. The fields have the names of the standard. A field that is nil is
+/// not present.
 public struct VUIParameters: Sendable, Hashable {
+    /// The display properties of samples.
     public var display: DisplayInformation
-    /// Frames per second; the tick is half a frame's time (E.2.1). nil: no timing_info.
+    /// The frame rate in frames per second; a tick is half a frame (E.2.1). nil: timing_info is not present.
     public var frameRate: Rational?
-    /// Frames come at that rate exactly; false where the input's times vary.
+    /// Whether frames have exactly this rate. It is false if the input's times vary.
     public var fixed_frame_rate_flag: Bool
-    /// The HRD over the whole stream, and over slices alone (C.1); nil: not present.
+    /// The HRD parameters for the whole stream (C.1), or nil if they are not present.
     public var nal_hrd_parameters: HRDParameters?
+    /// The HRD parameters for slices only (C.1), or nil if they are not present.
     public var vcl_hrd_parameters: HRDParameters?
-    /// Pictures may be removed late where they are too large to arrive in time (C.1.2).
+    /// Whether a picture that is too large to arrive in time may be removed late from the coded picture buffer (C.1.2).
     public var low_delay_hrd_flag = false
-    /// Picture timing messages carry pic_struct.
+    /// Whether picture timing messages contain pic_struct.
     public var pic_struct_present_flag = false
-    /// bitstream_restriction: frames that precede any frame in decoding order and follow it in output order.
+    /// The maximum number of frames that precede any frame in decoding order and follow it in output order. nil: the
+    /// bitstream restrictions are not present.
     public var max_num_reorder_frames: Int?
+    /// The size of the decoded picture buffer in frames, written with the bitstream restrictions.
     public var max_dec_frame_buffering: Int
 
+    /// Creates VUI parameters without HRD parameters.
     public init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
         fixedFrameRate: Bool = true, maxReorderFrames: Int?, maxDecFrameBuffering: Int
@@ -30,7 +36,7 @@ public struct VUIParameters: Sendable, Hashable {
         max_dec_frame_buffering = maxDecFrameBuffering
     }
 
-    /// num_units_in_tick and time_scale: two ticks to a frame; nil where they do not fit 32 bits.
+    /// num_units_in_tick and time_scale, with two ticks per frame; nil if they do not fit 32 bits.
     public var timing: (num_units_in_tick: UInt32, time_scale: UInt32)? {
         guard let rate = frameRate?.reduced, rate.numerator > 0,
             let units = UInt32(exactly: rate.denominator), let scale = UInt32(exactly: rate.numerator * 2)

@@ -1,11 +1,11 @@
 import NALUnits
 
-/// access_unit_delimiter_rbsp(), H.265 7.3.2.5.
+/// The access unit delimiter, access_unit_delimiter_rbsp(), H.265 7.3.2.5.
 public enum AccessUnitDelimiter {
-    /// The NAL unit, without a start code. pic_type (Table 7-2) is the narrowest set that holds the picture's slice
-    /// types.
+    /// Returns the NAL unit without a start code. pic_type (Table 7-2) is the smallest set that contains the picture's
+    /// slice types.
     ///
-    /// - Parameter temporalID: the picture's.
+    /// - Parameter temporalID: The TemporalId of the picture.
     public static func unit(for type: SliceType, temporalID: Int = 0) -> [UInt8] {
         var w = BitWriter()
         switch type {

@@ -1,33 +1,39 @@
 public import NALUnits
 public import VideoBase
 
-/// hrd_parameters(1, …), H.265 E.2.2, of whole access units, with one schedule (cpb_cnt_minus1 0). Fields have the
-/// standard's names and values.
+/// The HRD parameters, hrd_parameters(1, …), H.265 E.2.2, for whole access units, with one schedule (cpb_cnt_minus1 0).
+/// The fields have the names and values of the standard.
 public struct HRDParameters: Sendable, Hashable {
-    /// The rate and buffer over all NAL units (NAL) and over slices alone (VCL) are given; one at least is true.
+    /// Whether the rate and buffer for all NAL units are present. At least one of this and the following flag is true.
     public var nal_hrd_parameters_present_flag = true
+    /// Whether the rate and buffer for slices only are present.
     public var vcl_hrd_parameters_present_flag = false
+    /// The bit rate and the buffer size.
     public var schedule: DeliverySchedule
-    /// initial_cpb_removal_delay_length_minus1 + 1: bits of the buffering period's delays, 1…32.
+    /// initial_cpb_removal_delay_length_minus1 + 1: the size of the delays in buffering period messages in bits, 1…32.
     public var initial_cpb_removal_delay_length = 24
-    /// au_cpb_removal_delay_length_minus1 + 1: bits of picture timing's removal delay, 1…32.
+    /// au_cpb_removal_delay_length_minus1 + 1: the size of the removal delay in picture timing messages in bits, 1…32.
     public var au_cpb_removal_delay_length = 24
-    /// dpb_output_delay_length_minus1 + 1, 1…32.
+    /// dpb_output_delay_length_minus1 + 1: the size of the output delay in bits, 1…32.
     public var dpb_output_delay_length = 24
-    /// Pictures of the highest sub-layer come at the timing's rate exactly: one tick to a picture.
+    /// Whether pictures of the highest sub-layer have exactly the rate of the timing information, with one tick per
+    /// picture.
     public var fixed_pic_rate_general_flag: Bool
-    /// Pictures may be removed late where they are too large to arrive in time (C.2.3); only without a fixed rate.
+    /// Whether a picture that is too large to arrive in time may be removed late from the coded picture buffer (C.2.3).
+    /// Only without a fixed rate.
     public var low_delay_hrd_flag = false
 
-    /// With the schedule nearest below a rate and a buffer size in bits.
+    /// Creates parameters with the nearest schedule at or below a rate and a buffer size in bits.
     public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixedFrameRate: Bool = true) {
         schedule = DeliverySchedule(bitrate: bitrate, cpbSize: cpbSize, isConstant: isConstant)
         initial_cpb_removal_delay_length = schedule.initialDelayLength
         fixed_pic_rate_general_flag = fixedFrameRate
     }
 
-    /// - Parameter subLayers: the temporal sub-layers. Those below the highest say the same rate and buffer, which
-    ///   bound them too, and no fixed rate.
+    /// Writes the parameters.
+    ///
+    /// - Parameter subLayers: The number of temporal sub-layers. Those below the highest repeat the rate and buffer,
+    ///   which are upper bounds for them, too, and have no fixed rate.
     func write(to w: inout BitWriter, subLayers: Int) {
         w.flag(nal_hrd_parameters_present_flag)
         w.flag(vcl_hrd_parameters_present_flag)

@@ -1,23 +1,29 @@
 public import VideoBase
 
 extension Level {
-    /// What of a stream the levels limit.
+    /// The properties of a stream that levels limit.
     public struct Demand: Sendable, Hashable {
         /// pic_width_in_luma_samples and pic_height_in_luma_samples.
         public var codedSize: VideoSize
+        /// The frame rate in frames per second.
         public var frameRate: Rational
-        /// sps_max_dec_pic_buffering_minus1 + 1 of the highest sub-layer: the references and the current picture.
+        /// sps_max_dec_pic_buffering_minus1 + 1 of the highest sub-layer: the number of references plus the current
+        /// picture.
         public var decodedPictures: Int
-        /// The largest rate over all NAL units; nil where it is not bounded.
+        /// The maximum bit rate of all NAL units, or nil if there is no maximum.
         public var bitrate: BitsPerSecond?
-        /// The coded picture buffer over all NAL units, in bits; nil where there is none.
+        /// The size of the coded picture buffer for all NAL units in bits, or nil if there is none.
         public var cpbSize: Int?
         /// CtbSizeY: 16, 32 or 64.
         public var ctbSize = 64
+        /// The number of slice segments of a picture.
         public var sliceSegments = 1
+        /// The number of tile columns.
         public var tileColumns = 1
+        /// The number of tile rows.
         public var tileRows = 1
 
+        /// Creates a demand with one slice segment, one tile and coding tree blocks of 64×64 samples.
         public init(
             codedSize: VideoSize, frameRate: Rational, decodedPictures: Int = 2, bitrate: BitsPerSecond? = nil,
             cpbSize: Int? = nil
@@ -30,8 +36,8 @@ extension Level {
         }
     }
 
-    /// Whether a stream keeps within the level, whatever its tier: picture size and sides, coding tree blocks of 16
-    /// (none from level 5 on), slice segments and tiles, decoded pictures (A.4.1), sample rate and at most 300 pictures
+    /// Whether the level allows a stream's pictures, in any tier: picture size and sides, coding tree blocks of 16×16
+    /// (not from level 5 on), slice segments and tiles, decoded pictures (A.4.1), sample rate and at most 300 pictures
     /// per second (A.4.2).
     public func allowsPictures(_ demand: Demand) -> Bool {
         let width = demand.codedSize.width
@@ -44,21 +50,23 @@ extension Level {
             && Double(width * height) * rate <= Double(maxLumaSr) && rate <= 300
     }
 
-    /// Whether a rate and a buffer keep within the level's tier; false where the level lacks it.
+    /// Whether the level's tier allows a stream's bit rate and buffer; false if the level does not have the tier.
     public func allowsRate(_ demand: Demand, tier: Tier) -> Bool {
         guard let rate = maxBitrate(tier: tier), let buffer = maxCPBSize(tier: tier) else { return false }
         return (demand.bitrate?.value ?? 0) <= rate.value && (demand.cpbSize ?? 0) <= buffer
     }
 
-    /// Whether a stream keeps within the level's tier.
+    /// Whether the level's tier allows a stream.
     public func allows(_ demand: Demand, tier: Tier) -> Bool {
         allowsPictures(demand) && allowsRate(demand, tier: tier)
     }
 
-    /// The lowest level that allows the stream, in the Main tier where that level's suffices; nil where none does.
+    /// Returns the lowest level that allows the stream, in the Main tier if that is sufficient for the level; nil if no
+    /// level allows it.
     ///
-    /// - Parameter tier: the only tier to take; nil takes either. Of a higher level in the Main tier and a lower one in
-    ///   the High tier it is the lower level: the High tier asks no more of a decoder's sample rate.
+    /// - Parameter tier: The required tier, or nil for either. If the choice is between a higher level in the Main tier
+    ///   and a lower level in the High tier, the lower level is returned: the High tier does not require a higher
+    ///   sample rate of a decoder.
     public static func lowest(_ demand: Demand, tier: Tier? = nil) -> (level: Level, tier: Tier)? {
         for level in all where level.allowsPictures(demand) {
             for candidate in tier.map({ [$0] }) ?? Tier.allCases where level.allowsRate(demand, tier: candidate) {

@@ -2,26 +2,29 @@ public import VideoBase
 
 /// A level and its limits, H.265 Tables A.8 and A.9.
 public struct Level: Sendable, Hashable {
-    /// Ten times the number.
+    /// The level's number times ten.
     public let number: Int
-    /// Luma samples per picture.
+    /// The maximum number of luma samples per picture.
     public let maxLumaPs: Int
-    /// Luma samples per second.
+    /// The maximum number of luma samples per second.
     public let maxLumaSr: Int
-    /// Bit rate of each tier in units of 1000 bits per second over slices, 1100 over all NAL units; nil where the level
-    /// has no such tier.
+    /// The maximum bit rate of each tier, in units of 1000 bits per second for slices and 1100 for all NAL units; nil
+    /// if the level does not have the tier.
     private let maxBRMain: Int
     private let maxBRHigh: Int?
-    /// Coded picture buffer of each tier, in the same units of bits.
+    /// The maximum size of the coded picture buffer of each tier, in the same units of bits.
     private let maxCPBMain: Int
     private let maxCPBHigh: Int?
+    /// The maximum number of slice segments of a picture.
     public let maxSliceSegmentsPerPicture: Int
+    /// The maximum number of tile rows.
     public let maxTileRows: Int
+    /// The maximum number of tile columns.
     public let maxTileCols: Int
-    /// MinCrBase: the least compression ratio of a picture.
+    /// MinCrBase: the minimum compression ratio of a picture.
     public let minCrBase: Int
 
-    /// Every level in rising order of capability.
+    /// All levels, ordered by capability.
     public static let all: [Level] = [
         Level(10, 36_864, 552_960, br: 128, nil, cpb: 350, nil, segments: 16, tiles: (1, 1), minCR: 2),
         Level(20, 122_880, 3_686_400, br: 1500, nil, cpb: 1500, nil, segments: 16, tiles: (1, 1), minCR: 2),
@@ -40,7 +43,7 @@ public struct Level: Sendable, Hashable {
             62, 35_651_584, 4_278_190_080, br: 240_000, 800_000, cpb: 240_000, 800_000, segments: 600, tiles: (22, 20), minCR: 6),
     ]
 
-    /// 6.2
+    /// The highest level, 6.2.
     public static let highest = all[all.count - 1]
 
     private init(
@@ -60,22 +63,23 @@ public struct Level: Sendable, Hashable {
         minCrBase = minCR
     }
 
-    /// The level with that number (41 for 4.1); nil where the table has none.
+    /// Returns the level with this number (41 for 4.1), or nil if there is none.
     public init?(number: Int) {
         guard let level = Self.all.first(where: { $0.number == number }) else { return nil }
         self = level
     }
 
-    /// As printed: `4.1`.
+    /// The level's name: `4.1`.
     public var name: String { "\(number / 10).\(number % 10)" }
 
-    /// general_level_idc: thirty times the number (A.4.1).
+    /// general_level_idc, thirty times the level (A.4.1).
     public var level_idc: UInt8 { UInt8(number * 3) }
 
-    /// Whether the level has a High tier: from 4 on.
+    /// Whether the level has the tier. Levels from 4 on have a High tier.
     public func has(_ tier: Tier) -> Bool { tier == .main || maxBRHigh != nil }
 
-    /// MaxDpbSize, (A-2): pictures of that size in the decoded picture buffer, the current one among them.
+    /// Returns MaxDpbSize, (A-2): the number of pictures of this size in the decoded picture buffer, including the
+    /// current one.
     public func maxDpbSize(codedSize: VideoSize) -> Int {
         let maxDpbPicBuf = 6
         let samples = codedSize.width * codedSize.height
@@ -85,18 +89,19 @@ public struct Level: Sendable, Hashable {
         return maxDpbPicBuf
     }
 
-    /// The largest bit rate of the NAL units (A.4.2 with BrNalFactor 1100, Main and Main 10); nil where the level lacks
-    /// the tier.
+    /// Returns the maximum bit rate of the NAL units (A.4.2 with BrNalFactor 1100, Main and Main 10), or nil if the
+    /// level does not have the tier.
     public func maxBitrate(tier: Tier) -> BitsPerSecond? {
         (tier == .main ? maxBRMain : maxBRHigh).map { BitsPerSecond($0 * 1100) }
     }
 
-    /// The largest coded picture buffer over the NAL units, in bits (A.4.2 with CpbNalFactor 1100); nil where the level
-    /// lacks the tier.
+    /// Returns the maximum size of the coded picture buffer for the NAL units in bits (A.4.2 with CpbNalFactor 1100),
+    /// or nil if the level does not have the tier.
     public func maxCPBSize(tier: Tier) -> Int? { (tier == .main ? maxCPBMain : maxCPBHigh).map { $0 * 1100 } }
 
-    /// What MinCR allows pictures of that size (A.4.2; f_R is 1/300). FormatCapabilityFactor (Table A.10) is 1.5 in Main, 1.875 in Main 10;
-    /// MinCrScaleFactor is 1 in both.
+    /// Returns the limit that MinCR sets for pictures of this size (A.4.2; f_R is 1/300).
+    ///
+    /// FormatCapabilityFactor (Table A.10) is 1.5 in Main and 1.875 in Main 10. MinCrScaleFactor is 1 in both.
     package func pictureSizeLimit(codedSize: VideoSize, bitDepth: Int) -> PictureSizeLimit {
         PictureSizeLimit(
             samples: codedSize.width * codedSize.height, samplesPerSecond: maxLumaSr,

@@ -1,18 +1,21 @@
-/// The digest of RFC 1321, which decoded picture hashes are (H.265 D.3.19): a checksum, not a safeguard.
+/// The MD5 digest of RFC 1321, used for decoded picture hashes (H.265 D.3.19) as a checksum, not for security.
 public struct MD5: Sendable {
+    /// The result of the calculation.
     public struct Digest: Sendable, Hashable {
-        /// 16 bytes.
+        /// The 16 bytes of the digest.
         public let bytes: [UInt8]
     }
 
-    /// A, B, C and D of RFC 1321 3.3.
+    /// The words A, B, C and D of RFC 1321 3.3.
     private var state: SIMD4<UInt32> = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
     /// The bytes that do not fill a block yet.
     private var block: [UInt8] = []
     private var byteCount: UInt64 = 0
 
+    /// Creates the digest of no bytes.
     public init() { block.reserveCapacity(64) }
 
+    /// Adds bytes.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             block.append(byte)
@@ -24,7 +27,7 @@ public struct MD5: Sendable {
         }
     }
 
-    /// The digest of what was appended.
+    /// Returns the digest of all bytes that were added.
     public consuming func digest() -> Digest {
         let bitCount = byteCount &* 8
         append([0x80])
@@ -35,7 +38,7 @@ public struct MD5: Sendable {
             bytes: (0..<16).map { UInt8(truncatingIfNeeded: state[$0 / 4] >> UInt32($0 % 4 * 8)) })
     }
 
-    /// One block, RFC 1321 3.4.
+    /// Processes one block, RFC 1321 3.4.
     private mutating func mix() {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         for step in 0..<64 {
@@ -58,10 +61,10 @@ public struct MD5: Sendable {
         (0..<4).reduce(0) { $0 | UInt32(block[word * 4 + $1]) << UInt32($1 * 8) }
     }
 
-    /// Rotations: four of each round, in turn.
+    /// The rotations: four for each round, used cyclically.
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// 2³² times the sines of 1…64 radians, without sign and fraction.
+    /// The integral parts of 2³² · |sin(1…64 radians)|.
     private static let sines: [UInt32] = [
         0xD76A_A478, 0xE8C7_B756, 0x2420_70DB, 0xC1BD_CEEE, 0xF57C_0FAF, 0x4787_C62A, 0xA830_4613, 0xFD46_9501,
         0x6980_98D8, 0x8B44_F7AF, 0xFFFF_5BB1, 0x895C_D7BE, 0x6B90_1122, 0xFD98_7193, 0xA679_438E, 0x49B4_0821,

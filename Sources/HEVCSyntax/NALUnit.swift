@@ -1,6 +1,6 @@
 import NALUnits
 
-/// nal_unit_type, H.265 Table 7-1: the types of the base layer.
+/// The values of nal_unit_type for the base layer, H.265 Table 7-1.
 public enum NALUnitType: UInt8, Sendable, CaseIterable {
     case trailN = 0
     case trailR = 1
@@ -28,46 +28,48 @@ public enum NALUnitType: UInt8, Sendable, CaseIterable {
     case prefixSEI = 39
     case suffixSEI = 40
 
-    /// The type of a NAL unit (header first); nil for the types above's absentees and for an empty unit.
+    /// Returns the type of a NAL unit (header first), or nil for an empty unit or a type that is not listed here.
     public init?(of unit: some Collection<UInt8>) {
         guard let header = unit.first else { return nil }
         self.init(rawValue: header >> 1 & 0x3F)
     }
 
-    /// A slice segment of a coded picture (VCL).
+    /// Whether the unit is a slice segment of a coded picture (VCL).
     public var isSlice: Bool { rawValue < 32 }
+    /// Whether the unit belongs to an IDR picture.
     public var isIDR: Bool { self == .idrWithRADL || self == .idrWithoutLeading }
-    /// An intra random access point picture: nal_unit_type 16…23.
+    /// Whether the unit belongs to an intra random access point picture: nal_unit_type 16…23.
     public var isIRAP: Bool { (16...23).contains(rawValue) }
-    /// A sub-layer non-reference picture: no picture of the same temporal sub-layer refers to it (7.4.2.2).
+    /// Whether the unit belongs to a sub-layer non-reference picture, to which no picture of the same temporal
+    /// sub-layer refers (7.4.2.2).
     public var isSubLayerNonReference: Bool { rawValue < 16 && rawValue % 2 == 0 }
 }
 
-/// nal_unit(), H.265 7.3.1.1.
+/// The NAL unit, nal_unit(), H.265 7.3.1.1.
 public enum NALUnit {
-    /// The header's two bytes, nal_unit_header() of 7.3.1.2: the type, nuh_layer_id 0 and nuh_temporal_id_plus1.
+    /// Returns the two bytes of nal_unit_header(), 7.3.1.2: the type, nuh_layer_id 0 and nuh_temporal_id_plus1.
     public static func header(_ type: NALUnitType, temporalID: Int = 0) -> [UInt8] {
         [type.rawValue << 1, UInt8(temporalID & 7) + 1]
     }
 
-    /// The bytes of a whole unit around an RBSP, escaped, without a start code.
+    /// Returns the escaped bytes of a NAL unit with this RBSP, without a start code.
     ///
     /// - Parameter temporalID: TemporalId, 0…6; 0 for parameter sets of all sub-layers and for IRAP pictures.
     public static func bytes(_ type: NALUnitType, temporalID: Int = 0, rbsp: [UInt8]) -> [UInt8] {
         var unit = header(type, temporalID: temporalID)
-        // A header never ends in a zero byte: nuh_temporal_id_plus1 is above 0.
+        // The header does not end with a zero byte, because nuh_temporal_id_plus1 is at least 1.
         EmulationPrevention.append(rbsp.span, to: &unit)
         return unit
     }
 }
 
 extension BitWriter {
-    /// The RBSP with its trailing bits, as a NAL unit.
+    /// Returns the RBSP with its trailing bits as a NAL unit.
     consuming func unit(_ type: NALUnitType, temporalID: Int = 0) -> [UInt8] {
         trailingBits()
         return NALUnit.bytes(type, temporalID: temporalID, rbsp: bytes)
     }
 }
 
-/// Ceil(Log2(count)): the bits that number `count` things, 0 for one or none.
+/// Returns Ceil(Log2(count)): the number of bits of an index into `count` elements, or 0 if `count` is 0 or 1.
 func bitsToNumber(_ count: Int) -> Int { count <= 1 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount }

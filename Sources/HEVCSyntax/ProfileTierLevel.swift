@@ -2,7 +2,7 @@ public import NALUnits
 public import VideoBase
 
 extension CodecProfile {
-    /// general_profile_idc, H.265 A.3; 0 for a profile of another standard.
+    /// general_profile_idc, H.265 A.3, or 0 for a profile of another standard.
     public var general_profile_idc: UInt8 {
         switch self {
         case .hevcMain: 1
@@ -12,30 +12,33 @@ extension CodecProfile {
     }
 }
 
-/// profile_tier_level(1, …), H.265 7.3.3, of progressive frames in Main or Main 10. Fields have the standard's names
-/// and values.
+/// The profile, tier and level, profile_tier_level(1, …), H.265 7.3.3, for progressive frames in Main or Main 10. The
+/// fields have the names and values of the standard.
 public struct ProfileTierLevel: Sendable, Hashable {
+    /// The tier.
     public var general_tier_flag: Tier
-    /// 1 (Main) or 2 (Main 10).
+    /// The profile: 1 (Main) or 2 (Main 10).
     public var general_profile_idc: UInt8
+    /// The level times thirty.
     public var general_level_idc: UInt8
-    /// sub_layer_level_idc of the sub-layers below the highest, in rising order; nil, and those past the end: not
-    /// present, which means the next higher one's.
+    /// sub_layer_level_idc of the sub-layers below the highest, from the lowest on. nil and missing elements are not
+    /// written, which means the level of the next higher sub-layer.
     public var sub_layer_level_idc: [UInt8?] = []
 
+    /// Creates a value without levels for sub-layers.
     public init(profile: CodecProfile, tier: Tier, level: Level) {
         general_tier_flag = tier
         general_profile_idc = profile.general_profile_idc
         general_level_idc = level.level_idc
     }
 
-    /// general_profile_compatibility_flag[0…31], the first in the highest bit: a Main stream is also one of Main 10
-    /// (A.3.2, A.3.3).
+    /// general_profile_compatibility_flag[0…31], with the first in the highest bit. A Main stream is also a Main 10
+    /// stream (A.3.2, A.3.3).
     public var general_profile_compatibility_flags: UInt32 {
         (general_profile_idc...max(general_profile_idc, 2)).reduce(0) { $0 | 1 << (31 - UInt32($1)) }
     }
 
-    /// The first 12 bytes, from general_profile_space to general_level_idc: what an hvcC record repeats.
+    /// The first 12 bytes, from general_profile_space to general_level_idc, which an hvcC record repeats.
     public var generalBytes: [UInt8] {
         var w = BitWriter()
         w.u(2, 0)  // general_profile_space
@@ -52,6 +55,8 @@ public struct ProfileTierLevel: Sendable, Hashable {
         return w.bytes
     }
 
+    /// Writes the structure.
+    ///
     /// - Parameter subLayers: sps_max_sub_layers_minus1 + 1, 1…7.
     public func write(to w: inout BitWriter, subLayers: Int) {
         w.append(generalBytes)

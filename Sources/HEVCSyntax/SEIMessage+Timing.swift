@@ -1,14 +1,15 @@
 public import NALUnits
 
-/// The messages of the hypothetical reference decoder and of random access, H.265 D.2.
+/// The messages of the hypothetical reference decoder and for random access, H.265 D.2.
 extension SEIMessage {
-    /// buffering_period, D.2.2: goes with IRAP pictures and recovery points, of TemporalId 0, where the VUI has HRD
-    /// parameters; nil where it has none.
+    /// Creates buffering_period, D.2.2, for IRAP pictures and recovery points with TemporalId 0. Returns nil if the VUI
+    /// has no HRD parameters.
     ///
     /// - Parameters:
-    ///   - nal: written where the VUI has parameters of all NAL units.
-    ///   - vcl: written where it has those of slices; nil takes `nal`.
-    ///   - removalDelayDelta: au_cpb_removal_delay_delta_minus1 + 1, ticks from the removal of the picture before.
+    ///   - nal: The delays for the parameters of all NAL units, written if the VUI has them.
+    ///   - vcl: The delays for the parameters of slices, written if the VUI has them. nil uses `nal`.
+    ///   - removalDelayDelta: au_cpb_removal_delay_delta_minus1 + 1: the number of ticks since the removal of the
+    ///     previous picture.
     public static func bufferingPeriod(
         _ sps: SequenceParameterSet, nal: InitialRemovalDelay, vcl: InitialRemovalDelay? = nil,
         removalDelayDelta: Int = 1
@@ -28,13 +29,13 @@ extension SEIMessage {
         return SEIMessage(payloadType: 0, bits: w)
     }
 
-    /// pic_timing, D.2.3, of a progressive frame: the delays where the VUI has HRD parameters, pic_struct 0 where it
-    /// says that it is present.
+    /// Creates pic_timing, D.2.3, for a progressive frame. It contains the delays if the VUI has HRD parameters, and
+    /// pic_struct 0 if frame_field_info_present_flag is set.
     ///
     /// - Parameters:
-    ///   - removalDelay: au_cpb_removal_delay_minus1 + 1, ticks from the latest buffering period's picture, at least 1;
-    ///     taken modulo what the field holds.
-    ///   - outputDelay: pic_dpb_output_delay, ticks from the picture's removal to its output.
+    ///   - removalDelay: au_cpb_removal_delay_minus1 + 1: the number of ticks since the picture of the latest buffering
+    ///     period, at least 1. It is written modulo the size of the field.
+    ///   - outputDelay: pic_dpb_output_delay: the number of ticks from the picture's removal to its output.
     public static func pictureTiming(
         _ sps: SequenceParameterSet, removalDelay: Int, outputDelay: Int
     ) -> SEIMessage {
@@ -51,12 +52,14 @@ extension SEIMessage {
         return SEIMessage(payloadType: 1, bits: w)
     }
 
-    /// recovery_point, D.2.8: decoding may start here and is right from the picture whose order count is higher by
-    /// `pocCount` on.
+    /// Creates recovery_point, D.2.8: decoding may start here, and its output is correct from the picture on whose
+    /// picture order count is higher by `pocCount`.
     ///
     /// - Parameters:
-    ///   - pocCount: recovery_poc_cnt, may be below 0.
-    ///   - isExact: what is shown from then on is what a decoder shows that began at the start.
+    ///   - pocCount: recovery_poc_cnt, which may be negative.
+    ///   - isExact: Whether the output after the recovery is identical to that of a decoder that started at the
+    ///     beginning.
+    ///   - isBroken: broken_link_flag.
     public static func recoveryPoint(pocCount: Int, isExact: Bool = true, isBroken: Bool = false) -> SEIMessage {
         var w = BitWriter()
         w.se(pocCount)

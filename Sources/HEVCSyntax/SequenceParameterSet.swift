@@ -1,51 +1,67 @@
 public import NALUnits
 public import VideoBase
 
-/// seq_parameter_set_rbsp(), H.265 7.3.2.2.1, for progressive 4:2:0 without scaling lists and PCM blocks.
+/// The sequence parameter set, seq_parameter_set_rbsp(), H.265 7.3.2.2.1, for progressive 4:2:0 video without scaling
+/// lists and PCM blocks.
 ///
-/// Fields have the standard's names and values.
+/// The fields have the names and values of the standard.
 public struct SequenceParameterSet: Sendable, Hashable {
-    /// 0…15.
+    /// The ID of the video parameter set to which this set refers, 0…15.
     public var sps_video_parameter_set_id = 0
+    /// Whether temporal sub-layers are nested. Always written as 1 if there is one sub-layer.
     public var sps_temporal_id_nesting_flag = true
+    /// The profile, tier and level.
     public var profileTierLevel: ProfileTierLevel
-    /// 0…15.
+    /// The ID of the sequence parameter set, 0…15.
     public var sps_seq_parameter_set_id = 0
-    /// Multiples of the smallest coding block's side.
+    /// The coded width, a multiple of the smallest coding block.
     public var pic_width_in_luma_samples: Int
+    /// The coded height, a multiple of the smallest coding block.
     public var pic_height_in_luma_samples: Int
-    /// In units of two luma samples (4:2:0).
+    /// The cropping at the right edge, in units of two luma samples (4:2:0).
     public var conf_win_right_offset: Int
+    /// The cropping at the bottom edge, in units of two luma samples.
     public var conf_win_bottom_offset: Int
     /// bit_depth_luma_minus8 + 8 and bit_depth_chroma_minus8 + 8: 8, or 10 in Main 10.
     public var bitDepth: Int
-    /// 4…16.
+    /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4…16.
     public var log2_max_pic_order_cnt_lsb = 8
-    /// One for each temporal sub-layer, the lowest first; 1…7.
+    /// The ordering information of each temporal sub-layer, from the lowest on; 1…7 elements.
     public var subLayers: [SubLayerOrdering]
-    /// log2_min_luma_coding_block_size_minus3 + 3: 3 up to the coding tree block's.
+    /// log2_min_luma_coding_block_size_minus3 + 3: at least 3, at most the value for the coding tree block.
     public var log2_min_luma_coding_block_size = 3
-    /// The coding tree block's side is 2 to this more (CtbLog2SizeY, 4…6).
+    /// The difference between the log2 sizes of the coding tree block (CtbLog2SizeY, 4…6) and of the smallest coding
+    /// block.
     public var log2_diff_max_min_luma_coding_block_size = 3
-    /// log2_min_luma_transform_block_size_minus2 + 2: 2…5, below the smallest coding block's.
+    /// log2_min_luma_transform_block_size_minus2 + 2: 2…5, less than the value for the smallest coding block.
     public var log2_min_luma_transform_block_size = 2
+    /// The difference between the log2 sizes of the largest and the smallest transform block.
     public var log2_diff_max_min_luma_transform_block_size = 3
+    /// The maximum depth of the transform tree in inter coding units.
     public var max_transform_hierarchy_depth_inter = 0
+    /// The maximum depth of the transform tree in intra coding units.
     public var max_transform_hierarchy_depth_intra = 0
+    /// Whether asymmetric motion partitions are allowed.
     public var amp_enabled_flag = false
+    /// Whether sample adaptive offset is allowed.
     public var sample_adaptive_offset_enabled_flag = false
-    /// Sets that slices may take by number, at most 64.
+    /// The reference picture sets that slices can refer to by index, at most 64.
     public var short_term_ref_pic_sets: [ShortTermReferencePictureSet] = []
+    /// Whether slices may use long-term references.
     public var long_term_ref_pics_present_flag = false
+    /// Whether slices may use temporal motion vector prediction.
     public var sps_temporal_mvp_enabled_flag = false
+    /// Whether strong intra smoothing is used.
     public var strong_intra_smoothing_enabled_flag = false
+    /// The VUI parameters, or nil if they are not present.
     public var vui: VUIParameters?
 
-    /// The parameters that follow from profile, level and the visible size.
+    /// Creates the parameters for a profile, a level and a visible size.
     ///
-    /// `size` must be even on both sides: 4:2:0 has its window in steps of two. `codedSize` is what the hardware codes,
-    /// a multiple of the smallest coding block (8 unless changed) that holds `size`; nil takes the smallest multiple
-    /// of 8.
+    /// - Parameters:
+    ///   - size: The visible size. Both sides must be even, because 4:2:0 is cropped in steps of two samples.
+    ///   - codedSize: The size that the hardware encodes: a multiple of the smallest coding block (8 by default) that
+    ///     contains `size`. nil uses the smallest multiple of 8.
     public init(
         profile: CodecProfile, tier: Tier, level: Level, size: VideoSize, codedSize: VideoSize? = nil,
         subLayers: [SubLayerOrdering], vui: VUIParameters?
@@ -61,16 +77,17 @@ public struct SequenceParameterSet: Sendable, Hashable {
         self.vui = vui
     }
 
+    /// Whether the coded size is cropped.
     public var conformance_window_flag: Bool { conf_win_right_offset > 0 || conf_win_bottom_offset > 0 }
 
-    /// What a decoder shows.
+    /// The size that a decoder outputs.
     public var croppedSize: VideoSize {
         VideoSize(
             width: pic_width_in_luma_samples - conf_win_right_offset * 2,
             height: pic_height_in_luma_samples - conf_win_bottom_offset * 2)
     }
 
-    /// CtbSizeY, (7-11): luma samples on a coding tree block's side.
+    /// CtbSizeY, (7-11): the side of a coding tree block in luma samples.
     public var ctbSize: Int { 1 << (log2_min_luma_coding_block_size + log2_diff_max_min_luma_coding_block_size) }
 
     /// PicWidthInCtbsY and PicHeightInCtbsY, (7-15) and (7-17).
@@ -80,12 +97,12 @@ public struct SequenceParameterSet: Sendable, Hashable {
             height: pic_height_in_luma_samples.aligned(to: ctbSize) / ctbSize)
     }
 
-    /// The NAL unit, without a start code.
+    /// The NAL unit without a start code.
     public var unit: [UInt8] {
         var w = BitWriter()
         w.u(4, sps_video_parameter_set_id)
         w.u(3, subLayers.count - 1)
-        // 7.4.3.2.1: it is 1 where there is one sub-layer.
+        // H.265 7.4.3.2.1: the flag is 1 if there is one sub-layer.
         w.flag(sps_temporal_id_nesting_flag || subLayers.count == 1)
         profileTierLevel.write(to: &w, subLayers: subLayers.count)
         writeSize(to: &w)
@@ -98,7 +115,7 @@ public struct SequenceParameterSet: Sendable, Hashable {
         return w.unit(.sequenceParameterSet)
     }
 
-    /// From sps_seq_parameter_set_id to the conformance window.
+    /// Writes the fields from sps_seq_parameter_set_id to the conformance window.
     public func writeSize(to w: inout BitWriter) {
         w.ue(sps_seq_parameter_set_id)
         w.ue(1)  // chroma_format_idc: 4:2:0
@@ -113,22 +130,22 @@ public struct SequenceParameterSet: Sendable, Hashable {
         }
     }
 
-    /// What a decoder keeps, and in what order, of every sub-layer.
+    /// Writes the buffering and reordering limits of every sub-layer.
     public func writeOrdering(to w: inout BitWriter) {
         w.flag(true)  // sps_sub_layer_ordering_info_present_flag
         for subLayer in subLayers { subLayer.write(to: &w) }
     }
 
-    /// From vui_parameters_present_flag on.
+    /// Writes the fields from vui_parameters_present_flag on.
     ///
-    /// - Parameter subLayers: sps_max_sub_layers_minus1 + 1 of the set that it ends.
+    /// - Parameter subLayers: sps_max_sub_layers_minus1 + 1 of the set that these fields end.
     public func writeEnd(to w: inout BitWriter, subLayers: Int) {
         w.flag(vui != nil)
         vui?.write(to: &w, subLayers: subLayers)
         w.flag(false)  // sps_extension_present_flag
     }
 
-    /// The middle of the set: block sizes, tools and reference picture sets.
+    /// Writes the middle of the set: block sizes, coding tools and reference picture sets.
     private func writeCodingTools(to w: inout BitWriter) {
         w.ue(log2_min_luma_coding_block_size - 3)
         w.ue(log2_diff_max_min_luma_coding_block_size)

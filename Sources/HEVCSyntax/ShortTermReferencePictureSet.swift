@@ -1,14 +1,19 @@
 import NALUnits
 
-/// st_ref_pic_set(), H.265 7.3.7, written out (inter_ref_pic_set_prediction_flag 0): the short-term pictures that stay
-/// in the decoded picture buffer, by how far their picture order counts are from the current picture's.
+/// The short-term reference picture set, st_ref_pic_set(), H.265 7.3.7, without prediction from another set
+/// (inter_ref_pic_set_prediction_flag 0).
+///
+/// It lists the short-term pictures that stay in the decoded picture buffer, by the difference of their picture order
+/// counts to that of the current picture.
 public struct ShortTermReferencePictureSet: Sendable, Hashable {
+    /// A picture of the set.
     public struct Entry: Sendable, Hashable {
-        /// DeltaPocS0 (below 0) or DeltaPocS1 (above 0).
+        /// DeltaPocS0 (negative) or DeltaPocS1 (positive).
         public var deltaPOC: Int
-        /// The current picture may refer to it; false: it is only kept for later pictures.
+        /// Whether the current picture may refer to the picture. If false, the picture is only kept for later pictures.
         public var isUsed: Bool
 
+        /// Creates an entry.
         public init(deltaPOC: Int, isUsed: Bool = true) {
             self.deltaPOC = deltaPOC
             self.isUsed = isUsed
@@ -17,10 +22,10 @@ public struct ShortTermReferencePictureSet: Sendable, Hashable {
 
     /// The pictures before the current one in output order, the nearest first.
     public let negative: [Entry]
-    /// The pictures after it, the nearest first.
+    /// The pictures after the current one in output order, the nearest first.
     public let positive: [Entry]
 
-    /// From entries in any order; those with a distance of 0 and second ones with the same distance are left out.
+    /// Creates a set from entries in any order. Entries with a difference of 0 and repeated differences are ignored.
     public init(_ entries: [Entry] = []) {
         var seen: Set<Int> = [0]
         let distinct = entries.filter { seen.insert($0.deltaPOC).inserted }
@@ -30,10 +35,12 @@ public struct ShortTermReferencePictureSet: Sendable, Hashable {
 
     /// NumDeltaPocs.
     public var count: Int { negative.count + positive.count }
-    /// The pictures that the current one may refer to: the short-term part of NumPicTotalCurr (7-55).
+    /// The number of pictures to which the current one may refer: the short-term part of NumPicTotalCurr (7-55).
     public var usedCount: Int { (negative + positive).count { $0.isUsed } }
 
-    /// - Parameter index: stRpsIdx; num_short_term_ref_pic_sets in a slice segment header.
+    /// Writes the set.
+    ///
+    /// - Parameter index: stRpsIdx, which is num_short_term_ref_pic_sets in a slice segment header.
     func write(to w: inout BitWriter, index: Int) {
         if index != 0 { w.flag(false) }  // inter_ref_pic_set_prediction_flag
         w.ue(negative.count)

@@ -2,10 +2,9 @@ public import NALUnits
 import VideoBase
 
 extension SliceSegmentHeader {
-    /// Writes the header's bits, byte_alignment() among them, which ends them at a byte's end where they began at one:
-    /// slice data follows.
+    /// Writes the bits of the header, including byte_alignment(). Slice data must follow.
     ///
-    /// The writer must stand at a byte's end. The NAL unit's header is not written.
+    /// The writer must be byte-aligned. The header of the NAL unit is not written.
     public func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
         let isFirst = slice_segment_address == 0
         let isDependent = !isFirst && pps.dependent_slice_segments_enabled_flag && dependent_slice_segment_flag
@@ -32,7 +31,7 @@ extension SliceSegmentHeader {
         w.trailingBits()  // byte_alignment(), 7.3.2.12, has the same bits
     }
 
-    /// From slice_pic_order_cnt_lsb to slice_temporal_mvp_enabled_flag.
+    /// Writes the fields from slice_pic_order_cnt_lsb to slice_temporal_mvp_enabled_flag.
     private func writeReferencePictures(to w: inout BitWriter, sps: SequenceParameterSet) {
         w.u(sps.log2_max_pic_order_cnt_lsb, slice_pic_order_cnt_lsb)
         let count = sps.short_term_ref_pic_sets.count
@@ -52,14 +51,14 @@ extension SliceSegmentHeader {
                 w.flag(picture.isUsed)
                 w.flag(picture.deltaPOCMsbCycle != nil)
                 if let cycle = picture.deltaPOCMsbCycle { w.ue(cycle - previousCycle) }
-                // (7-52): an entry without the field has delta_poc_msb_cycle_lt 0 and keeps the sum.
+                // (7-52): in an entry without the field, delta_poc_msb_cycle_lt is 0, so the sum is unchanged.
                 previousCycle = picture.deltaPOCMsbCycle ?? previousCycle
             }
         }
         if sps.sps_temporal_mvp_enabled_flag { w.flag(slice_temporal_mvp_enabled_flag) }
     }
 
-    /// Of P and B slices: from num_ref_idx_active_override_flag to five_minus_max_num_merge_cand.
+    /// Writes the fields of P and B slices from num_ref_idx_active_override_flag to five_minus_max_num_merge_cand.
     private func writePrediction(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
         let overrides = overridesReferenceCount(pps)
         w.flag(overrides)
@@ -84,7 +83,7 @@ extension SliceSegmentHeader {
         w.ue(5 - maxNumMergeCand)
     }
 
-    /// From slice_qp_delta to slice_loop_filter_across_slices_enabled_flag.
+    /// Writes the fields from slice_qp_delta to slice_loop_filter_across_slices_enabled_flag.
     private func writeQuantizationAndFilters(
         to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet
     ) {

@@ -5,27 +5,31 @@ public enum SliceType: UInt8, Sendable, CaseIterable {
     case i = 2
 }
 
-/// slice_segment_header(), H.265 7.3.6.1, without weighted prediction. Fields have the standard's names and values.
+/// The slice segment header, slice_segment_header(), H.265 7.3.6.1, without weighted prediction. The fields have the
+/// names and values of the standard.
 public struct SliceSegmentHeader: Sendable, Hashable {
-    /// Where the slice's short-term reference picture set is.
+    /// The source of the slice's short-term reference picture set.
     public enum ShortTermReferences: Sendable, Hashable {
-        /// short_term_ref_pic_set_idx: the number of one of the sequence parameter set's.
+        /// The set of the sequence parameter set with this index (short_term_ref_pic_set_idx).
         case index(Int)
-        /// In the header itself.
+        /// A set in the header itself.
         case explicit(ShortTermReferencePictureSet)
     }
 
     /// A picture of the long-term reference picture set.
     public struct LongTermReference: Sendable, Hashable {
-        /// poc_lsb_lt: the low bits of its picture order count.
+        /// The low bits of the picture order count.
         public var poc_lsb_lt: Int
-        /// used_by_curr_pic_lt_flag: the picture may refer to it; false: it is only kept for later pictures.
+        /// used_by_curr_pic_lt_flag: whether the current picture may refer to the picture. If false, the picture is
+        /// only kept for later pictures.
         public var isUsed: Bool
-        /// DeltaPocMsbCycleLt, (7-52): how many times the low bits wrapped since, not taken from the entry before;
-        /// needed where several pictures share the low bits. nil: delta_poc_msb_present_flag 0. Entries stand in
-        /// rising order of it.
+        /// DeltaPocMsbCycleLt, (7-52): the number of times that the low bits have wrapped since the picture, not
+        /// relative to the previous entry. It is required if several pictures have the same low bits.
+        ///
+        /// nil means delta_poc_msb_present_flag 0. Entries must be in ascending order of this value.
         public var deltaPOCMsbCycle: Int?
 
+        /// Creates an entry.
         public init(poc_lsb_lt: Int, isUsed: Bool = true, deltaPOCMsbCycle: Int? = nil) {
             self.poc_lsb_lt = poc_lsb_lt
             self.isUsed = isUsed
@@ -33,13 +37,16 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         }
     }
 
-    /// What a slice has in place of the picture parameter set's deblocking.
+    /// The deblocking parameters of a slice, which override those of the picture parameter set.
     public struct Deblocking: Sendable, Hashable {
+        /// Whether deblocking is off.
         public var slice_deblocking_filter_disabled_flag: Bool
-        /// −6…6.
+        /// The beta offset, divided by 2, −6…6.
         public var slice_beta_offset_div2: Int
+        /// The tC offset, divided by 2, −6…6.
         public var slice_tc_offset_div2: Int
 
+        /// Creates deblocking parameters.
         public init(isDisabled: Bool, betaOffsetDiv2: Int = 0, tcOffsetDiv2: Int = 0) {
             slice_deblocking_filter_disabled_flag = isDisabled
             slice_beta_offset_div2 = betaOffsetDiv2
@@ -47,48 +54,65 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         }
     }
 
+    /// The type of the slice segment's NAL unit.
     public var nal_unit_type: NALUnitType
     /// TemporalId, 0…6.
     public var temporalID = 0
+    /// Whether an IRAP picture discards earlier pictures that have not been output.
     public var no_output_of_prior_pics_flag = false
-    /// In coding tree blocks, raster order; 0: the picture's first slice segment.
+    /// The address in coding tree blocks in raster order; 0 for the first slice segment of the picture.
     public var slice_segment_address = 0
-    /// The segment goes on with the slice before it: of the fields below it has only the entry points.
+    /// Whether the segment continues the previous slice. Of the following fields, it then has only the entry points.
     public var dependent_slice_segment_flag = false
+    /// The type of the slice.
     public var slice_type: SliceType
+    /// Whether the picture is output.
     public var pic_output_flag = true
-    /// The picture order count's low bits; IDR pictures have none (0).
+    /// The low bits of the picture order count; 0 for IDR pictures, which do not have the field.
     public var slice_pic_order_cnt_lsb: Int
+    /// The short-term reference picture set.
     public var shortTermReferences = ShortTermReferences.explicit(ShortTermReferencePictureSet())
+    /// The long-term reference picture set.
     public var longTermReferences: [LongTermReference] = []
+    /// Whether temporal motion vector prediction is used.
     public var slice_temporal_mvp_enabled_flag = false
+    /// Whether sample adaptive offset is used for luma.
     public var slice_sao_luma_flag = false
+    /// Whether sample adaptive offset is used for chroma.
     public var slice_sao_chroma_flag = false
-    /// 0 where the slice type has no such list.
+    /// The number of entries in list 0; 0 if the slice type has no such list.
     public var num_ref_idx_l0_active = 0
+    /// The number of entries in list 1; 0 if the slice type has no such list.
     public var num_ref_idx_l1_active = 0
-    /// list_entry_l0 and list_entry_l1, (7-57): for each index of the list the place in its initial order; empty: that
-    /// order itself.
+    /// list_entry_l0, (7-57): for each entry of list 0, its index in the initial list. Empty for the initial order.
     public var list_entry_l0: [Int] = []
+    /// list_entry_l1, (7-57): for each entry of list 1, its index in the initial list. Empty for the initial order.
     public var list_entry_l1: [Int] = []
+    /// Whether motion vector differences for list 1 are zero in bi-prediction.
     public var mvd_l1_zero_flag = false
+    /// Whether the initialization tables of CABAC for P and B slices are swapped.
     public var cabac_init_flag = false
+    /// Whether the collocated picture is in list 0 instead of list 1.
     public var collocated_from_l0_flag = true
+    /// The index of the collocated picture in its list.
     public var collocated_ref_idx = 0
-    /// MaxNumMergeCand, 1…5: five_minus_max_num_merge_cand is 5 less it.
+    /// MaxNumMergeCand, 1…5: 5 − five_minus_max_num_merge_cand.
     public var maxNumMergeCand = 5
     /// SliceQpY.
     public var qp: Int
-    /// −12…12.
+    /// The offset of the QP of Cb, −12…12.
     public var slice_cb_qp_offset = 0
+    /// The offset of the QP of Cr, −12…12.
     public var slice_cr_qp_offset = 0
-    /// nil: the picture parameter set's.
+    /// The deblocking parameters, or nil for those of the picture parameter set.
     public var deblocking: Deblocking?
-    /// Written where the picture parameter set lets filters cross slices; else they do not.
+    /// Whether in-loop filters cross the slice's boundaries. Written only if the picture parameter set allows it;
+    /// otherwise filters do not cross them.
     public var slice_loop_filter_across_slices_enabled_flag = true
-    /// Bytes of each substream but the last one, as they stand in the NAL unit, escapes included.
+    /// The size of each substream except the last, in bytes of the NAL unit, including emulation prevention bytes.
     public var entryPoints: [Int] = []
 
+    /// Creates a header. The other fields have their default values.
     public init(
         nal_unit_type: NALUnitType, temporalID: Int = 0, slice_type: SliceType, slice_pic_order_cnt_lsb: Int, qp: Int
     ) {
@@ -99,8 +123,8 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         self.qp = qp
     }
 
-    /// The short-term reference picture set, wherever it is; an IDR picture's, and that of a number that the sequence
-    /// parameter set has not, is empty.
+    /// Returns the short-term reference picture set. It is empty for an IDR picture, and if the sequence parameter set
+    /// has no set with the index.
     public func shortTermSet(_ sps: SequenceParameterSet) -> ShortTermReferencePictureSet {
         if nal_unit_type.isIDR { return ShortTermReferencePictureSet() }
         switch shortTermReferences {
@@ -111,14 +135,15 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         }
     }
 
-    /// NumPicTotalCurr, (7-55): the pictures that the slice may refer to.
+    /// Returns NumPicTotalCurr, (7-55): the number of pictures to which the slice may refer.
     public func numPicTotalCurr(_ sps: SequenceParameterSet) -> Int {
         let longTerm =
             nal_unit_type.isIDR || !sps.long_term_ref_pics_present_flag ? 0 : longTermReferences.count { $0.isUsed }
         return shortTermSet(sps).usedCount + longTerm
     }
 
-    /// num_ref_idx_active_override_flag: the counts differ from the picture parameter set's.
+    /// Returns num_ref_idx_active_override_flag: whether the numbers of entries differ from the picture parameter
+    /// set's.
     public func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
@@ -129,7 +154,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         }
     }
 
-    /// Whether deblocking is off for the slice (slice_deblocking_filter_disabled_flag, as inferred).
+    /// Whether deblocking is off for the slice (slice_deblocking_filter_disabled_flag, which may be inferred).
     public func isDeblockingDisabled(_ pps: PictureParameterSet) -> Bool {
         let own = pps.deblocking_filter_override_enabled_flag ? deblocking : nil
         return own?.slice_deblocking_filter_disabled_flag ?? pps.pps_deblocking_filter_disabled_flag

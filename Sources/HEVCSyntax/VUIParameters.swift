@@ -1,22 +1,25 @@
 public import NALUnits
 public import VideoBase
 
-/// vui_parameters(), H.265 E.2.1. Fields have the standard's names; what is nil is not present.
+/// The VUI parameters, vui_parameters(), H.265 E.2.1. The fields have the names of the standard. A field that is nil is
+/// not present.
 public struct VUIParameters: Sendable, Hashable {
+    /// The display properties of samples.
     public var display: DisplayInformation
-    /// Picture timing messages carry pic_struct, source_scan_type and duplicate_flag.
+    /// Whether picture timing messages contain pic_struct, source_scan_type and duplicate_flag.
     public var frame_field_info_present_flag = false
-    /// Frames per second; the tick is a frame's time. nil: no timing info.
+    /// The frame rate in frames per second; a tick is one frame. nil: timing information is not present.
     public var frameRate: Rational?
-    /// vui_num_ticks_poc_diff_one_minus1 + 1: order counts go up by one in so many ticks
-    /// (vui_poc_proportional_to_timing_flag); nil: not said. Written only where there is timing.
+    /// vui_num_ticks_poc_diff_one_minus1 + 1: the number of ticks per increment of the picture order count
+    /// (vui_poc_proportional_to_timing_flag), or nil if it is not specified. Written only with timing information.
     public var vui_num_ticks_poc_diff_one: Int?
-    /// Written only where there is timing.
+    /// The HRD parameters, written only with timing information.
     public var hrd: HRDParameters?
-    /// bitstream_restriction: bound on how finely pictures are cut (min_spatial_segmentation_idc, 0: none), with every
-    /// other field at what means no limit; nil: not present.
+    /// min_spatial_segmentation_idc: a limit on the spatial segmentation of pictures (0: none). All other bitstream
+    /// restrictions are written with the value for no limit. nil: the bitstream restrictions are not present.
     public var min_spatial_segmentation_idc: Int?
 
+    /// Creates VUI parameters.
     public init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
         hrd: HRDParameters? = nil
@@ -26,10 +29,10 @@ public struct VUIParameters: Sendable, Hashable {
         self.hrd = hrd
     }
 
-    /// vui_num_units_in_tick and vui_time_scale: a tick to a frame; nil where they do not fit 32 bits.
+    /// vui_num_units_in_tick and vui_time_scale, with one tick per frame; nil if they do not fit 32 bits.
     public var timing: TickTiming? { frameRate.flatMap(TickTiming.init) }
 
-    /// The HRD that is written.
+    /// The HRD parameters that are written.
     public var presentHRD: HRDParameters? { timing == nil ? nil : hrd }
 
     func write(to w: inout BitWriter, subLayers: Int) {

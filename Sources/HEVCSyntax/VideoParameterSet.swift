@@ -1,16 +1,17 @@
 import NALUnits
 public import VideoBase
 
-/// What a decoder must hold to show pictures in order, H.265 7.4.3.1 and 7.4.3.2.1, of one temporal sub-layer and those
-/// below it.
+/// The limits that a decoder needs to output pictures in order, H.265 7.4.3.1 and 7.4.3.2.1, for one temporal sub-layer
+/// and those below it.
 public struct SubLayerOrdering: Sendable, Hashable {
-    /// max_dec_pic_buffering_minus1 + 1: pictures held, the current one among them; 1…16.
+    /// max_dec_pic_buffering_minus1 + 1: the number of pictures in the buffer including the current one, 1…16.
     public var max_dec_pic_buffering: Int
-    /// Pictures that precede any picture in decoding order and follow it in output order.
+    /// The maximum number of pictures that precede any picture in decoding order and follow it in output order.
     public var max_num_reorder_pics: Int
-    /// 0: no limit.
+    /// The maximum latency increase plus 1, or 0 for no limit.
     public var max_latency_increase_plus1: Int
 
+    /// Creates limits for a sub-layer.
     public init(maxDecPicBuffering: Int, maxNumReorderPics: Int, maxLatencyIncreasePlus1: Int = 0) {
         max_dec_pic_buffering = maxDecPicBuffering
         max_num_reorder_pics = maxNumReorderPics
@@ -24,27 +25,31 @@ public struct SubLayerOrdering: Sendable, Hashable {
     }
 }
 
-/// video_parameter_set_rbsp(), H.265 7.3.2.1, of one layer. Fields have the standard's names and values.
+/// The video parameter set, video_parameter_set_rbsp(), H.265 7.3.2.1, for one layer. The fields have the names and
+/// values of the standard.
 public struct VideoParameterSet: Sendable, Hashable {
-    /// 0…15.
+    /// The ID of the video parameter set, 0…15.
     public var vps_video_parameter_set_id = 0
+    /// Whether temporal sub-layers are nested. Always written as 1 if there is one sub-layer.
     public var vps_temporal_id_nesting_flag = true
+    /// The profile, tier and level.
     public var profileTierLevel: ProfileTierLevel
-    /// One for each temporal sub-layer, the lowest first; 1…7.
+    /// The ordering information of each temporal sub-layer, from the lowest on; 1…7 elements.
     public var subLayers: [SubLayerOrdering]
-    /// vps_num_units_in_tick and vps_time_scale: a tick is a frame's time; nil: not present.
+    /// vps_num_units_in_tick and vps_time_scale, with one tick per frame, or nil if they are not present.
     public var timing: TickTiming?
-    /// Picture order counts go up by that many ticks in output order (vps_num_ticks_poc_diff_one_minus1 + 1); nil: not
-    /// said.
+    /// vps_num_ticks_poc_diff_one_minus1 + 1: the number of ticks per increment of the picture order count, or nil if
+    /// it is not specified.
     public var vps_num_ticks_poc_diff_one: Int?
 
+    /// Creates a parameter set.
     public init(profileTierLevel: ProfileTierLevel, subLayers: [SubLayerOrdering], frameRate: Rational? = nil) {
         self.profileTierLevel = profileTierLevel
         self.subLayers = subLayers
         timing = frameRate.flatMap(TickTiming.init)
     }
 
-    /// The NAL unit, without a start code.
+    /// The NAL unit without a start code.
     public var unit: [UInt8] {
         var w = BitWriter()
         w.u(4, vps_video_parameter_set_id)
@@ -52,7 +57,7 @@ public struct VideoParameterSet: Sendable, Hashable {
         w.flag(true)  // vps_base_layer_available_flag
         w.u(6, 0)  // vps_max_layers_minus1
         w.u(3, subLayers.count - 1)
-        // 7.4.3.1: it is 1 where there is one sub-layer.
+        // H.265 7.4.3.1: the flag is 1 if there is one sub-layer.
         w.flag(vps_temporal_id_nesting_flag || subLayers.count == 1)
         w.u(16, 0xFFFF)  // vps_reserved_0xffff_16bits
         profileTierLevel.write(to: &w, subLayers: subLayers.count)
@@ -72,12 +77,14 @@ public struct VideoParameterSet: Sendable, Hashable {
     }
 }
 
-/// num_units_in_tick and time_scale, H.265 E.3.1: a tick is a frame's time.
+/// num_units_in_tick and time_scale, H.265 E.3.1, with one tick per frame.
 public struct TickTiming: Sendable, Hashable {
+    /// The number of time units in a tick.
     public var num_units_in_tick: UInt32
+    /// The number of time units in a second.
     public var time_scale: UInt32
 
-    /// nil where the rate is not positive or does not fit 32 bits.
+    /// Creates a timing, or returns nil if the rate is not positive or does not fit 32 bits.
     public init?(frameRate: Rational) {
         let rate = frameRate.reduced
         guard rate.numerator > 0, let units = UInt32(exactly: rate.denominator),

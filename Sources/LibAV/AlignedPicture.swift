@@ -1,9 +1,10 @@
 import CLibAV
 import VideoBase
 
-/// Memory of one picture as libswscale wants it: rows on 64 bytes, which it may fill beyond their width.
+/// Owns the memory of one picture in the layout that libswscale needs. Rows are aligned to 64 bytes, and libswscale may
+/// write into the padding after a row.
 @safe final class AlignedPicture {
-    // SAFETY: allocated in init, freed in deinit; `view` is used by those who hold this object.
+    // SAFETY: `init` allocates the memory and `deinit` frees it. Users of `view` must hold this object.
     private let av: UnsafePointer<VaencLibAV>
     let view: PictureView
 
@@ -21,20 +22,21 @@ import VideoBase
                     data.baseAddress!, strides.baseAddress!, Int32(size.width), Int32(size.height), format, 64)
             }
         }
-        // `view` is set once its memory is this object's: what fails leaves the other picture's pointers in it.
+        // `view` is set only after the allocation succeeded. After a failure it still contains the other picture's
+        // pointers.
         if bytes < 0 { throw VaencError.noMemory("to convert a picture of \(size)") }
         unsafe self.view = unsafe view
     }
 
     deinit { unsafe av.pointee.av_free!(view.data[0]) }
 
-    /// Formats and sizes are those that this was made for.
+    /// Whether `picture` has the format and size that this memory was allocated for.
     func fits(_ picture: PictureView) -> Bool { unsafe picture.format == view.format && picture.size == view.size }
 }
 
 extension PictureView {
-    /// Every row begins on 32 bytes and has room for whole vectors: libswscale's fast paths fault otherwise, or write
-    /// beyond the row.
+    /// Whether every row begins on a multiple of 32 bytes and is padded to whole vectors. Otherwise libswscale's fast
+    /// paths fault, or write beyond the row.
     var isAligned: Bool {
         for plane in 0..<4 {
             guard let base = unsafe data[plane] else { continue }
@@ -45,9 +47,9 @@ extension PictureView {
         return true
     }
 
-    /// Copies the picture to `other`, of the same format and size.
+    /// Copies the picture to `other`, which must have the same format and size.
     func copy(to other: PictureView, _ av: UnsafePointer<VaencLibAV>) {
-        // SAFETY: both views cover their size; the arrays live through the call.
+        // SAFETY: both views cover their whole size, and the arrays live until the call returns.
         var to = unsafe other.data
         var from = unsafe data
         unsafe vaenc_image_copy(

@@ -1,7 +1,8 @@
 package import CLibAV
 package import VideoBase
 
-/// HDR metadata as FFmpeg's structures hold it, whose fractions are brought to the units of SEI messages.
+/// Converts between `MasteringDisplay` and `VaencMasteringDisplay`, which holds FFmpeg's metadata in the units of SEI
+/// messages.
 extension VaencMasteringDisplay {
     package init(_ display: MasteringDisplay) {
         func pair(_ point: MasteringDisplay.Point) -> (UInt32, UInt32) { (UInt32(point.x), UInt32(point.y)) }

@@ -2,7 +2,7 @@ package import CLibAV
 package import VideoBase
 
 extension PixelFormat {
-    /// libav's name for the layout. `yv12` is I420 with its chroma planes exchanged (`PictureView` does that).
+    /// libav's format for the layout. `yv12` maps to I420; `PictureView` exchanges its chroma planes.
     package var avFormat: AVPixelFormat {
         switch self {
         case .nv12: AV_PIX_FMT_NV12
@@ -20,7 +20,8 @@ extension PixelFormat {
         }
     }
 
-    /// The layout that libav calls `format`; nil where there is none here. The full-range `yuvj` names count as theirs.
+    /// Returns the layout for libav's `format`; nil if vaenc has none. The full-range `yuvj` formats map to the layouts
+    /// without the range.
     package init?(av format: AVPixelFormat) {
         switch format {
         case AV_PIX_FMT_YUVJ420P: self = .i420
@@ -32,11 +33,11 @@ extension PixelFormat {
         }
     }
 
-    /// Samples are R, G and B.
+    /// Whether samples are R, G and B.
     package var isRGB: Bool { self == .rgb24 || self == .bgra || self == .rgba }
 }
 
-/// A picture in memory as libav describes one: any of its formats. Valid as long as the memory that it points to.
+/// A picture in memory as libav describes it, in any of libav's formats. Valid as long as the memory that it points to.
 @unsafe package struct PictureView {
     package var format: AVPixelFormat
     package var size: VideoSize
@@ -64,7 +65,7 @@ extension PixelFormat {
         unsafe strides = [l.0, l.1, l.2, l.3]
     }
 
-    /// The part of the picture inside a rectangle whose corner is even on both axes.
+    /// Returns the part of the picture inside a rectangle. The rectangle's corner must be even on both axes.
     package func cropped(to part: VideoRectangle, _ av: UnsafePointer<VaencLibAV>) -> PictureView {
         var view = unsafe self
         unsafe view.size = VideoSize(width: part.width, height: part.height)
@@ -84,7 +85,8 @@ extension PixelFormat {
 }
 
 extension PixelPlanes {
-    /// The planes of a decoded picture, where its layout has a name here. Valid while the frame is.
+    /// Describes the planes of a decoded picture; nil if vaenc has no layout for its format. Valid as long as the
+    /// frame.
     package init?(_ frame: UnsafePointer<AVFrame>) {
         guard let format = unsafe PixelFormat(av: AVPixelFormat(rawValue: frame.pointee.format)) else { return nil }
         let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))

@@ -1,9 +1,9 @@
 package import CLibAV
 package import VideoBase
 
-/// Converts and scales pictures with libswscale. One thread at a time.
+/// Converts and scales pictures with libswscale. Only one thread may use it at a time.
 @safe package final class Scaler {
-    /// What decides the tables inside libswscale.
+    /// The parameters that determine libswscale's tables.
     private struct Shape: Hashable {
         var source: Int32
         var sourceSize: VideoSize
@@ -13,24 +13,28 @@ package import VideoBase
         var target: ColorDescription?
     }
 
-    // SAFETY: the context is made and freed by this object alone; the table is static.
+    // SAFETY: only this object creates and frees the context. The table is static.
     private let av: UnsafePointer<VaencLibAV>
     private var context: OpaquePointer?
     private var shape: Shape?
-    /// Stand in for pictures whose rows are not aligned.
+    /// Aligned copies of pictures whose rows are not aligned.
     private var input: AlignedPicture?
     private var output: AlignedPicture?
 
-    /// - Throws: `unavailable` without libswscale.
+    /// - Throws: `unavailable` if libswscale is missing.
     package init() throws(VaencError) { unsafe av = try LibAV.load(.scale) }
 
     deinit { unsafe av.pointee.sws_freeContext!(context) }
 
-    /// Writes `source` over the whole of `destination`. `color` describes the source, range and matrix are kept between YUV
-    /// formats; or what RGB becomes: limited range where it says none, and the usual matrix where it names none.
+    /// Writes `source` over the whole of `destination`.
     ///
-    /// `target` describes the destination, where range and matrix are to be others than the source's.
-    /// `within` says that the destination is part of a larger picture, which must stay as it is beside it.
+    /// - Parameters:
+    ///   - color: The description of the source. Conversions between YUV formats keep its range and matrix. For
+    ///     conversions from RGB it describes the result: limited range if it states none, and the usual matrix if it
+    ///     names none.
+    ///   - target: The description of the destination, if its range or matrix differs from the source's.
+    ///   - within: Whether the destination is part of a larger picture, whose other samples must stay unchanged.
+    /// - Throws: If the conversion is not supported, or if there is no memory.
     package func scale(
         _ source: PictureView, to destination: PictureView, color: ColorDescription, target: ColorDescription? = nil,
         within: Bool = false
@@ -67,7 +71,7 @@ package import VideoBase
             unsafe try make(wanted, source.format, destination.format)
             shape = wanted
         }
-        // SAFETY: both views cover their sizes, as sws_getContext was told; the arrays live through the call.
+        // SAFETY: both views cover the sizes that sws_getContext received. The arrays live until the call returns.
         let rows = unsafe source.data.withUnsafeBufferPointer { from in
             unsafe destination.data.withUnsafeBufferPointer { to in
                 let slices = unsafe UnsafeRawPointer(from.baseAddress!)
@@ -84,14 +88,14 @@ package import VideoBase
         unsafe av.pointee.sws_freeContext!(context)
         let bicubic: Int32 = 4
         let accurate: Int32 = 0x40000
-        // SAFETY: null filters and parameters are allowed.
+        // SAFETY: sws_getContext accepts null filters and parameters.
         unsafe context = av.pointee.sws_getContext!(
             Int32(shape.sourceSize.width), Int32(shape.sourceSize.height), source,
             Int32(shape.destinationSize.width), Int32(shape.destinationSize.height), destination,
             bicubic | accurate, nil, nil, nil)
         guard unsafe context != nil else {
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
-            // libswscale names what it does not support, and says nothing of most allocations that fail.
+            // libswscale names what it does not support, but logs nothing for most failed allocations.
             if words.isEmpty || LibAV.isNoMemory(words) {
                 throw VaencError.noMemory("to convert a picture of \(shape.sourceSize)")
             }
@@ -105,7 +109,7 @@ package import VideoBase
         }
         let isFull = (shape.target ?? shape.color).fullRange == true
         let hasRGB = unsafe source.isRGB(av)
-        // libswscale makes limited YUV of a palette by itself.
+        // libswscale converts a palette to limited-range YUV itself.
         let sourceFull = unsafe hasRGB ? !source.isPalette(av) : isFullRangeName(source) || shape.color.fullRange == true
         let destinationFull = unsafe destination.isRGB(av) || (hasRGB || shape.target != nil ? isFull : sourceFull)
         let one: Int32 = 1 << 16
@@ -125,10 +129,10 @@ package import VideoBase
 }
 
 extension AVPixelFormat {
-    /// Pictures are of red, green and blue, each of their own or by a palette.
+    /// Whether pictures consist of red, green and blue, directly or through a palette.
     package func isRGB(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 5 | 1 << 1, av) }
 
-    /// libswscale makes YUV of BT.601 of those, whatever it is asked for.
+    /// Whether pictures have a palette. libswscale always converts these to YUV with BT.601.
     package func isPalette(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 1, av) }
 
     private func hasFlags(_ flags: UInt64, _ av: UnsafePointer<VaencLibAV>) -> Bool {

@@ -2,7 +2,7 @@ package import CLibAV
 package import VideoBase
 
 extension VideoCodec {
-    /// libavcodec's number of the codec.
+    /// The codec's AVCodecID.
     package var libavcodecID: AVCodecID {
         switch self {
         case .h264: AV_CODEC_ID_H264
@@ -10,7 +10,7 @@ extension VideoCodec {
         }
     }
 
-    /// nil for the codecs that vaenc does not produce.
+    /// Returns nil for codecs that vaenc does not encode.
     package init?(libavcodecID id: AVCodecID) {
         guard let codec = Self.allCases.first(where: { $0.libavcodecID == id }) else { return nil }
         self = codec

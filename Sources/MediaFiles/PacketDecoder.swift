@@ -2,21 +2,22 @@ import CLibAV
 import LibAV
 public import VideoBase
 
-/// Decodes a stream in the process through libavcodec: for comparing what was encoded with its source.
-/// One thread at a time.
+/// Decodes a stream in this process through libavcodec, to compare the encoded pictures with their source. Only one
+/// thread may use it at a time.
 public final class PacketDecoder {
-    /// Receives a decoded picture (I420 or what the stream has) and its presentation time, in presentation order. The
-    /// planes are valid during the call.
+    /// Receives a decoded picture (I420, or the stream's own layout) and its presentation time, in presentation order.
+    /// The planes are valid during the call only.
     public typealias FrameHandler = (PixelPlanes, MediaTime) throws -> Void
 
     private let decoder: VideoDecoder
-    /// Presentation times, by the number that stands for each in the decoder.
+    /// The presentation times, by the number that represents each in the decoder.
     private var times: [Int64: MediaTime] = [:]
     private var count: Int64 = 0
     private var converter: PixelConverter?
     private var staging: SystemPixelBuffer?
 
-    /// - Throws: `unavailable` without libavcodec.
+    /// Creates a decoder that treats every fault as an error.
+    /// - Throws: `unavailable` if libavcodec is missing or has no such decoder.
     public init(codec: VideoCodec) throws {
         // SAFETY: the decoder's description is static.
         let av = unsafe try LibAV.load(.codec)
@@ -32,8 +33,8 @@ public final class PacketDecoder {
         decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, options, av)
     }
 
-    /// Feeds one access unit; `onFrame` runs for each picture that becomes ready.
-    /// - Throws: `badInput` with libavcodec's message for a broken stream; what `onFrame` throws.
+    /// Decodes one access unit, and calls `onFrame` for each picture that becomes ready. Blocks.
+    /// - Throws: `badInput` with libavcodec's message if the stream is broken; the errors of `onFrame`.
     public func decode(_ packet: EncodedPacket, onFrame: FrameHandler) throws {
         times[count] = packet.presentation
         count += 1
@@ -41,7 +42,8 @@ public final class PacketDecoder {
         unsafe try drain(onFrame)
     }
 
-    /// Gives the pictures still held back.
+    /// Returns the pictures that are still held back, and prepares the decoder for another stream.
+    /// - Throws: `badInput` with libavcodec's message if the stream is broken; the errors of `onFrame`.
     public func finish(onFrame: FrameHandler) throws {
         _ = try decoder.send(end: true)
         unsafe try drain(onFrame)
@@ -58,7 +60,7 @@ public final class PacketDecoder {
             case .needsInput, .end: return
             case .broken: throw broken()
             case .frame:
-                // SAFETY: the frame holds its picture until the decoder is asked for the next.
+                // SAFETY: the frame holds its picture until the next `receive`.
                 let frame = unsafe UnsafePointer(decoder.frame!)
                 let time = unsafe times.removeValue(forKey: frame.pointee.pts) ?? .zero
                 if let planes = unsafe PixelPlanes(frame) {
@@ -70,7 +72,7 @@ public final class PacketDecoder {
         }
     }
 
-    /// Gives a picture of a layout that has no name here as I420.
+    /// Converts a picture whose layout vaenc does not have to I420, and calls `onFrame`.
     private func convert(_ picture: PictureView, _ time: MediaTime, _ onFrame: FrameHandler) throws {
         let size = unsafe picture.size
         if staging?.size != size { staging = try SystemPixelBuffer(format: .i420, size: size) }

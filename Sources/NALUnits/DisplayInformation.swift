@@ -1,30 +1,31 @@
 public import VideoBase
 
-/// How samples are shown: the beginning of vui_parameters(), which is the same in H.264 E.1.1 and H.265 E.2.1. Fields
-/// have the standards' names; what is nil is not present.
+/// The display properties of samples: the beginning of vui_parameters(), which is the same in H.264 E.1.1 and H.265
+/// E.2.1. The fields have the names of the standards. A field that is nil is not written.
 public struct DisplayInformation: Sendable, Hashable {
-    /// Width to height of a sample; nil: not known.
+    /// The ratio of the width to the height of a sample, or nil if it is unknown.
     public var sampleAspectRatio: Rational?
-    /// 5: unspecified video format.
+    /// video_format; 5 means unspecified.
     public var video_format: UInt8 = 5
+    /// The color description.
     public var color: ColorDescription
-    /// chroma_sample_loc_type of both fields, 0…5 (Figure E-1; 2 is the top left, as in HDR10); nil: not said, which
-    /// means 0.
+    /// chroma_sample_loc_type of both fields, 0…5 (Figure E-1; 2 is the top left, as in HDR10). nil is equivalent to 0.
     public var chroma_sample_loc_type: Int?
 
+    /// Creates display information.
     public init(sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified) {
         self.sampleAspectRatio = sampleAspectRatio
         self.color = color
     }
 
-    /// Table E-1: the ratios that have a number of their own, 1 on.
+    /// The ratios that have their own index in Table E-1, from index 1 on.
     private static let knownAspectRatios = [
         (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
         (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
     ]
 
-    /// aspect_ratio_idc, and sar_width and sar_height where it is Extended_SAR (255); nil where the ratio is not known
-    /// or has no 16-bit form.
+    /// aspect_ratio_idc, with sar_width and sar_height if it is Extended_SAR (255); nil if the ratio is unknown or does
+    /// not fit 16 bits.
     public var aspectRatio: (idc: UInt8, width: Int, height: Int)? {
         guard let ratio = sampleAspectRatio?.reduced, ratio.numerator > 0, ratio.numerator < 65536,
             ratio.denominator < 65536
@@ -35,7 +36,7 @@ public struct DisplayInformation: Sendable, Hashable {
         return (255, ratio.numerator, ratio.denominator)
     }
 
-    /// From aspect_ratio_info_present_flag to the chroma's place.
+    /// Writes the elements from aspect_ratio_info_present_flag to the chroma sample location.
     public func write(to w: inout BitWriter) {
         w.flag(aspectRatio != nil)
         if let aspectRatio {

@@ -1,21 +1,24 @@
 public import VideoBase
 
-/// The role of a NAL unit in its access unit: nal_unit_type, H.264 Table 7-1 and H.265 Table 7-1, in one vocabulary for every codec.
+/// The role of a NAL unit in its access unit, with common names for all codecs. Derived from nal_unit_type, H.264 Table
+/// 7-1 and H.265 Table 7-1.
 public enum NALUnitKind: Sendable, Hashable {
-    /// A slice, or a slice segment of HEVC, of any type and layer.
+    /// A slice of H.264 or a slice segment of HEVC, of any type and layer.
     case slice
     case videoParameterSet, sequenceParameterSet, pictureParameterSet
     case accessUnitDelimiter
-    /// SEI messages in front of the slices.
+    /// SEI messages that precede the slices.
     case prefixSEI
-    /// SEI messages behind the slices: HEVC alone has them.
+    /// SEI messages that follow the slices. Only HEVC has them.
     case suffixSEI
     case filler
     case endOfSequence
-    /// Every other type, reserved ones included.
+    /// Any other type, including reserved types.
     case other
 
-    /// - Parameter header: The first byte of the NAL unit, behind the start code or the length.
+    /// Determines the kind from a header byte.
+    ///
+    /// - Parameter header: The first byte of the NAL unit, after the start code or the length.
     public init(header: UInt8, _ codec: VideoCodec) {
         self =
             switch codec {
@@ -24,6 +27,8 @@ public enum NALUnitKind: Sendable, Hashable {
             }
     }
 
+    /// Determines the kind of a NAL unit.
+    ///
     /// - Parameter unit: A NAL unit without its start code. An empty unit is `other`.
     public init(of unit: some Collection<UInt8>, _ codec: VideoCodec) {
         guard let header = unit.first else {
@@ -61,7 +66,7 @@ public enum NALUnitKind: Sendable, Hashable {
         }
     }
 
-    /// Whether it is a parameter set that decoder configuration records hold.
+    /// Whether the NAL unit is a parameter set that a decoder configuration record contains.
     public var isParameterSet: Bool {
         switch self {
         case .videoParameterSet, .sequenceParameterSet, .pictureParameterSet: true
@@ -71,7 +76,7 @@ public enum NALUnitKind: Sendable, Hashable {
 }
 
 extension VideoCodec {
-    /// The number of bytes of a NAL unit's header.
+    /// The size of a NAL unit's header in bytes.
     public var nalUnitHeaderSize: Int {
         switch self {
         case .h264: 1

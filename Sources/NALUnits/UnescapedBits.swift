@@ -1,19 +1,21 @@
-/// The bits of a NAL unit, or of a part of one, without its emulation prevention, to read and to overwrite. Zeros follow the end.
+/// The bits of a NAL unit (or of a part of one) without emulation prevention, for reading and overwriting. Reads beyond
+/// the end return zeros.
 package struct UnescapedBits: Sendable {
     private var bytes: [UInt8]
-    /// The index of the next bit that is read or written.
+    /// The index of the next bit to read or write.
     package var position = 0
 
     package init(_ unit: ArraySlice<UInt8>) { bytes = EmulationPrevention.unescaped(unit) }
     package init(_ unit: [UInt8]) { self.init(unit[...]) }
 
     package var bitCount: Int { bytes.count * 8 }
-    /// More was read than there is, or a code that is none. What was read last has no meaning then.
+    /// Whether more bits were read than exist, or an invalid code was read. The last value that was read is then
+    /// meaningless.
     package var isExhausted: Bool { position > bitCount }
-    /// With emulation prevention.
+    /// The bytes with emulation prevention.
     package var unit: [UInt8] { EmulationPrevention.escaped(bytes) }
 
-    /// The position of rbsp_stop_one_bit, H.264 7.3.2.11; nil if there is no one bit.
+    /// The position of rbsp_stop_one_bit, H.264 7.3.2.11, or nil if there is no one bit.
     package var stopBit: Int? {
         guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return nil }
         return last * 8 + 7 - bytes[last].trailingZeroBitCount
@@ -28,12 +30,12 @@ package struct UnescapedBits: Sendable {
         return bit(at: position)
     }
 
-    /// u(n), at most 32 bits.
+    /// Reads u(n), at most 32 bits.
     package mutating func u(_ count: Int) -> Int {
         var value = 0
         var left = count
         while left > 0 {
-            // As many as the byte still has.
+            // Read at most the bits that are left in the current byte.
             let room = 8 - position & 7
             let taken = min(left, room)
             let byte = position < bitCount ? Int(bytes[position >> 3]) : 0
@@ -45,7 +47,7 @@ package struct UnescapedBits: Sendable {
         return value
     }
 
-    /// ue(v), H.264 9.1, H.265 9.2; se(v) if only its length matters. A code of more than 32 zeros is none.
+    /// Reads ue(v), H.264 9.1, H.265 9.2, or skips se(v). A code with more than 32 leading zeros is invalid.
     @discardableResult
     package mutating func ue() -> Int {
         var zeros = 0
@@ -59,7 +61,7 @@ package struct UnescapedBits: Sendable {
         return 1 << zeros - 1 + u(zeros)
     }
 
-    /// Overwrites `count` bits, and goes on behind them. Bits past the end are left out.
+    /// Overwrites `count` bits and moves the position behind them. Bits beyond the end are ignored.
     package mutating func write(_ value: Int, bits count: Int) {
         for shift in (0..<count).reversed() {
             if position < bitCount {

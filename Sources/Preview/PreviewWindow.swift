@@ -1,40 +1,44 @@
 import CSDL
+import Threads
 public import VideoBase
 
-/// A window that shows pictures, by SDL2.
+/// A window that shows pictures, implemented with SDL2.
 ///
-/// A thread of its own has the window and all that belongs to it. It shows the newest picture; one that comes before the
-/// last was shown replaces it. Any thread may call.
+/// A dedicated thread owns the window and all objects that belong to it. It shows the newest picture: a picture that
+/// arrives before the previous one was shown replaces it. All functions may be called from any thread.
 public final class PreviewWindow: Sendable {
     private let link: Monitor<WindowLink>
-    /// Of the pictures, and of the window unless the user changes that.
+    /// The size of the pictures, and the initial size of the window.
     public let size: VideoSize
 
-    /// Whether a window can be shown at all.
+    /// Checks that a window can be shown.
     ///
-    /// - Throws: `unavailable` without SDL2 or a display.
+    /// - Throws: A `VaencError` of category `.unavailable` if SDL2 or a display is missing.
     public static func check() throws(VaencError) {
-        // SAFETY: SDL counts how often a part of it was asked for.
+        // SAFETY: SDL counts the initializations of a subsystem.
         let sdl = unsafe try WindowThread.load()
         unsafe try WindowThread.begin(sdl)
         unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO)
     }
 
-    /// The size of a picture scaled to what most screens have room for, with even sides.
+    /// Returns the size of a picture scaled down to fit most screens, with even sides.
     public static func fitting(_ size: VideoSize) -> VideoSize {
         let scale = min(1, 960 / Double(max(size.width, 1)), 720 / Double(max(size.height, 1)))
         func side(_ value: Int) -> Int { max(2, Int((Double(value) * scale / 2).rounded()) * 2) }
         return VideoSize(width: side(size.width), height: side(size.height))
     }
 
-    /// Opens a window and waits until it is there.
+    /// Opens a window and waits until it is open.
     ///
-    /// - Throws: `unavailable` without SDL2 or a display.
+    /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display is missing.
     public init(title: String, size: VideoSize) throws {
+        guard size.width > 0, size.height > 0, size.width % 2 == 0, size.height % 2 == 0 else {
+            throw VaencError(.usage, "a preview cannot have the size \(size)", remedy: "give even sides above 0, as `PreviewWindow.fitting` does")
+        }
         let link = Monitor(WindowLink(title: title))
         self.link = link
         self.size = size
-        guard OwnThread.start({ WindowThread.run(size, link) }) else {
+        guard DedicatedThread.start("vaenc-preview", { WindowThread.run(size, link) }) else {
             throw VaencError.noThread("for the preview")
         }
         let isThere: Bool? = try link.wait(atMostNanoseconds: 10_000_000_000) { link in
@@ -49,21 +53,23 @@ public final class PreviewWindow: Sendable {
 
     deinit { link.withLock { $0.isClosing = true } }
 
-    /// Neither the user nor `close` has closed it.
+    /// Whether the window is open: neither the user nor `close` has closed it.
     public var isOpen: Bool { link.withLockWithoutNotifying { $0.isOpen && !$0.isClosing } }
 
+    /// Sets the title of the window.
     public func setTitle(_ title: String) { link.withLock { $0.title = title } }
 
-    /// Copies an NV12 picture of `size`, of BT.601 and limited range, to be shown.
+    /// Copies an NV12 picture of `size`, in BT.601 with limited range, and shows it. Pictures of another format or size
+    /// are ignored.
     public func show(_ planes: PixelPlanes) {
-        guard unsafe planes.format == .nv12, unsafe planes.size == size else { return }
-        let width = (size.width + 1) / 2 * 2
+        guard unsafe planes.format == .nv12, unsafe planes.size == size, (try? unsafe planes.check()) != nil else { return }
+        let width = size.width
         var bytes = [UInt8]()
         bytes.reserveCapacity(width * size.height * 3 / 2)
         for plane in 0..<2 {
             let rows = PixelFormat.nv12.rows(plane: plane, height: size.height)
             for row in 0..<rows {
-                // SAFETY: a row of a plane has so many bytes; the luma of an odd width repeats nothing, sides are even.
+                // SAFETY: A row of a plane has this many bytes, because widths are even.
                 let start = unsafe planes.base(plane) + row * planes.pitch(plane)
                 unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: width))
             }
@@ -71,17 +77,18 @@ public final class PreviewWindow: Sendable {
         link.withLock { $0.picture = bytes }
     }
 
-    /// Closes the window and waits for that, a second at most.
+    /// Closes the window and waits until it is closed, for at most one second.
     public func close() {
         link.withLock { $0.isClosing = true }
         _ = link.wait(atMostNanoseconds: 1_000_000_000) { $0.isOpen ? nil : true }
     }
 }
 
-/// What a window's thread and its users share.
+/// The state that a window's thread and its users share.
 struct WindowLink: Sendable {
     var title: String
-    /// NV12, its planes one behind the other with rows of the width; nil: shown.
+    /// The NV12 picture to show, with its planes one after the other and rows without padding, or nil if it was already
+    /// shown.
     var picture: [UInt8]?
     var isOpen = false
     var isClosing = false

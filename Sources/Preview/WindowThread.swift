@@ -1,15 +1,16 @@
 import CSDL
 import Glibc
+import Threads
 import VideoBase
 
-/// The thread of a window: SDL wants all its calls from one.
+/// The thread of a window. SDL requires that one thread makes all calls.
 enum WindowThread {
     private static let visiblePosition: Int32 = 0x2fff_0000
     private static let nv12 = UInt32(SDL_PIXELFORMAT_NV12.rawValue)
 
     static func load() throws(VaencError) -> UnsafePointer<VaencSDL> {
         var text = [CChar](repeating: 0, count: 256)
-        // SAFETY: the words end in a zero inside the given size; the table is static.
+        // SAFETY: The text ends with a zero byte inside the given size, and the table is static.
         if let table = unsafe vaenc_sdl(&text, text.count) { return unsafe table }
         let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         throw VaencError(
@@ -17,14 +18,15 @@ enum WindowThread {
             remedy: "install the package libsdl2-2.0-0, or leave out `preview`")
     }
 
-    /// Has SDL find a display; `SDL_QuitSubSystem` gives it back.
+    /// Makes SDL open a display. `SDL_QuitSubSystem` closes it.
     ///
-    /// - Throws: `unavailable` where there is none: SDL then draws into memory, which nobody sees, unless it was told to.
+    /// - Throws: A `VaencError` of category `.unavailable` if there is no display. SDL would then draw into memory,
+    ///   which nobody sees. That is allowed only if SDL_VIDEODRIVER is set.
     static func begin(_ sdl: UnsafePointer<VaencSDL>) throws(VaencError) {
-        // libwayland complains on stderr where it has no folder for its socket.
+        // libwayland writes a warning to stderr if it has no folder for its socket.
         if unsafe getenv("XDG_RUNTIME_DIR") == nil { _ = unsafe sdl.pointee.SDL_SetHint!("SDL_VIDEODRIVER", "x11,KMSDRM") }
         guard unsafe sdl.pointee.SDL_InitSubSystem!(SDL_INIT_VIDEO) == 0 else { throw unsafe failure("SDL_Init", sdl) }
-        // SAFETY: SDL's own string; the environment's is only looked at.
+        // SAFETY: SDL owns the string, and the environment is only read.
         let name = unsafe sdl.pointee.SDL_GetCurrentVideoDriver!().map { unsafe String(cString: $0) } ?? ""
         let isTold = unsafe getenv("SDL_VIDEODRIVER") != nil
         if !isTold, ["offscreen", "dummy", "evdev"].contains(name) {
@@ -53,7 +55,7 @@ enum WindowThread {
         link.withLock { $0.isOpen = false }
     }
 
-    // SAFETY: window, renderer and texture are made here, used on this thread alone, and freed before it ends.
+    // SAFETY: The window, renderer and texture are created here, used only on this thread, and freed before it ends.
     private static func show(_ size: VideoSize, _ link: Monitor<WindowLink>, _ sdl: UnsafePointer<VaencSDL>) throws {
         let (width, height) = (Int32(size.width), Int32(size.height))
         let title = link.withLockWithoutNotifying { $0.title }
@@ -61,7 +63,8 @@ enum WindowThread {
         guard let window = unsafe sdl.pointee.SDL_CreateWindow!(title, visiblePosition, visiblePosition, width, height, flags)
         else { throw unsafe failure("SDL_CreateWindow", sdl) }
         defer { unsafe sdl.pointee.SDL_DestroyWindow!(window) }
-        // Without OpenGL: when the display goes its libraries wait, as the program ends, for the thread that was in Xlib then.
+        // Do not use OpenGL: if the display is lost, its libraries wait at the end of the program for the thread that
+        // was in Xlib.
         _ = unsafe sdl.pointee.SDL_SetHint!("SDL_FRAMEBUFFER_ACCELERATION", "0")
         let renderer = unsafe sdl.pointee.SDL_CreateRenderer!(window, -1, SDL_RENDERER_SOFTWARE.rawValue)
         guard let renderer = unsafe renderer else { throw unsafe failure("SDL_CreateRenderer", sdl) }
@@ -73,7 +76,7 @@ enum WindowThread {
             throw unsafe failure("SDL_CreateTexture", sdl)
         }
         defer { unsafe sdl.pointee.SDL_DestroyTexture!(texture) }
-        // SAFETY: the link lives as long as this call, which the handler does not leave.
+        // SAFETY: The link lives as long as this call, and the handler is not used after it.
         unsafe vaenc_sdl_when_display_is_lost({ context in
             guard let context = unsafe context else { return }
             unsafe Unmanaged<Monitor<WindowLink>>.fromOpaque(context).takeUnretainedValue().withLock { $0.isOpen = false }
@@ -81,7 +84,7 @@ enum WindowThread {
         link.withLock { $0.isOpen = true }
         var shown = title
         while true {
-            // Looks at the window's events twenty times a second, also while no picture comes.
+            // Check the window's events twenty times a second, also if no picture arrives.
             let next: (picture: [UInt8]?, title: String, isClosing: Bool)? = link.wait(atMostNanoseconds: 50_000_000) { link in
                 guard link.picture != nil || link.isClosing || link.title != shown else { return nil }
                 defer { link.picture = nil }
@@ -110,7 +113,7 @@ enum WindowThread {
         }
     }
 
-    /// Takes what the user did to the window.
+    /// Processes the user's input events. Returns whether the window was closed.
     private static func isClosed(_ sdl: UnsafePointer<VaencSDL>) -> Bool {
         var event = unsafe SDL_Event()
         var isClosed = false

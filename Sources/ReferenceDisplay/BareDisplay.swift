@@ -1,15 +1,16 @@
 internal import CVA
 internal import Glibc
 
-/// A VADisplayContext with no device behind it, as libva's own vaGetDisplayDRM would make one (`va_backend.h`).
+/// Creates a VADisplayContext without a device, in the form in which libva's vaGetDisplayDRM creates one
+/// (`va_backend.h`).
 enum BareDisplay {
-    /// A VADisplay for vaInitialize; vaTerminate frees it. nil where memory is out.
+    /// Returns a VADisplay for vaInitialize, which vaTerminate frees, or nil if there is not enough memory.
     ///
-    /// - Parameter faults: variables for the fault driver, which looks for them, as lines, where displays of DRM have no
-    ///   native display.
+    /// - Parameter faults: Variables for the fault driver. They are passed to it as lines of text in `native_dpy`,
+    ///   which DRM displays do not use.
     @unsafe static func make(_ faults: [String: String]) -> UnsafeMutableRawPointer? {
-        // SAFETY: all memory comes from calloc, as libva expects of displays, and is freed once, in `destroyDisplay`.
-        // libva 2.20 calls vaGetDriverNames, which in older headers is the first reserved word.
+        // SAFETY: All memory comes from calloc, as libva expects of displays, and `destroyDisplay` frees it once. libva
+        // 2.20 calls vaGetDriverNames, which older headers declare as the first reserved word.
         guard let last = unsafe MemoryLayout<VADisplayContext>.offset(of: \.vaGetDriverNameByIndex) else { return nil }
         let display = unsafe allocate(VADisplayContext.self)
         let driver = unsafe allocate(VADriverContext.self)
@@ -22,7 +23,7 @@ enum BareDisplay {
         }
         unsafe state.pointee.fd = -1
         unsafe driver.pointee.pDisplayContext = UnsafeMutableRawPointer(display)
-        // libva sets it when the driver is open: what the driver says of its opening would be lost.
+        // libva sets this callback only after the driver is open; messages from opening it would be lost.
         unsafe driver.pointee.error_callback = driverMessage
         unsafe driver.pointee.display_type = CUnsignedLong(VA_DISPLAY_DRM_RENDERNODES)
         if !faults.isEmpty {
@@ -54,14 +55,14 @@ private typealias DriverNames =
 
 private func isValid(_ display: VADisplayContextP?) -> CInt { unsafe display == nil ? 0 : 1 }
 
-/// Hands a driver's message on to the display, as libva does.
+/// Passes a driver's message to the display, as libva does.
 private func driverMessage(_ driver: VADriverContextP?, _ message: UnsafePointer<CChar>?) {
     guard let display = unsafe driver?.pointee.pDisplayContext?.assumingMemoryBound(to: VADisplayContext.self) else { return }
     unsafe display.pointee.error_callback?(display.pointee.error_callback_user_context, message)
 }
 
 private func destroyDisplay(_ display: VADisplayContextP?) {
-    // SAFETY: libva calls this once, last, for the display that `make` allocated.
+    // SAFETY: libva calls this once, as the last call, for the display that `make` allocated.
     guard let display = unsafe display else { return }
     unsafe free(display.pointee.pDriverContext.pointee.native_dpy)
     unsafe free(display.pointee.pDriverContext.pointee.drm_state)
@@ -93,7 +94,7 @@ private func driverNameByIndex(
     index == 0 ? unsafe driverName(display, name) : VA_STATUS_ERROR_INVALID_PARAMETER
 }
 
-/// Fills an array that libva provides, whose length is in `count`.
+/// Fills an array that libva provides. `count` is the array's length.
 private func driverNames(
     _ display: VADisplayContextP?, _ names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
     _ count: UnsafeMutablePointer<CUnsignedInt>?

@@ -1,16 +1,18 @@
 internal import Glibc
 internal import VAAPI
 
-/// Where the reference driver's file is.
+/// Finds the file of the reference driver.
 enum DriverFolder {
-    /// The name in libva's scheme, NAME_drv_video.so; with VAENC_FAULT set, the driver that wraps this one and fails
-    /// on demand.
+    /// The driver's name in libva's scheme, NAME_drv_video.so. If VAENC_FAULT is set, it is the name of the fault
+    /// driver, which wraps the reference driver and fails on demand.
     static var driverName: String { Environment.value("VAENC_FAULT") == nil ? "libvaenc" : faultDriverName }
     static let faultDriverName = "libvaenc_fault"
     static var fileName: String { "\(driverName)_drv_video.so" }
 
-    /// Returns the first of these folders that holds the driver, or nil if none does: VAENC_DRIVER_DIR alone if it is set; else
-    /// PREFIX/lib/vaenc for an executable in PREFIX/bin, then `buildFolders`.
+    /// Returns the first folder that contains the driver, or nil if there is none.
+    ///
+    /// If VAENC_DRIVER_DIR is set, only that folder is searched. Otherwise, the folders are PREFIX/lib/vaenc for an
+    /// executable in PREFIX/bin, then `buildFolders`.
     static func find() -> String? {
         if let folder = Environment.value("VAENC_DRIVER_DIR"), !folder.isEmpty {
             return holdsDriver(folder) ? folder : nil
@@ -19,9 +21,11 @@ enum DriverFolder {
         return (["\(parent(folder) ?? "")/lib/vaenc"] + buildFolders(folder)).first(where: holdsDriver)
     }
 
-    /// The build folders beside a program or test bundle that is not installed: its own, and the one of the release build. A
-    /// driver that was built for debugging is some fifty times slower: `swift build -c release --product vaenc_drv_video`
-    /// builds it for a program of either configuration.
+    /// Returns the build folders for a program or test bundle that is not installed: its own folder, and that of the
+    /// release build.
+    ///
+    /// A debug build of the driver is about fifty times slower. `swift build -c release --product vaenc_drv_video`
+    /// builds the driver for programs of either configuration.
     static func buildFolders(_ folder: String) -> [String] {
         guard folder.hasSuffix("/debug"), let parent = parent(folder) else { return [folder] }
         return [folder, "\(parent)/release"]

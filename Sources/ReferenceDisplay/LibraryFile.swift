@@ -2,14 +2,14 @@ internal import Glibc
 
 /// A shared library on disk.
 enum LibraryFile {
-    /// Whether the file holds all that its headers name (elf(5)). The loader does not look: it maps a file that was cut short, and
-    /// the process ends by SIGBUS when it reads behind the end.
+    /// Whether the file contains everything that its headers refer to (elf(5)). The loader does not check this: it maps
+    /// a truncated file, and the process is terminated by SIGBUS when it reads beyond the end.
     static func isWhole(_ path: String) -> Bool {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
         defer { close(file) }
         var (header, status) = (Elf64_Ehdr(), stat())
-        // SAFETY: both calls fill the structures.
+        // SAFETY: Both calls fill the structures.
         let count = unsafe pread(file, &header, MemoryLayout<Elf64_Ehdr>.size, 0)
         guard unsafe fstat(file, &status) == 0, count == MemoryLayout<Elf64_Ehdr>.size else { return false }
         let size = UInt64(max(0, status.st_size))
@@ -23,7 +23,7 @@ enum LibraryFile {
         else { return false }
         for index in 0..<Int(header.e_phnum) {
             var segment = Elf64_Phdr()
-            // SAFETY: as above. The table lies within the file.
+            // SAFETY: The call fills the structure, and the table lies within the file.
             let place = Int(header.e_phoff) + index * MemoryLayout<Elf64_Phdr>.size
             guard unsafe pread(file, &segment, MemoryLayout<Elf64_Phdr>.size, place) == MemoryLayout<Elf64_Phdr>.size,
                 ends(segment.p_offset, segment.p_filesz)

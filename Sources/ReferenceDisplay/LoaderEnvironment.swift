@@ -1,16 +1,18 @@
 internal import Synchronization
 internal import VAAPI
 
-/// The environment variables by which libva finds drivers, set for the length of one vaInitialize.
+/// The environment variables with which libva finds drivers, set for the duration of one vaInitialize.
 ///
-/// A user's LIBVA_DRIVER_NAME would take the reference driver's place, and LIBVA_DRIVERS_PATH is one list for the whole
-/// process: both are put back as they were, so that a GPU's display in the same process loads its own driver.
+/// A user's LIBVA_DRIVER_NAME would replace the reference driver, and LIBVA_DRIVERS_PATH is one list for the whole
+/// process. Both are restored afterwards, so that a GPU's display in the same process loads its own driver.
 enum LoaderEnvironment {
     private static let lock = Mutex<Void>(())
 
+    /// Runs `body` while the variables are set.
+    ///
     /// - Parameters:
-    ///   - folder: searched first; what LIBVA_DRIVERS_PATH named stays behind it.
-    ///   - variables: set besides.
+    ///   - folder: The folder to search first. The folders of LIBVA_DRIVERS_PATH follow it.
+    ///   - variables: Additional variables.
     static func with<R: Sendable>(
         driversIn folder: String, _ variables: [String: String] = [:], _ body: () throws -> R
     ) throws -> R {

@@ -3,20 +3,22 @@ internal import Glibc
 package import VAAPI
 internal import VideoBase
 
-/// The reference driver as a display: a VA-API device that needs no GPU.
+/// The display of the reference driver: a VA-API device that needs no GPU.
 ///
-/// libva opens displays of window systems and of DRM devices only, so this makes the structure that those would make
-/// (`va_backend.h`, VADisplayContext), with no device behind it and the reference driver's name.
+/// libva opens only displays of window systems and of DRM devices. Therefore this type creates the structure that libva
+/// would create (VADisplayContext in `va_backend.h`), without a device and with the name of the reference driver.
 package enum ReferenceDisplay {
     /// Starts the reference driver in this process.
     ///
     /// - Parameters:
-    ///   - variables: environment variables for its start and for that of displays opened in its place. While it starts,
-    ///     the whole process has them.
-    ///   - faults: VAENC_FAULT and VAENC_FAULT_TRACE for this display and those opened in its place, without the
-    ///     environment, which is all threads' and all child processes'; empty: as the environment says.
-    ///   - limitNanoseconds: how long it may take for a picture or a call; nil for what is usual.
-    /// - Throws: `VaencError` or `VAError` of category `.unavailable` where its file is not found or does not load.
+    ///   - variables: Environment variables for the start of the driver, and of displays that replace this one. The
+    ///     whole process has them during the start.
+    ///   - faults: The values of VAENC_FAULT and VAENC_FAULT_TRACE for this display and displays that replace it. They
+    ///     are not put into the environment, which all threads and child processes share. If empty, the environment
+    ///     determines the faults.
+    ///   - limitNanoseconds: The time limit for one picture or one call, or nil for the default.
+    /// - Throws: A `VaencError` or `VAError` of category `.unavailable` if the driver's file is not found or cannot be
+    ///   loaded.
     package static func open(
         _ variables: [String: String] = [:], faults: [String: String] = [:], limitNanoseconds: UInt64? = nil
     ) throws -> Display {
@@ -52,6 +54,6 @@ package enum ReferenceDisplay {
     /// Whether `open` would find the driver's file.
     package static var isInstalled: Bool { DriverFolder.find() != nil }
 
-    /// The folder that holds the driver's file; nil where it is not found.
+    /// The folder that contains the driver's file, or nil if the file is not found.
     package static var driverFolder: String? { DriverFolder.find() }
 }

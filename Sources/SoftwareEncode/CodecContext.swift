@@ -1,5 +1,6 @@
 import CLibAV
 import LibAV
+import Threads
 import VideoBase
 
 /// One stream of libx264 or libx265 in libavcodec, from its first picture to its end. One thread at a time.
@@ -142,7 +143,7 @@ import VideoBase
         // Check memory after the threads: the stacks of the tried threads are still allocated, and the library can use
         // them.
         if let memory, let error = memory.lack(of: memory.forOnePicture) { return .lacksMemory(error) }
-        guard let (code, words) = OwnThread.run(atMostNanoseconds: 30_000_000_000, open) else {
+        guard let (code, words) = DedicatedThread.run("vaenc-open", atMostNanoseconds: 30_000_000_000, open) else {
             return .lacksThreads(isStuck: true)
         }
         return .done(code, words)

@@ -1,5 +1,6 @@
 import Glibc
 import RateControl
+import Threads
 import VideoBase
 
 /// The thread of the software encoder. It takes pictures from a queue and passes packets to the handler.
@@ -73,7 +74,7 @@ final class EncodeWorker: Sendable {
     func start(_ first: sending CodecContext) throws {
         monitor.withLock { $0.isRunning = true }
         let handover = Monitor(Optional(first))
-        let started = OwnThread.start {
+        let started = DedicatedThread.start("vaenc-software") {
             self.monitor.withLock { $0.thread = pthread_self() }
             self.run(handover.withLock { $0.take() })
             self.monitor.withLock {

@@ -92,6 +92,8 @@ extension EncoderSettings {
             let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
             if filter.isOn { set("deblock", "\(filter.alphaOffset),\(filter.betaOffset)") } else { set("no-deblock", 1) }
             report("deblocking", text, text, "as asked")
+        } else if library == .x264, preset == Self.presetNames.count {
+            report("deblocking", String?.none, "off", "libx264 \(Self.presetNames[preset - 1]) does not filter")
         }
         if let wanted = c.trellis {
             switch library {

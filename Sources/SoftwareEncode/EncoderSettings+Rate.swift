@@ -19,10 +19,10 @@ extension EncoderSettings {
             let quality = c.quality ?? 24
             set("crf", quality)
             report("quality", c.quality, "\(quality)", "\(Self.why(c.quality)), as the library's constant rate factor")
-            if mode == .qvbr, let limit = c.maxBitrate ?? c.bitrate { mapLimit(limit) }
+            if mode == .qvbr, let limit = c.maxBitrate ?? c.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
         case .vbr:
             mapAverage(bitrate)
-            mapLimit(c.maxBitrate ?? BitsPerSecond(max(min(bitrate + bitrate / 2, Self.highestRate), bitrate)))
+            mapLimit(c.maxBitrate ?? Self.usualMaximum(bitrate))
         case .avbr:
             mapAverage(bitrate)
             if c.maxBitrate != nil { lacks("maxBitrate", c.maxBitrate, used: "none") }
@@ -44,6 +44,11 @@ extension EncoderSettings {
             set("annexb", 0)
         case .x265: break
         }
+    }
+
+    /// The maximum rate if none is requested: 1.5 times the average.
+    private static func usualMaximum(_ bitrate: Int) -> BitsPerSecond {
+        BitsPerSecond(max(min(bitrate + bitrate / 2, highestRate), bitrate))
     }
 
     private mutating func mapRateReport() {

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VideoBase
 
 /// The memory of one picture, which libavcodec reads without a copy. Both sides are even, and rows are padded to 64

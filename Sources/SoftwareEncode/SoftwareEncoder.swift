@@ -1,5 +1,6 @@
 import LibAV
 import Synchronization
+import Threads
 public import VideoBase
 
 /// An encoder that uses libx264 or libx265 through libavcodec.

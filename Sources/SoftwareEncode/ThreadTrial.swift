@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VideoBase
 
 /// Checks that threads can be started, for a library that waits forever if one of its threads does not start.
@@ -22,7 +23,7 @@ enum ThreadTrial {
         let gate = Monitor(State())
         var started = 0
         while started < count,
-            OwnThread.start({
+            DedicatedThread.start("vaenc-trial", {
                 let folder = ownFolder
                 gate.withLock { $0.folders.append(folder) }
                 gate.wait { $0.isOver ? () : nil }

@@ -3,6 +3,21 @@ public import MediaFiles
 public import VAAPI
 public import VideoBase
 
+/// Why a session has its codec.
+public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
+    /// The caller named the codec.
+    case requested
+    /// Another setting, the device or the container decided it. The text is for a person.
+    case decided(String)
+
+    public var description: String {
+        switch self {
+        case .requested: "asked"
+        case .decided(let words): words
+        }
+    }
+}
+
 /// Chooses the codec for the setting `auto`: HEVC if the device encodes the requested profile, size and depth, else
 /// H.264.
 ///
@@ -23,28 +38,28 @@ public enum CodecChoice {
     public static func choose(
         profile: CodecProfile? = nil, size: VideoSize? = nil, depth: Int = 8, isDepthAsked: Bool = false,
         container: OutputFormat? = nil, on device: DeviceReport
-    ) -> (codec: VideoCodec, why: String) {
+    ) -> (codec: VideoCodec, why: CodecReason) {
         var wishes = EncoderConfiguration(size: size ?? VideoSize(width: 0, height: 0))
         wishes.profile = profile
         wishes.bitDepth = isDepthAsked ? depth : nil
         if let bound = bound(by: wishes) { return bound }
-        if let container, !container.holds(.hevc) { return (.h264, "\(container.rawValue) holds no HEVC") }
+        if let container, !container.holds(.hevc) { return (.h264, .decided("\(container.rawValue) holds no HEVC")) }
         return choose(size: size, depth: depth, kind: device.kind) { device }
     }
 
     /// Returns the codec that the configuration determines by itself, with the reason; nil if the choice depends on the
     /// device.
-    public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: String)? {
-        if let wanted = wishes.wantedCodec { return (wanted, asked) }
-        if let profile = wishes.profile { return (profile.codec, "the profile asked for") }
+    public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: CodecReason)? {
+        if let wanted = wishes.wantedCodec { return (wanted, .requested) }
+        if let profile = wishes.profile { return (profile.codec, .decided("the profile asked for")) }
         if let depth = wishes.bitDepth, depth > 8 {
-            return (.hevc, "\(depth) bits are asked for, and H.264 has 8 here")
+            return (.hevc, .decided("\(depth) bits are asked for, and H.264 has 8 here"))
         }
-        if wishes.tier != nil { return (.hevc, "a tier is asked for, which HEVC alone has") }
-        if wishes.entropy != nil { return (.h264, "an entropy coder is asked for, which H.264 alone has a choice of") }
-        if wishes.transform8x8 != nil { return (.h264, "the 8×8 transform is asked for, which H.264 alone has a choice of") }
+        if wishes.tier != nil { return (.hevc, .decided("a tier is asked for, which HEVC alone has")) }
+        if wishes.entropy != nil { return (.h264, .decided("an entropy coder is asked for, which H.264 alone has a choice of")) }
+        if wishes.transform8x8 != nil { return (.h264, .decided("the 8×8 transform is asked for, which H.264 alone has a choice of")) }
         if let level = wishes.level, levelsOfH264Alone.contains(level) {
-            return (.h264, "the level asked for is H.264's alone")
+            return (.h264, .decided("the level asked for is H.264's alone"))
         }
         return nil
     }
@@ -55,47 +70,44 @@ public enum CodecChoice {
     /// - Parameter device: Returns the device's report. It is called only if the choice depends on it.
     private static func choose(
         size: VideoSize?, depth: Int, kind: DeviceKind, _ device: () -> DeviceReport
-    ) -> (codec: VideoCodec, why: String) {
+    ) -> (codec: VideoCodec, why: CodecReason) {
         if kind == .software { return inSoftware(depth) }
         let report = device()
         let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
         let all = report.capabilities.filter { $0.encodes && $0.codec == VideoCodec.hevc.rawValue }
-        if all.isEmpty { return (.h264, "the device encodes no HEVC") }
+        if all.isEmpty { return (.h264, .decided("the device encodes no HEVC")) }
         let own = all.filter { $0.profile == wanted.shortName }
         if own.isEmpty {
             let others = Set(all.map(\.profile)).sorted().joined(separator: ", ")
-            return (.h264, "the device encodes HEVC \(others), not \(wanted.shortName)")
+            return (.h264, .decided("the device encodes HEVC \(others), not \(wanted.shortName)"))
         }
-        guard let size else { return (.hevc, "the device encodes HEVC \(wanted.shortName)") }
+        guard let size else { return (.hevc, .decided("the device encodes HEVC \(wanted.shortName)")) }
         guard own.contains(where: { $0.allows(size) }) else {
-            return (.h264, "the device encodes HEVC \(own[0].limits), not \(size)")
+            return (.h264, .decided("the device encodes HEVC \(own[0].limits), not \(size)"))
         }
-        return (.hevc, "the device encodes HEVC \(wanted.shortName) of \(size)")
+        return (.hevc, .decided("the device encodes HEVC \(wanted.shortName) of \(size)"))
     }
 
     /// Chooses the codec for the software encoders. libx265 takes several times as long as libx264.
-    private static func inSoftware(_ depth: Int) -> (codec: VideoCodec, why: String) {
+    private static func inSoftware(_ depth: Int) -> (codec: VideoCodec, why: CodecReason) {
         let hasHEVC = SoftwareEncoder.unavailability(of: .hevc) == nil
-        if depth > 8, hasHEVC { return (.hevc, "the input has \(depth) bits, and H.264 has 8 here") }
+        if depth > 8, hasHEVC { return (.hevc, .decided("the input has \(depth) bits, and H.264 has 8 here")) }
         if hasHEVC, SoftwareEncoder.unavailability(of: .h264) != nil {
-            return (.hevc, "there is no software encoder for H.264")
+            return (.hevc, .decided("there is no software encoder for H.264"))
         }
-        return (.h264, "in software it is several times as fast as HEVC")
+        return (.h264, .decided("in software it is several times as fast as HEVC"))
     }
 
     /// Returns the codec for a session's configuration: the codec that the configuration determines, else the automatic
     /// choice.
     static func choose(
         _ configuration: EncoderConfiguration, kind: DeviceKind, _ device: () -> DeviceReport
-    ) -> (codec: VideoCodec, why: String) {
+    ) -> (codec: VideoCodec, why: CodecReason) {
         bound(by: configuration)
             ?? choose(
                 size: configuration.size, depth: configuration.bitDepth ?? configuration.inputFormat.bitDepth, kind: kind,
                 device)
     }
-
-    /// The reason that is given for a codec that the caller requested by name.
-    public static let asked = "asked"
 }
 
 extension Capability {

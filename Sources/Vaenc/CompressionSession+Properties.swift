@@ -1,3 +1,4 @@
+import Threads
 public import VAAPI
 public import VideoBase
 

@@ -1,3 +1,4 @@
+import Threads
 public import VAAPI
 public import VideoBase
 
@@ -44,10 +45,10 @@ public final class CompressionSession: Sendable {
     let core: SessionCore
     /// Runs the `encode` calls in order. It is separate from `caller`, because only `encode` may have to wait for a
     /// reader.
-    let frames = SerialThread()
-    let caller = SerialThread()
+    let frames = SerialThread("vaenc-frames")
+    let caller = SerialThread("vaenc-calls")
     /// Separate from `caller`, because a buffer may become free only after another task passes in a frame.
-    let bufferMaker = SerialThread()
+    let bufferMaker = SerialThread("vaenc-buffers")
     let channel: PacketChannel?
 
     /// Creates a session whose packets are read from `packets`.

@@ -12,8 +12,8 @@ public struct EncoderChoice: Sendable, Hashable {
     public var path: String?
     /// The codec of the session.
     public var codec: VideoCodec
-    /// The reason for the codec: `asked`, or the reason that `CodecChoice` returns.
-    public var codecWhy: String
+    /// The reason for the codec.
+    public var codecReason: CodecReason
     /// One line of text for a person if the session made a choice that the user should know about; else nil.
     public var notice: String?
 
@@ -51,7 +51,7 @@ public struct EncoderChoice: Sendable, Hashable {
             DeviceReport(kind: .software, usable: true)
         }
         let encoder = try SoftwareEncoder(configuration: configuration.coding(codec), onPacket: handler)
-        return (encoder, EncoderChoice(kind: .software, codec: codec, codecWhy: why))
+        return (encoder, EncoderChoice(kind: .software, codec: codec, codecReason: why))
     }
 
     private static func hardware(_ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler) throws -> Made {
@@ -64,17 +64,17 @@ public struct EncoderChoice: Sendable, Hashable {
     ) throws -> Made {
         try DriverTrials.proveEncoder(kind, path, configuration)
         let display = try open()
-        func make(_ codec: VideoCodec, _ why: String, on display: Display) throws -> Made {
+        func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
             // Its surfaces have the depth that is coded: who draws into them converts.
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
                 encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler)
-            } catch let error as VaencError where error.category == .unavailable && why != CodecChoice.asked {
+            } catch let error as VaencError where error.category == .unavailable && why != .requested {
                 throw Self.explained(error, codec, why, DeviceReport(display))
             }
-            return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecWhy: why))
+            return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecReason: why))
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
         guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
@@ -86,13 +86,13 @@ public struct EncoderChoice: Sendable, Hashable {
         } catch let error as any DescribedError where error.category == .usage {
             throw error
         } catch {
-            return try make(simpler, "\(codec.standardName) failed (\(error))", on: try open())
+            return try make(simpler, .decided("\(codec.standardName) failed (\(error))"), on: try open())
         }
     }
 
     /// Adds the reason for the codec to an error, if nobody requested that codec and the device does not support it.
     private static func explained(
-        _ error: VaencError, _ codec: VideoCodec, _ why: String, _ device: DeviceReport
+        _ error: VaencError, _ codec: VideoCodec, _ why: CodecReason, _ device: DeviceReport
     ) -> VaencError {
         if device.capabilities.contains(where: { $0.encodes && $0.codec == codec.rawValue }) { return error }
         var error = error
@@ -162,7 +162,7 @@ extension EncoderChoice {
         if asked.strict, let error = added.strictError { throw error }
         description.effective.removeAll { $0.option == "codec" }
         let entry = EffectiveEntry(
-            option: "codec", asked: codecWhy == CodecChoice.asked ? codec : nil, used: codec, why: codecWhy)
+            option: "codec", asked: codecReason == .requested ? codec : nil, used: codec, why: "\(codecReason)")
         description.effective = [entry] + description.effective + added
         return description
     }

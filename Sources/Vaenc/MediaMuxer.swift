@@ -1,4 +1,5 @@
 public import MediaFiles
+import Threads
 import VideoBase
 
 /// Writes a container while its samples arrive: start, append, then stop or cancel.
@@ -53,7 +54,7 @@ public final class MediaMuxer: Sendable {
 
     private let configuration: Configuration
     private let onError: (@Sendable (any Error) -> Void)?
-    private let thread = SerialThread()
+    private let thread = SerialThread("vaenc-mux")
     private let state = Monitor(State())
 
     /// Creates a muxer.

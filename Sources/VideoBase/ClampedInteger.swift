@@ -1,7 +1,8 @@
 extension BinaryInteger where Self: FixedWidthInteger {
-    /// The whole part of a number; the nearest integer that exists where it has none. Not a number gives 0.
+    /// Creates an integer from the integral part of a number. A number that is out of range gives the nearest integer,
+    /// and NaN gives 0.
     ///
-    /// `init(_:)` traps on what a file's times, a caller's rates or a driver's numbers can make.
+    /// `init(_:)` would trap on values that a file's times, a caller's rates or a driver's numbers can have.
     package init(clamping value: Double) {
         if value.isNaN {
             self = 0

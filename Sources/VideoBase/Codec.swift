@@ -3,7 +3,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     case h264
     case hevc
 
-    /// The usual name of the standard, for people: `H.264`, `HEVC`.
+    /// The standard's common name for people: `H.264`, `HEVC`.
     public var standardName: String {
         switch self {
         case .h264: "H.264"
@@ -11,7 +11,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The numbers of bits of a coded sample that the codec's profiles here have.
+    /// The bit depths of coded samples in the codec's supported profiles.
     public var bitDepths: [Int] {
         switch self {
         case .h264: [8]
@@ -19,7 +19,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The tiers of the codec's levels; empty if it has none.
+    /// The tiers of the codec's levels. Empty if the codec has none.
     public var tiers: [Tier] {
         switch self {
         case .h264: []
@@ -27,7 +27,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The entropy coders that a stream can choose from.
+    /// The entropy coders that a stream can use.
     public var entropyCoders: [EntropyCoder] {
         switch self {
         case .h264: EntropyCoder.allCases
@@ -35,7 +35,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The usual extension of a file that holds the stream in Annex B form.
+    /// The usual file extension of a stream in Annex B format.
     public var fileExtension: String {
         switch self {
         case .h264: "h264"
@@ -52,7 +52,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// A profile of a coding standard, by the name used in reports.
+/// A profile of a coding standard. The raw value is the name in reports.
 public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
     case h264ConstrainedBaseline = "Constrained Baseline"
     case h264Main = "Main"
@@ -60,6 +60,7 @@ public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
     case hevcMain = "HEVC Main"
     case hevcMain10 = "HEVC Main 10"
 
+    /// The coding standard of the profile.
     public var codec: VideoCodec {
         switch self {
         case .h264ConstrainedBaseline, .h264Main, .h264High: .h264
@@ -67,10 +68,10 @@ public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Bits of a coded sample.
+    /// The bit depth of coded samples.
     public var bitDepth: Int { self == .hevcMain10 ? 10 : 8 }
 
-    /// The name in a report that gives the codec beside it (`Main`, `Main 10`).
+    /// The name in reports that also give the codec: `Main`, `Main 10`.
     public var shortName: String {
         switch self {
         case .hevcMain: "Main"
@@ -86,12 +87,12 @@ public enum EntropyCoder: String, Sendable, Hashable, Codable, CaseIterable {
     case cavlc
 }
 
-/// The tier of HEVC, general_tier_flag, H.265 A.4.1: how high rates and buffers may go at a level.
+/// The tier of HEVC (general_tier_flag, H.265 A.4.1), which determines the maximum bit rate and buffer size of a level.
 public enum Tier: String, Sendable, Hashable, Codable, CaseIterable {
     case main
     case high
 
-    /// As printed.
+    /// The name in reports.
     public var name: String {
         switch self {
         case .main: "Main"
@@ -100,17 +101,20 @@ public enum Tier: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
+/// The mode of rate control.
 public enum RateControlMode: String, Sendable, Hashable, Codable, CaseIterable {
     case cqp, cbr, vbr, icq, qvbr, avbr
 }
 
 /// A rate in bits per second.
 public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStringConvertible {
+    /// The rate in bits per second.
     public var value: Int
 
+    /// Creates a rate of this many bits per second.
     public init(_ value: Int) { self.value = value }
 
-    /// Reads `800000`, `800k`, `6M`, `1.5M`; nil unless positive.
+    /// Parses `800000`, `800k`, `6M` or `1.5M`. Returns nil if the rate is not positive or is 10¹² or more.
     public init?(_ text: some StringProtocol) {
         var digits = Substring(text)
         var scale = 1.0
@@ -135,14 +139,18 @@ public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStri
     }
 }
 
-/// How the samples map to light: code points of ITU-T H.273, 2 where not known.
+/// The mapping of samples to light, as code points of ITU-T H.273. The value 2 means unspecified.
 public struct ColorDescription: Sendable, Hashable {
+    /// The color primaries (colour_primaries).
     public var primaries: UInt8
+    /// The transfer function (transfer_characteristics).
     public var transfer: UInt8
+    /// The matrix for YUV samples (matrix_coefficients).
     public var matrix: UInt8
-    /// nil where not known, which decoders take as limited.
+    /// Whether samples use the full range, or nil if that is unknown. Decoders then assume limited range.
     public var fullRange: Bool?
 
+    /// Creates a color description, by default an unspecified one.
     public init(primaries: UInt8 = 2, transfer: UInt8 = 2, matrix: UInt8 = 2, fullRange: Bool? = nil) {
         self.primaries = primaries
         self.transfer = transfer
@@ -150,20 +158,23 @@ public struct ColorDescription: Sendable, Hashable {
         self.fullRange = fullRange
     }
 
+    /// A color description in which nothing is specified.
     public static let unspecified = ColorDescription()
+    /// Whether the primaries, the transfer function or the matrix are specified.
     public var isSpecified: Bool { primaries != 2 || transfer != 2 || matrix != 2 }
 }
 
 extension ColorDescription {
-    /// The matrix, where it is one that samples are converted by; RGB's own (0) is none.
+    /// The matrix, or nil if samples cannot be converted with it. The identity matrix of RGB (0) gives nil.
     package var knownMatrix: UInt8? { [1, 4, 5, 6, 7, 9, 10].contains(matrix) ? matrix : nil }
 
-    /// What pictures without a matrix are taken to have: BT.709 from 720 rows on, BT.601 below.
+    /// Returns the matrix that is assumed for pictures without one: BT.709 from 720 rows on, otherwise BT.601.
     package static func usualMatrix(rows: Int) -> UInt8 { rows >= 720 ? 1 : 6 }
 
-    /// What pictures of RGB that are so described are as YUV: RGB's range and matrix are not those of what it becomes.
+    /// Returns the description of the YUV pictures that result from RGB pictures of this description. The range and
+    /// matrix of RGB do not apply to the result.
     ///
-    /// - Parameter asked: range and matrix, where they are to be others than limited and the usual one.
+    /// - Parameter asked: The requested range and matrix. Unspecified values give limited range and the default matrix.
     package func ofRGBAsYUV(rows: Int, asked: ColorDescription = .unspecified) -> ColorDescription {
         var color = self
         color.fullRange = asked.fullRange ?? false
@@ -173,6 +184,7 @@ extension ColorDescription {
 }
 
 extension Int {
-    /// The name of a level by its number, ten times the level; 9 is H.264's 1b. Of no level as well: -1 is -0.1.
+    /// The name of the level with this number, which is ten times the level; 9 is level 1b of H.264. Numbers of no
+    /// level have a name, too: -1 gives -0.1.
     package var levelName: String { self == 9 ? "1b" : "\(self < 0 ? "-" : "")\(magnitude / 10).\(magnitude % 10)" }
 }

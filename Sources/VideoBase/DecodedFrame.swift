@@ -1,17 +1,21 @@
-/// A picture that was decoded.
+/// A decoded picture.
 public struct DecodedFrame: Sendable {
-    /// In memory, or in a surface of the device that decoded it. Do not write to it. A device has room for some two dozen
-    /// pictures that are held.
+    /// The picture, in memory or in a surface of the device that decoded it. Do not write to it.
+    ///
+    /// A device has room for about two dozen pictures that are kept at the same time.
     public var buffer: any PixelBuffer
+    /// The presentation time and duration.
     public var timing: FrameTiming
-    /// Position among the pictures that were taken, counted from 0.
+    /// The index among the pictures that the decoder accepted, counted from 0.
     public var index: Int
-    /// Decoding can begin with it.
+    /// Whether decoding can begin with this picture.
     public var isKey: Bool
+    /// The color description of the samples.
     public var color: ColorDescription
-    /// A picture was skipped as damaged or lost since the last key picture: this one may refer to it.
+    /// Whether a picture was skipped as damaged or lost since the last key picture. This picture may refer to it.
     public var followsDamage: Bool
 
+    /// Creates a frame from its values.
     public init(
         buffer: any PixelBuffer, timing: FrameTiming, index: Int, isKey: Bool, color: ColorDescription = .unspecified,
         followsDamage: Bool = false
@@ -25,26 +29,30 @@ public struct DecodedFrame: Sendable {
     }
 }
 
-/// A picture that was taken and is not given.
+/// A picture that the decoder accepted but does not deliver.
 public struct SkippedPicture: Sendable, Hashable {
+    /// The reason why a picture was skipped.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// Parameter sets that it names have not come.
+        /// The picture refers to parameter sets that have not been received.
         case noParameterSets
-        /// It refers to pictures before the first key picture.
+        /// The picture refers to pictures before the first key picture.
         case beforeStart
-        /// A picture that it refers to was lost.
+        /// A picture that this one refers to was lost.
         case missingReference
-        /// Its data are broken or cut short.
+        /// The picture's data are corrupt or truncated.
         case damaged
-        /// The stream says that it is not to be seen.
+        /// The stream marks the picture as not to be shown.
         case notShown
     }
 
+    /// The reason why the picture was skipped.
     public var reason: Reason
+    /// The presentation time and duration.
     public var timing: FrameTiming
-    /// Position among the pictures that were taken, counted from 0.
+    /// The index among the pictures that the decoder accepted, counted from 0.
     public var index: Int
 
+    /// Creates a skipped picture from its values.
     public init(reason: Reason, timing: FrameTiming, index: Int) {
         self.reason = reason
         self.timing = timing
@@ -52,23 +60,30 @@ public struct SkippedPicture: Sendable, Hashable {
     }
 }
 
-/// Counts of a decompression session: every picture taken is delivered, skipped or pending.
+/// The counters of a decompression session. Every accepted picture is delivered, skipped or pending.
 public struct DecoderStatistics: Sendable, Hashable {
+    /// The number of accepted pictures.
     public var taken = 0
+    /// The number of delivered pictures.
     public var delivered = 0
+    /// The number of skipped pictures for each reason.
     public var skipped: [SkippedPicture.Reason: Int] = [:]
-    /// NAL units that are none: left out.
+    /// The number of malformed NAL units, which are discarded.
     public var brokenUnits = 0
-    /// Times that the device was given up.
+    /// The number of times that the decoder was replaced because the device failed: first by a new one on the device,
+    /// then by software decoding.
     public var rebuilds = 0
 
+    /// Creates counters that are 0.
     public init() {}
 
+    /// The number of skipped pictures.
     public var skippedCount: Int { Int(clamping: skipped.values.reduce(Int128(0)) { $0 + Int128($1) }) }
+    /// The number of accepted pictures that are neither delivered nor skipped yet.
     public var pending: Int { Int(clamping: Int128(taken) - Int128(delivered) - Int128(skippedCount)) }
 }
 
-/// What a decompression session gives for a picture that it took.
+/// The output of a decompression session for an accepted picture.
 public enum DecodedOutput: Sendable {
     case frame(DecodedFrame)
     case skipped(SkippedPicture)

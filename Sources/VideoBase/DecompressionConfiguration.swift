@@ -1,28 +1,35 @@
-/// How NAL units lie in the bytes that a decoder is given.
+/// The framing of NAL units in a decoder's input.
 public enum UnitFraming: Sendable, Hashable {
-    /// Behind start codes of three or four bytes (annex B of either standard).
+    /// Each NAL unit follows a start code of three or four bytes (Annex B of either standard).
     case annexB
-    /// Behind their lengths, big-endian, of 1, 2 or 4 bytes (ISO/IEC 14496-15).
+    /// Each NAL unit follows its length, a big-endian integer of 1, 2 or 4 bytes (ISO/IEC 14496-15).
     case lengthPrefixed(Int)
-    /// One NAL unit, by itself.
+    /// The input is one NAL unit without framing.
     case bare
 }
 
-/// What a decompression session decodes, and what it makes of it.
+/// The configuration of a decompression session: the stream to decode and the pictures to deliver.
 public struct DecompressionConfiguration: Sendable, Hashable {
+    /// The codec of the stream.
     public var codec: VideoCodec
+    /// The framing of the input. If `record` is set, the record determines it, except for `.bare`.
     public var framing = UnitFraming.annexB
-    /// avcC or hvcC: parameter sets, and how long the lengths are, which then is the framing. nil: the stream says it all.
+    /// The avcC or hvcC record, or nil if the stream itself contains everything. The record has parameter sets and the
+    /// size of the length fields.
     public var record: [UInt8]?
-    /// Of the pictures given; nil: NV12, or P010 of more than 8 bits.
+    /// The pixel format of the delivered pictures. nil: NV12, or P010 if the stream has more than 8 bits.
     public var pixelFormat: PixelFormat?
-    /// Of the pictures given, scaled where they are coded in another; nil: as coded, whatever that changes to.
+    /// The size of the delivered pictures; pictures of another size are scaled. nil: the coded size, which may change.
     public var size: VideoSize?
-    /// Threads that decode in software; nil: as many as there are processors, eight at most, and one of H.264: of pictures
-    /// decoded side by side, libavcodec before 7.1 may not say that one lacks a slice.
+    /// The number of threads for software decoding. nil: the number of processors, at most eight; one for H.264.
+    ///
+    /// Before FFmpeg 7.1, libavcodec may not report a missing slice of an H.264 picture if it decodes pictures in
+    /// parallel.
     public var threads: Int?
-    /// No picture is held back so that others can be decoded beside it: a delay less for every thread.
+    /// Whether no picture is held back in order to decode several pictures in parallel. This avoids one picture of
+    /// delay per thread.
     public var isRealTime = false
 
+    /// Creates a configuration with default values.
     public init(codec: VideoCodec) { self.codec = codec }
 }

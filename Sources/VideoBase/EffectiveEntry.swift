@@ -1,11 +1,15 @@
-/// One line of the effective configuration: what was asked, what is used, and why they differ (or who chose).
+/// An entry of the effective configuration: the requested value, the used value, and why they differ (or who chose).
 public struct EffectiveEntry: Sendable, Hashable, Encodable {
+    /// The name of the option.
     public var option: String
-    /// nil where nothing was asked.
+    /// The requested value, or nil if nothing was requested.
     public var asked: String?
+    /// The used value.
     public var used: String
+    /// The reason for the used value.
     public var why: String
 
+    /// Creates an entry.
     public init(option: String, asked: String?, used: String, why: String) {
         self.option = option
         self.asked = asked
@@ -15,7 +19,7 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
 
     private enum CodingKeys: CodingKey { case option, asked, used, why }
 
-    /// `asked` is written as null where nothing was asked.
+    /// Encodes the entry. `asked` is encoded as null if nothing was requested.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(option, forKey: .option)
@@ -24,28 +28,31 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
         try container.encode(why, forKey: .why)
     }
 
-    /// What was asked is not what is used.
+    /// Whether a value was requested and a different one is used.
     public var differs: Bool { asked != nil && asked != used }
 
-    /// Names that are no settings: what they say comes from the input or the container.
+    /// The names of entries that are not settings. Their values come from the input or the container.
     private static let facts: Set<String> = [
         "audio", "chapters", "fields", "inputDepth", "inputFormat", "inputSize", "pictures", "pixelFormat", "rotation", "size", "soundStart", "speed",
         "tags", "times", "title",
     ]
 
-    /// The name as messages have it: a setting's in backticks, of which the command line makes its option.
+    /// The option's name for messages. The name of a setting is in backticks, and the command line replaces it by its
+    /// option.
     package var quotedOption: String {
-        // Names of several words are no settings.
+        // A name of several words is not a setting.
         Self.facts.contains(option) || !option.allSatisfy { $0.isLetter || $0.isNumber } ? option : "`\(option)`"
     }
 }
 
 extension EffectiveEntry {
-    /// Of samples that come in another depth than they are coded in.
+    /// Returns the entry for input samples whose bit depth differs from the coded depth, or nil if the depths are
+    /// equal.
     ///
     /// - Parameters:
-    ///   - asked: the format that they come in, as named in reports.
-    ///   - used: the format that is coded.
+    ///   - asked: The name of the input format in reports.
+    ///   - depth: The bit depth of the input.
+    ///   - used: The format that is encoded.
     package static func pixelFormat(
         _ asked: String, depth: Int, used: PixelFormat, codec: VideoCodec
     ) -> EffectiveEntry? {
@@ -60,14 +67,14 @@ extension EffectiveEntry {
 }
 
 extension [EffectiveEntry] {
-    /// Every difference in one line for people; nil where nothing differs.
+    /// All differences in one line for people, or nil if there are none.
     package var notice: String? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }
         return differences.map { "\($0.quotedOption): asked \($0.asked ?? "nothing"), used \($0.used) (\($0.why))" }.joined(separator: "; ")
     }
 
-    /// The error of `--strict`: the same.
+    /// The error for `--strict`: all differences, or nil if there are none.
     package var strictError: VaencError? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }

@@ -1,57 +1,67 @@
-/// How a picture was coded.
+/// The coding type of a picture.
 public enum PictureType: String, Sendable, Hashable, Codable {
-    /// An instantaneous decoding refresh: decoding can start here.
+    /// An instantaneous decoding refresh: decoding can start at this picture.
     case idr
     case i
     case p
     case b
 
+    /// Whether the picture is an IDR picture.
     public var isKey: Bool { self == .idr }
 }
 
-/// One access unit as the encoder gives it out, in decoding order.
+/// An encoded access unit. Packets are delivered in decoding order.
 public struct EncodedPacket: Sendable {
-    /// NAL units in Annex B form, each behind a start code; a key frame's begin with the parameter sets.
+    /// The NAL units in Annex B format, each after a start code. A key frame begins with the parameter sets.
     public var bytes: [UInt8] {
         didSet { knownUnitRanges = nil }
     }
-    /// The ranges of the NAL units in `bytes`, without start codes; nil if nobody has looked for them. Whoever has scanned
-    /// the bytes stores them here, so that no sink scans them again. Setting `bytes` clears them.
+    /// The ranges of the NAL units in `bytes`, without start codes, or nil if they are unknown. Code that has scanned
+    /// the bytes stores the ranges here, so that sinks need not scan again. Setting `bytes` clears them.
     package var knownUnitRanges: [Range<Int>]?
     /// The codec of `bytes`.
     public var codec: VideoCodec
+    /// The coding type of the picture.
     public var type: PictureType
-    /// An IDR picture: nothing from here on needs what came before.
+    /// Whether this is an IDR picture: no later picture depends on an earlier one.
     public var isKey: Bool { type.isKey }
-    /// Decoding can begin here: an IDR picture, or an I picture (in HEVC a CRA picture) that nothing shown after it reaches
-    /// over. What is coded after such an I picture and shown before it may need what came before, and is then left out.
+    /// Whether decoding can begin here. This is true for an IDR picture, and for an I picture (in HEVC, a CRA picture)
+    /// that no picture after it in output order predicts across.
+    ///
+    /// Pictures that follow such an I picture in decoding order and precede it in output order may depend on earlier
+    /// pictures. A decoder that begins here discards them.
     public var isRandomAccess: Bool
+    /// The presentation time.
     public var presentation: MediaTime
+    /// The decoding time.
     public var decode: MediaTime
+    /// The duration, or nil if it is unknown.
     public var duration: MediaTime?
-    /// Position in input order, counted from 0 over the session's life.
+    /// The index in input order, counted from 0 over the session's life.
     public var displayIndex: Int
-    /// Position in decoding order, counted from 0 over the session's life.
+    /// The index in decoding order, counted from 0 over the session's life.
     public var codingIndex: Int
-    /// The picture's QP where the encoder set one for the picture (CQP); nil where the device chose.
+    /// The picture's QP if the encoder set one for the picture (CQP), or nil if the device chose it.
     public var qp: Int?
+    /// The temporal layer, from 0.
     public var temporalLayer: Int
-    /// Later pictures may predict from this one.
+    /// Whether later pictures may predict from this one.
     public var isReference = true
-    /// Decoding that starts here shows right pictures from here on or after `recoveryFrameCount` frames (an I picture
-    /// of an open GOP, the start of an intra refresh); nil elsewhere.
+    /// The number of frames after which decoding that starts here shows correct pictures. It is set for I pictures of
+    /// an open GOP and at the start of an intra refresh, and nil for other pictures.
     public var recoveryFrameCount: Int?
-    /// To hand back in `FrameOptions.acknowledgedTokens` once the receiver has the packet; nil where the picture is
-    /// not a long-term reference: *RequireLTRAcknowledgementToken*.
+    /// The token to return in `FrameOptions.acknowledgedTokens` when the receiver has the packet:
+    /// *RequireLTRAcknowledgementToken*. nil if the picture is not a long-term reference.
     public var acknowledgementToken: Int?
-    /// Which of the session's formats the packet is of, counted from 0: it grows with each swap of size or codec.
+    /// The index of the packet's format, counted from 0. It increases with each change of the size or codec.
     public var formatIndex = 0
-    /// The first packet of another format than the one before: a key frame with new parameter sets, which decoders that
-    /// are not fed the byte stream, and files, must be told of.
+    /// Whether the packet is the first in a new format: a key frame with new parameter sets. Files, and decoders that
+    /// do not read the byte stream, must receive the new parameter sets.
     public var changesFormat = false
-    /// Nanoseconds from the frame's `encode` call to the packet's delivery.
+    /// The time from the frame's `encode` call to the packet's delivery, in nanoseconds.
     public var latencyNanoseconds: Int64
 
+    /// Creates a packet. `isRandomAccess` is initially true only for a key frame.
     public init(
         codec: VideoCodec, bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
         displayIndex: Int, codingIndex: Int, qp: Int? = nil, temporalLayer: Int = 0, latencyNanoseconds: Int64 = 0

@@ -1,6 +1,9 @@
 extension EncoderConfiguration {
-    /// Takes in what was changed while an encoder ran, so that another one made of the configuration does the same: what
-    /// was asked for in proportion to what changes goes with it, as in the encoder.
+    /// Applies a change that was made while an encoder ran, so that a new encoder with this configuration behaves the
+    /// same.
+    ///
+    /// Dependent values change, too, as they do in the encoder: `maxBitrate` is scaled with `bitrate`, and `qpI` and
+    /// `qpB` are shifted with `qp`.
     package mutating func apply(_ change: RunningChange) {
         let before = self
         if let new = change.bitrate {
@@ -24,15 +27,15 @@ extension EncoderConfiguration {
         }
     }
 
-    /// Of the quality modes, where none is asked for.
+    /// The default quality of the quality modes.
     package static let standardQuality = 24
 
-    /// Within `minQP` and `maxQP`.
+    /// Returns a QP limited to `minQP` and `maxQP`.
     private func kept(_ qp: Int) -> Int { min(max(qp, minQP ?? 0), max(maxQP ?? 51, minQP ?? 0)) }
 }
 
 extension [EffectiveEntry] {
-    /// Writes anew what is said of an option, or adds it.
+    /// Replaces the entry of an option, or adds it.
     package mutating func change(_ option: String, asked: String?, used: String, why: String = "changed while running") {
         let entry = EffectiveEntry(option: option, asked: asked, used: used, why: why)
         if let index = firstIndex(where: { $0.option == option }) { self[index] = entry } else { append(entry) }

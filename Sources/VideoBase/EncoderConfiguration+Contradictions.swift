@@ -1,9 +1,9 @@
 extension EncoderConfiguration {
-    /// Refuses limits that contradict each other, and those that no picture could be coded under at the bit rate asked
-    /// for: what arithmetic tells before anything is encoded, or changed while running.
+    /// Rejects limits that contradict each other, and limits that are too low for the requested bit rate. Only
+    /// arithmetic is used, so the check can run before encoding and before a change while running.
     ///
-    /// - Parameter mode: what runs, where `rateControl` leaves it open.
-    /// - Throws: `usage`.
+    /// - Parameter mode: The rate control mode in use, which `rateControl` may leave open.
+    /// - Throws: A `VaencError` of category `.usage`.
     package func checkContradictions(_ mode: RateControlMode) throws(VaencError) {
         if let low = minQP, let high = maxQP, low > high {
             throw VaencError(.usage, "`minQP` \(low) is above `maxQP` \(high)", remedy: "exchange them, or give both")
@@ -19,7 +19,7 @@ extension EncoderConfiguration {
                 .usage, "`vbvInitialPercent` is 0, and the first picture would find the decoder's buffer empty",
                 remedy: "give `vbvInitialPercent` 1 to 100, or `hrdParameters` off")
         }
-        // Of QVBR the rate is the most that may be spent, not what will be.
+        // In QVBR, the bit rate is a maximum, not the rate that will be used.
         guard mode != .qvbr, let rate = bitrate else { return }
         func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
             guard most < Double(rate.value) else { return }
@@ -32,7 +32,7 @@ extension EncoderConfiguration {
         }
         if let bits = vbvSize { try check(Double(bits) * fps, "vbvSize", "pictures that fit a buffer of \(bits) bits") }
         for limit in dataRateLimits where limit.seconds > 0 {
-            // As many pictures as the time holds wherever it begins.
+            // The largest number of pictures in a window of this duration, wherever the window begins.
             let count = max((limit.seconds * fps - 1e-6).rounded(.up), 1)
             try check(
                 Double(limit.bytes) * 8 * fps / count, "dataRateLimits", "\(limit.bytes) bytes in \(limit.seconds) s")

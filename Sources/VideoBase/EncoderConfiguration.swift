@@ -1,140 +1,167 @@
-/// What is asked of an encoder. nil means: the encoder's choice, reported in its effective configuration.
+/// The requested settings of an encoder. If a setting is nil, the encoder chooses the value and reports it in its
+/// effective configuration.
 public struct EncoderConfiguration: Sendable, Hashable {
-    /// nil: HEVC where the device encodes the profile, size and depth that are wanted, else H.264; the session chooses.
+    /// The requested codec. nil: the session chooses HEVC if the device encodes the requested profile, size and bit
+    /// depth in HEVC, otherwise H.264.
     public var wantedCodec: VideoCodec?
-    /// The codec that a session has chosen, in the configuration that the session returns. Nobody asked for it: it does not
-    /// count when configurations are compared.
+    /// The codec that a session has chosen, in the configuration that the session returns. It was not requested, so it
+    /// is ignored when configurations are compared.
     package var chosenCodec: VideoCodec? {
         get { chosen.value }
         set { chosen.value = newValue }
     }
     private var chosen = Uncompared<VideoCodec>()
-    /// The wanted codec; if none is wanted, the codec that the session has chosen, and H.264 for a configuration that is no
-    /// session's.
+    /// The requested codec. If none is requested, the codec that the session has chosen; H.264 if the configuration
+    /// does not belong to a session.
     public var codec: VideoCodec {
         get { wantedCodec ?? chosenCodec ?? .h264 }
         set { wantedCodec = newValue }
     }
-    /// The visible size; odd sides are padded by one, and reported.
+    /// The visible size. An odd width or height is padded by one, which is reported.
     public var size: VideoSize
+    /// The frame rate in frames per second.
     public var frameRate = Rational(30, 1)
-    /// Frames come at other times than `frameRate` says, which is then their average: the stream does not promise a
-    /// fixed rate.
+    /// Whether frames arrive at irregular times. `frameRate` is then their average, and the stream does not signal a
+    /// fixed frame rate.
     public var frameRateVaries = false
+    /// The pixel format of the input.
     public var inputFormat = PixelFormat.nv12
+    /// The profile, or nil to let the encoder choose.
     public var profile: CodecProfile?
-    /// `level_idc` in tenths: 41 is level 4.1; 9 is level 1b.
+    /// The level times ten: 41 is level 4.1; 9 is level 1b.
     public var level: Int?
-    /// Of HEVC; nil: Main, unless the rate or the buffer needs the level's High tier.
+    /// The tier of HEVC. nil: Main, unless the bit rate or the buffer needs the level's High tier.
     public var tier: Tier?
+    /// The entropy coder of H.264.
     public var entropy: EntropyCoder?
-    /// Bits of a coded sample, 8 or 10; nil: by the profile, and without one as many as the input has where the codec
-    /// can.
+    /// The bit depth of coded samples, 8 or 10. nil: the depth of the profile; without a profile, that of the input if
+    /// the codec supports it.
     public var bitDepth: Int?
+    /// The color description that is written to the stream.
     public var color = ColorDescription.unspecified
-    /// Written as SEI messages at each key frame.
+    /// The mastering display, written as an SEI message at each key frame.
     public var masteringDisplay: MasteringDisplay?
+    /// The content light level, written as an SEI message at each key frame.
     public var contentLight: ContentLight?
+    /// The sample aspect ratio, or nil if it is unknown.
     public var sampleAspectRatio: Rational?
 
+    /// The rate control mode.
     public var rateControl: RateControlMode?
-    /// The average over the stream, also of CBR.
+    /// The average bit rate of the stream, also in CBR.
     public var bitrate: BitsPerSecond?
-    /// What no second exceeds (VBR, QVBR).
+    /// The maximum bit rate over any second (VBR, QVBR).
     public var maxBitrate: BitsPerSecond?
-    /// The coded picture buffer's size in bits, Annex C of H.264 and H.265.
+    /// The size of the coded picture buffer in bits, Annex C of H.264 and H.265.
     public var vbvSize: Int?
-    /// The buffer's fullness when decoding begins, 0…100 percent of its size.
+    /// The fullness of the buffer when decoding begins, 0…100 percent of its size.
     public var vbvInitialPercent: Int?
-    /// QP of P pictures, 0…51.
+    /// The QP of P pictures, 0…51.
     public var qp: Int?
+    /// The QP of I pictures, 0…51.
     public var qpI: Int?
+    /// The QP of B pictures, 0…51.
     public var qpB: Int?
-    /// Aim of the quality modes, on the QP scale, 1…51.
+    /// The target of the quality modes on the QP scale, 1…51.
     public var quality: Int?
+    /// The minimum QP, 0…51.
     public var minQP: Int?
+    /// The maximum QP, 0…51.
     public var maxQP: Int?
-    /// No access unit is larger.
+    /// The maximum size of an access unit in bytes.
     public var maxFrameBytes: Int?
-    /// No slice NAL unit is larger.
+    /// The maximum size of a slice NAL unit in bytes.
     public var maxSliceBytes: Int?
-    /// At most so many bytes in any stretch of so many seconds, each: *DataRateLimits*.
+    /// The maximum numbers of bytes in any window of a given duration: *DataRateLimits*. All limits apply.
     public var dataRateLimits: [DataRateLimit] = []
-    /// Which of the engine's and the driver's rate control runs CBR and VBR; nil: the driver's where it has one.
+    /// The component that controls the rate in CBR and VBR. nil: the driver if it has rate control, otherwise vaenc.
     public var rateController: RateController?
-    /// For every frame; a frame's own options replace them.
+    /// The regions of interest of every frame. The options of a frame can replace them.
     public var regionsOfInterest: [RegionOfInterest] = []
-    /// Rate control below the picture, where the driver offers it.
+    /// Whether rate control works below the picture level, if the driver supports it.
     public var macroblockRateControl: Bool?
-    /// Rate–distortion optimised quantisation, where the driver offers it.
+    /// Whether to use rate–distortion optimized quantization (trellis), if the driver supports it.
     public var trellis: Bool?
-    /// 1 best … 7 fastest.
+    /// The speed preset, from 1 (best quality) to 7 (fastest).
     public var preset: Int?
 
-    /// Frames from an intra picture to the next.
+    /// The distance between intra pictures in frames.
     public var gopFrames: Int?
+    /// The distance between intra pictures in seconds.
     public var gopSeconds: Double?
-    /// Every so many intra pictures is an IDR picture, the others I pictures with recovery points; 1: all.
+    /// The interval of IDR pictures: every Nth intra picture is an IDR picture. The others are I pictures with recovery
+    /// points. 1 makes all intra pictures IDR pictures.
     public var idrInterval: Int?
-    /// B pictures before an I picture, in display order, may predict from pictures before it.
+    /// Whether B pictures that precede an I picture in output order may predict from pictures before it.
     public var openGOP = false
-    /// B pictures between two others, 0…7.
+    /// The number of consecutive B pictures, 0…7.
     public var bFrames: Int?
-    /// What the property AllowFrameReordering was set to where `bFrames` does not say it: true leaves their number to the encoder.
+    /// The value of the property AllowFrameReordering if `bFrames` is not set. true lets the encoder choose their
+    /// number.
     package var allowsBFrames: Bool?
-    /// The same of AllowTemporalCompression and `gopFrames`.
+    /// The value of the property AllowTemporalCompression if `gopFrames` is not set.
     package var allowsPFrames: Bool?
-    /// B pictures predict from B pictures, in a pyramid.
+    /// Whether B pictures predict from other B pictures, in a pyramid.
     public var bPyramid: Bool?
-    /// Entries of list 0.
+    /// The number of entries in list 0.
     public var references: Int?
-    /// Layers of a temporal hierarchy, 1…4.
+    /// The number of layers of a temporal hierarchy, 1…4.
     public var temporalLayers: Int?
-    /// Intra-coded macroblock columns (or rows) move through the picture in place of key frames; one pass takes a GOP.
+    /// Whether intra-coded macroblock columns (or rows) that move through the picture replace key frames. One pass
+    /// takes a GOP.
     public var intraRefresh = false
-    /// Long-term references that the session keeps for `FrameOptions`, 0 none.
+    /// The number of long-term references that the session keeps for `FrameOptions`, 0 for none.
     public var longTermReferences: Int?
+    /// The number of slices of a picture.
     public var slices: Int?
+    /// Whether to use the 8×8 transform of H.264.
     public var transform8x8: Bool?
+    /// The deblocking filter.
     public var deblocking: Deblocking?
-    /// An access unit delimiter before every picture. MPEG-TS has them in any case: a stream with HRD parameters that goes there must have
-    /// its own, since nothing counts those that libavformat adds (`OutputFormat.wantsDelimiters`).
+    /// Whether to write an access unit delimiter before every picture.
+    ///
+    /// MPEG-TS always has delimiters: libavformat adds them if they are missing, but no HRD model accounts for those. A
+    /// stream with HRD parameters for MPEG-TS must therefore contain its own (`OutputFormat.wantsDelimiters`).
     public var accessUnitDelimiters = false
-    /// Picture timing and buffering period SEI and the VUI's HRD parameters; nil: where the rate control keeps a buffer.
+    /// Whether to write HRD parameters in the VUI, and buffering period and picture timing SEI messages. nil: if the
+    /// rate control maintains a buffer.
     public var hrdParameters: Bool?
-    /// An SEI message with the encoder's name and version at each key frame.
+    /// Whether to write an SEI message with the encoder's name and version at each key frame.
     public var identifier: Bool?
-    /// Frames in flight, at least 2 unless `lowLatency`.
+    /// The number of frames in flight, at least 2 unless `lowLatency` is set.
     public var asyncDepth: Int?
+    /// Whether to minimize the delay from a frame to its packet.
     public var lowLatency = false
-    /// Display indices that must become key frames.
+    /// The display indices of frames that must become key frames.
     public var forcedKeyFrames: Set<Int> = []
-    /// The first frame at or after each of these times, in seconds, becomes a key frame.
+    /// Times in seconds. The first frame at or after each of them becomes a key frame.
     public var forcedKeyTimes: [Double] = []
-    /// Frames that the encoder may hold before the first packet comes out: *MaxFrameDelayCount*.
+    /// The maximum number of frames that the encoder may hold before it delivers the first packet:
+    /// *MaxFrameDelayCount*.
     public var maxFrameDelay: Int?
-    /// A hint that frames come as they are captured and none may take longer than the time to the next: *RealTime*. On, and
-    /// no preset asked for, the encoder takes its fastest.
+    /// A hint that frames are encoded while they are captured, so that no frame may take longer than the frame
+    /// interval: *RealTime*. If it is true and no preset is requested, the encoder uses its fastest preset.
     public var realTime: Bool?
-    /// Pictures come as a camera gives them, and may end at any time: encoders that look far ahead look less far, so that
-    /// little is lost then. No hint of speed, as `realTime` is.
+    /// Whether frames come from a live source, such as a camera, which may end at any time. Encoders with a long
+    /// lookahead use a shorter one, so that less is lost at the end. Unlike `realTime`, this is not a hint about speed.
     public var isLive = false
-    /// nil: the engine's choice; true: EncSliceLP; false: EncSlice.
+    /// The VA-API entry point. nil: vaenc chooses; true: EncSliceLP; false: EncSlice.
     public var lowPower: Bool?
-    /// Any difference between asked and used is an error.
+    /// Whether any difference between a requested and a used value is an error.
     public var strict = false
 
+    /// Creates a configuration for pictures of this size, with default values.
     public init(size: VideoSize) { self.size = size }
 
-    /// Bits of a coded sample: what the profile or `bitDepth` asks for, else those of the input where the codec has a
-    /// profile for them.
+    /// The bit depth of coded samples: that of `profile` or `bitDepth`, otherwise that of the input if the codec has a
+    /// profile for it.
     public var codedBitDepth: Int {
         if let profile { return profile.bitDepth }
         return bitDepth ?? (codec.bitDepths.contains(inputFormat.bitDepth) ? inputFormat.bitDepth : 8)
     }
 }
 
-/// A value that is equal to any other.
+/// A wrapper whose values are all equal in comparisons.
 private struct Uncompared<Value: Sendable>: Sendable, Hashable {
     var value: Value?
 
@@ -142,33 +169,41 @@ private struct Uncompared<Value: Sendable>: Sendable, Hashable {
     func hash(into _: inout Hasher) {}
 }
 
-/// A limit of *DataRateLimits*.
+/// One limit of *DataRateLimits*: the maximum number of bytes in any window of a duration.
 public struct DataRateLimit: Sendable, Hashable {
+    /// The maximum number of bytes in the window.
     public var bytes: Int
+    /// The duration of the window in seconds.
     public var seconds: Double
 
+    /// Creates a limit.
     public init(bytes: Int, seconds: Double) {
         self.bytes = bytes
         self.seconds = seconds
     }
 }
 
-/// Who controls the rate.
+/// The component that controls the bit rate.
 public enum RateController: String, Sendable, Hashable, Codable, CaseIterable {
     case driver
-    /// vaenc's own, over the QP of each picture.
+    /// The rate controller of vaenc, which sets the QP of each picture.
     case vaenc
 }
 
-/// A rectangle of the picture whose QP differs from the rest's by `qpDelta`, in luma samples from the top left.
+/// A rectangle of the picture whose QP differs from the rest of the picture, in luma samples from the top left.
 public struct RegionOfInterest: Sendable, Hashable {
+    /// The left edge.
     public var x: Int
+    /// The top edge.
     public var y: Int
+    /// The width.
     public var width: Int
+    /// The height.
     public var height: Int
-    /// −51…51; negative is better.
+    /// The difference to the QP of the rest of the picture, −51…51. Negative values improve the quality.
     public var qpDelta: Int
 
+    /// Creates a region.
     public init(x: Int, y: Int, width: Int, height: Int, qpDelta: Int) {
         self.x = x
         self.y = y
@@ -178,13 +213,17 @@ public struct RegionOfInterest: Sendable, Hashable {
     }
 }
 
-/// The deblocking filter: off, or with offsets of −6…6, the values of slice_alpha_c0_offset_div2 and
+/// The deblocking filter: off, or on with offsets of −6…6. The offsets are the values of slice_alpha_c0_offset_div2 and
 /// slice_beta_offset_div2 (H.264 7.4.3), or of pps_tc_offset_div2 and pps_beta_offset_div2 (H.265 7.4.3.3.1).
 public struct Deblocking: Sendable, Hashable {
+    /// Whether the filter is on.
     public var isOn: Bool
+    /// The alpha offset of H.264 or the tC offset of HEVC, divided by 2.
     public var alphaOffset: Int
+    /// The beta offset, divided by 2.
     public var betaOffset: Int
 
+    /// Creates deblocking settings, by default those of the standards.
     public init(isOn: Bool = true, alphaOffset: Int = 0, betaOffset: Int = 0) {
         self.isOn = isOn
         self.alphaOffset = alphaOffset
@@ -192,15 +231,24 @@ public struct Deblocking: Sendable, Hashable {
     }
 }
 
-/// What may change while a session runs, from the next frame on, with no IDR picture and no drain. nil: as it is.
+/// Settings that change while a session runs, from the next frame on, without an IDR picture or a drain. nil keeps a
+/// setting unchanged.
 public struct RunningChange: Sendable, Hashable {
+    /// The average bit rate.
     public var bitrate: BitsPerSecond?
+    /// The maximum bit rate over any second.
     public var maxBitrate: BitsPerSecond?
+    /// The frame rate in frames per second.
     public var frameRate: Rational?
+    /// The minimum QP.
     public var minQP: Int?
+    /// The maximum QP.
     public var maxQP: Int?
+    /// The QP of P pictures.
     public var qp: Int?
+    /// The data-rate limits. An empty array removes them.
     public var dataRateLimits: [DataRateLimit]?
 
+    /// Creates a change that changes nothing.
     public init() {}
 }

@@ -1,23 +1,34 @@
-/// What kind of thing went wrong; the command line turns it into its exit status (sysexits).
-public enum ErrorCategory: Int, Sendable {
-    case usage = 64
-    case badInput = 65
-    case noInput = 66
-    case unavailable = 69
-    case internalFault = 70
-    case cannotCreate = 73
-    case inputOutput = 74
-    case deviceFailed = 75
-    case noPermission = 77
-    case interrupted = 130
+/// The category of an error: what a program can do about it.
+public enum ErrorCategory: String, Sendable, Hashable, CaseIterable {
+    /// The caller made a mistake: a value out of range, settings that contradict each other, a call out of order.
+    case usage
+    /// The input is not what it should be: damaged, cut short, of another format.
+    case badInput
+    /// The input does not exist.
+    case noInput
+    /// Nothing here can do it: no device, a limit of the device, a missing library, no memory.
+    case unavailable
+    /// A fault of vaenc.
+    case internalFault
+    /// The output cannot be created, or exists.
+    case cannotCreate
+    /// Reading or writing failed: a full disk, a closed pipe.
+    case inputOutput
+    /// The device failed and did not come back.
+    case deviceFailed
+    /// The system denies the access.
+    case noPermission
+    /// The user interrupted the work.
+    case interrupted
 }
 
-/// An error that a person can act on: one line, with a remedy where there is one.
+/// An error with a message for people, in one line, and a remedy if there is one.
 public protocol DescribedError: Error, CustomStringConvertible, Sendable {
+    /// The category of the error.
     var category: ErrorCategory { get }
-    /// What went wrong, in one line without a full stop.
+    /// A description of the failure, in one line without a full stop.
     var message: String { get }
-    /// What to do about it, in one line; nil where nothing can be said.
+    /// A remedy in one line, or nil if there is none.
     var remedy: String? { get }
 }
 
@@ -27,12 +38,16 @@ extension DescribedError {
     }
 }
 
-/// The general error of vaenc's modules; the VA-API layer has its own, with the call and status.
+/// The general error of vaenc's modules. The VA-API layer has its own, `VAError`, with the call and its status.
 public struct VaencError: DescribedError, Hashable {
+    /// The category of the error.
     public var category: ErrorCategory
+    /// A description of the failure, in one line without a full stop.
     public var message: String
+    /// A remedy in one line, or nil if there is none.
     public var remedy: String?
 
+    /// Creates an error.
     public init(_ category: ErrorCategory, _ message: String, remedy: String? = nil) {
         self.category = category
         self.message = message

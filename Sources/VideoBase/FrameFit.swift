@@ -1,29 +1,31 @@
-/// How pictures are brought to another shape.
+/// The way in which pictures are fitted into a frame of another shape.
 public enum FrameFit: String, Sendable, Hashable, CaseIterable {
-    /// The whole picture, with black bars.
+    /// Shows the whole picture, with black bars.
     case letterbox
-    /// The middle of the picture, filling the frame.
+    /// Shows the middle of the picture, which fills the frame.
     case crop
-    /// The whole picture, its shape changed.
+    /// Shows the whole picture, stretched to the frame's shape.
     case stretch
 }
 
-/// What of a picture is shown, and where it stands in one of another size. Corners are on even columns and rows.
+/// The visible part of a picture, and its area in a picture of another size. Corners have even coordinates.
 package struct FittedParts: Sendable, Hashable {
-    /// Of the source; nil: all of it.
+    /// The part of the source, or nil for all of it.
     package let source: VideoRectangle?
-    /// Of the output, black bars around it; nil: all of it.
+    /// The area in the output, surrounded by black bars, or nil for all of the output.
     package let target: VideoRectangle?
 
-    /// All of the one in all of the other.
+    /// The whole source, in the whole output.
     package static let whole = FittedParts(source: nil, target: nil)
 
     private init(source: VideoRectangle?, target: VideoRectangle?) { (self.source, self.target) = (source, target) }
 
-    /// - Parameter aspect: the source's sample aspect ratio (nil: 1:1); the output's is 1:1. Letterbox and crop keep the
-    ///   shape of what is shown.
+    /// Calculates the parts for a source and an output size.
+    ///
+    /// - Parameter aspect: The sample aspect ratio of the source (nil: 1:1). That of the output is 1:1. `letterbox` and
+    ///   `crop` keep the shape of the visible part.
     package init(_ size: VideoSize, aspect: Rational?, in output: VideoSize, _ fit: FrameFit) {
-        // The source's shape in square samples, as width over height.
+        // The source's ratio of width to height, in square samples.
         let shape = Double(size.width) * (aspect?.value ?? 1) / Double(size.height)
         let target = Double(output.width) / Double(output.height)
         switch fit {
@@ -40,12 +42,12 @@ package struct FittedParts: Sendable, Hashable {
         }
     }
 
-    /// Nearest even number, at least 2 (or the limit), at most `limit`.
+    /// Returns the nearest even number, at least 2 (or the limit) and at most `limit`.
     private static func even(_ value: Double, _ limit: Int) -> Int {
         min(limit, max(min(2, limit), Int(saturating: min((value / 2).rounded(), 1e15)) * 2))
     }
 
-    /// In the middle; nil where it covers everything.
+    /// Returns the rectangle in the middle of `whole`, or nil if it covers `whole`.
     private static func centered(_ size: VideoSize, in whole: VideoSize) -> VideoRectangle? {
         if size == whole { return nil }
         return VideoRectangle(

@@ -1,7 +1,7 @@
-/// Latencies of any number of pictures in a fixed amount of memory: their sum, and how many fell between neighbouring
-/// bounds that lie at most 0.4 percent apart.
+/// A histogram of latencies that uses a fixed amount of memory. It stores the sum of all values and the number of
+/// values per bucket. The bounds of a bucket are at most 0.4 percent apart.
 package struct LatencyHistogram: Sendable {
-    /// Values below 2^8 have a bucket each; each power of two above has 2^8.
+    /// The resolution: each value below 2^8 has its own bucket, and each power of two above has 2^8 buckets.
     private static let bits = 8
     private static let buckets = (64 - bits) << bits
 
@@ -19,11 +19,12 @@ package struct LatencyHistogram: Sendable {
         counts[Self.bucket(of: value)] += 1
     }
 
-    /// Nanoseconds; 0 without values.
+    /// The mean in nanoseconds, or 0 without values.
     package var mean: Double { count == 0 ? 0 : nanoseconds / Double(count) }
 
-    /// The middle of the bucket that holds the value which so many hundredths of all lie below, in nanoseconds;
-    /// 0 without values.
+    /// Returns a percentile in nanoseconds: the middle of the bucket that holds it, or 0 without values.
+    ///
+    /// - Parameter hundredths: The percentage of values below the percentile.
     package func percentile(_ hundredths: Int) -> Double {
         var rank = min(count - 1, count / 100 * hundredths + count % 100 * hundredths / 100)
         for (bucket, number) in counts.enumerated() {
@@ -41,7 +42,7 @@ package struct LatencyHistogram: Sendable {
         return shift << bits + Int(value >> Int64(shift))
     }
 
-    /// The least value of a bucket, and how many values it holds.
+    /// Returns the smallest value of a bucket and the number of values that the bucket covers.
     static func bounds(of bucket: Int) -> (least: Int64, width: Int64) {
         let shift = max(0, bucket >> bits - 1)
         return (Int64(bucket - shift << bits) << Int64(shift), 1 << Int64(shift))

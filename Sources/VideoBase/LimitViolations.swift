@@ -1,23 +1,25 @@
-/// Pictures that did not keep to what was asked of them, or to what the stream says of itself: the driver, a limit of
-/// QP or the content did not let them. They stand all the same.
+/// The numbers of pictures that exceeded a requested limit, or a limit that the stream declares. The driver, a QP limit
+/// or the content prevented smaller pictures. Such pictures remain in the stream.
 public struct LimitViolations: Sendable, Hashable, Codable {
-    /// Pictures that had not arrived whole in the decoder's buffer when it took them: the stream's HRD parameters do
-    /// not hold.
+    /// The number of pictures that were not completely in the decoder's buffer at their removal time. The stream then
+    /// violates its HRD parameters.
     public var bufferUnderflows = 0
-    /// Pictures larger than `maxFrameBytes`.
+    /// The number of pictures larger than `maxFrameBytes`.
     public var overMaxFrameBytes = 0
-    /// Pictures with a slice larger than `maxSliceBytes`.
+    /// The number of pictures with a slice larger than `maxSliceBytes`.
     public var overMaxSliceBytes = 0
-    /// Pictures with which a stretch of time had more than its data-rate limit.
+    /// The number of pictures that made a window exceed its data-rate limit.
     public var overDataRateLimits = 0
-    /// Pictures with which a second had more than the highest bit rate.
+    /// The number of pictures that made a second exceed the maximum bit rate.
     public var overMaxBitrate = 0
-    /// Pictures that were too much for the rate, the buffer or the least compression ratio (MinCR) of the stream's level
-    /// (H.264 Table A-1, H.265 Table A.9).
+    /// The number of pictures that exceeded the bit rate, the buffer or the minimum compression ratio (MinCR) of the
+    /// stream's level (H.264 Table A-1, H.265 Table A.9).
     public var overLevel = 0
 
+    /// Creates counters that are 0.
     public init() {}
 
+    /// Adds the counts of `other`. Sums that do not fit are clamped.
     public mutating func add(_ other: LimitViolations) {
         func sum(_ count: Int, _ more: Int) -> Int { Int(clamping: Int128(count) + Int128(more)) }
         bufferUnderflows = sum(bufferUnderflows, other.bufferUnderflows)
@@ -28,7 +30,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
         overLevel = sum(overLevel, other.overLevel)
     }
 
-    /// One line for a person for each limit that was broken, with what helps.
+    /// One line for people for each exceeded limit, with a remedy.
     public var notices: [String] {
         func line(_ count: Int, _ what: String, _ remedy: String) -> String? {
             count == 0 ? nil : "\(count) \(count == 1 ? "picture" : "pictures") \(what): \(remedy)"

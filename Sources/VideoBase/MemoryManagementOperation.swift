@@ -1,16 +1,16 @@
-/// memory_management_control_operation, H.264 7.4.3.3 and 8.2.5.4, with its operands: planned by one module, written by
-/// another.
+/// A memory_management_control_operation with its operands, H.264 7.4.3.3 and 8.2.5.4. One module plans the operations,
+/// and another one writes them.
 package enum MemoryManagementOperation: Sendable, Hashable {
-    /// 1: a short-term picture is no longer a reference.
+    /// Operation 1: a short-term picture is no longer used for reference.
     case forgetShortTerm(difference_of_pic_nums: Int)
-    /// 2: a long-term picture is no longer a reference.
+    /// Operation 2: a long-term picture is no longer used for reference.
     case forgetLongTerm(long_term_pic_num: Int)
-    /// 3: a short-term picture becomes a long-term one.
+    /// Operation 3: a short-term picture becomes a long-term picture.
     case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
-    /// 4: how many long-term indices there are (0: none).
+    /// Operation 4: sets the number of long-term frame indices (0: none).
     case setLongTermCount(max_long_term_frame_idx_plus1: Int)
-    /// 5: nothing before is a reference.
+    /// Operation 5: no earlier picture is used for reference any more.
     case forgetAll
-    /// 6: the current picture becomes a long-term one.
+    /// Operation 6: the current picture becomes a long-term picture.
     case makeCurrentLongTerm(long_term_frame_idx: Int)
 }

@@ -1,41 +1,42 @@
 extension VaencError {
-    /// What to do where there is no memory.
+    /// The remedy for a lack of memory.
     package static let memoryRemedy = "end other programs, or raise the limit of memory (ulimit -v)"
 
-    /// Memory that a C library was asked for and did not give.
+    /// Returns the error for memory that a C library failed to allocate.
     ///
-    /// - Parameter purpose: what it was for, as `to read movie.mp4`.
+    /// - Parameter purpose: The purpose of the memory, such as `to read movie.mp4`.
     package static func noMemory(_ purpose: String) -> VaencError {
         VaencError(.unavailable, "no memory \(purpose)", remedy: memoryRemedy)
     }
 }
 
 extension VaencError {
-    /// The error of a library that the loader has no memory or no file descriptor for; nil where it says another reason.
+    /// Returns the error for a library that cannot be loaded because of a lack of memory or file descriptors, or nil if
+    /// the loader reports another reason.
     ///
     /// - Parameters:
-    ///   - words: the loader's.
-    ///   - purpose: as `to load libavcodec`.
+    ///   - words: The loader's message.
+    ///   - purpose: The purpose of loading, such as `to load libavcodec`.
     package static func loaderLack(_ words: String, _ purpose: String) -> VaencError? {
         if words.contains("Too many open files") { return VaencError.noDescriptor("\(purpose) (\(words))") }
-        // The loader says no more of memory than that it mapped nothing.
+        // For a lack of memory, the loader reports only that a mapping failed.
         let memory = ["annot allocate", "ut of memory", "failed to map segment", "cannot map zero-fill pages"]
         guard memory.contains(where: { words.contains($0) }), !words.contains("Operation not permitted") else { return nil }
         return VaencError.noMemory("\(purpose) (\(words))")
     }
 
-    /// Threads that the system does not start.
+    /// Returns the error for threads that the system does not start.
     ///
-    /// - Parameter purpose: what they were for, as `to decode`.
+    /// - Parameter purpose: The purpose of the threads, such as `to decode`.
     package static func noThread(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no thread \(purpose)",
             remedy: "end other programs, or raise the limits of processes and memory (ulimit -u, ulimit -v)")
     }
 
-    /// File descriptors that the system does not give.
+    /// Returns the error for file descriptors that the system does not provide.
     ///
-    /// - Parameter purpose: what they were for, as `to load libavcodec`.
+    /// - Parameter purpose: The purpose of the descriptors, such as `to load libavcodec`.
     package static func noDescriptor(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no file descriptor \(purpose)", remedy: "close other files, or raise the limit of open files (ulimit -n)")

@@ -1,14 +1,16 @@
-/// The largest coded pictures that a level's least compression ratio (MinCR) allows: H.264 A.3.1, H.265 A.4.2. In bytes of NAL units.
+/// The largest coded pictures that a level's minimum compression ratio (MinCR) allows (H.264 A.3.1, H.265 A.4.2), in
+/// bytes of NAL units.
 ///
-/// A picture may have a share of what its samples take uncoded, of as many samples as the level decodes in the time since the picture
-/// before it was decoded.
+/// The limit is a fraction of the uncoded size of a number of samples. That number is what the level decodes in the
+/// time since the previous picture was decoded, but at least the number of samples of one picture.
 package struct PictureSizeLimit: Sendable, Hashable {
-    /// Samples of a picture, and that the level decodes in a second: macroblocks in H.264, luma samples in H.265.
+    /// The number of samples of a picture: macroblocks in H.264, luma samples in H.265.
     private let samples: Double
+    /// The number of samples that the level decodes per second.
     private let samplesPerSecond: Double
-    /// Bytes that one of them may take.
+    /// The number of bytes that one sample may take.
     private let bytesPerSample: Double
-    /// f_R: seconds from one picture to the next at least.
+    /// The minimum time from one picture to the next in seconds, f_R.
     private let leastTime: Double
 
     package init(samples: Int, samplesPerSecond: Int, bytesPerSample: Double, leastTime: Double) {
@@ -18,10 +20,10 @@ package struct PictureSizeLimit: Sendable, Hashable {
         self.leastTime = leastTime
     }
 
-    /// Of the stream's first picture, which no other comes before.
+    /// The limit for the first picture of the stream, which has no previous picture.
     package var first: Int { bytes(after: leastTime) }
 
-    /// Of each later picture of a stream with that frame rate.
+    /// Returns the limit for each later picture of a stream with this frame rate.
     package func later(frameRate: Rational) -> Int { bytes(after: 1 / frameRate.value) }
 
     private func bytes(after seconds: Double) -> Int {

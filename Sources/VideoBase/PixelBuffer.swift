@@ -1,18 +1,22 @@
 internal import Glibc
 
-/// The planes of a picture in memory, valid only inside the closure that they were handed to.
+/// The planes of a picture in memory, valid only inside the closure that receives them.
 ///
-/// `size` is what is to be seen; `allocatedSize` is what the memory holds (at least `size`): the part
-/// outside `size` belongs to the encoder, which fills it by repeating the edges.
+/// `size` is the visible size, and `allocatedSize` (at least `size`) is the size of the memory. The area outside `size`
+/// belongs to the encoder, which fills it by repeating the edges.
 @unsafe public struct PixelPlanes {
+    /// The pixel format.
     public var format: PixelFormat
+    /// The visible size.
     public var size: VideoSize
+    /// The size of the allocated planes.
     public var allocatedSize: VideoSize
-    /// First byte of planes 0, 1, 2; nil past `format.planeCount`.
+    /// The addresses of the first bytes of planes 0, 1 and 2; nil from `format.planeCount` on.
     public var bases: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?)
-    /// Bytes from a row to the next, of planes 0, 1, 2.
+    /// The distances between rows of planes 0, 1 and 2, in bytes.
     public var pitches: (Int, Int, Int)
 
+    /// Creates planes. The caller keeps the memory valid while the planes are used.
     public init(
         format: PixelFormat, size: VideoSize, allocatedSize: VideoSize,
         bases: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?),
@@ -25,31 +29,32 @@ internal import Glibc
         unsafe self.pitches = pitches
     }
 
-    /// The first byte of a plane that the format has.
+    /// Returns the address of a plane's first byte. Traps if the format does not have the plane.
     public func base(_ plane: Int) -> UnsafeMutableRawPointer {
         unsafe (plane == 0 ? bases.0 : plane == 1 ? bases.1 : bases.2)!
     }
 
-    /// Bytes from a row of the plane to the next.
+    /// Returns the distance between rows of a plane, in bytes.
     public func pitch(_ plane: Int) -> Int {
         unsafe plane == 0 ? pitches.0 : plane == 1 ? pitches.1 : pitches.2
     }
 }
 
 extension PixelPlanes {
-    /// Checks what a program's own buffer hands over.
+    /// Checks the planes of a buffer that a program has implemented.
     ///
-    /// - Throws: `usage` if the planes have another layout than their buffer says, hold less than its size, or lack memory.
+    /// - Throws: A `VaencError` of category `.usage` if the planes differ from the buffer's format, are smaller than
+    ///   its size, or lack memory.
     package func check(of buffer: any PixelBuffer) throws(VaencError) { try unsafe check(format: buffer.format, size: buffer.size) }
 
     /// Checks that the planes have memory and pitches for the picture that they describe.
     ///
-    /// - Throws: `usage`.
+    /// - Throws: A `VaencError` of category `.usage` if they do not.
     package func check() throws(VaencError) { try unsafe check(format: format, size: size) }
 
     /// Checks that the planes hold a picture of this format and at least this size.
     ///
-    /// - Throws: `usage`.
+    /// - Throws: A `VaencError` of category `.usage` if they do not.
     package func check(format: PixelFormat, size: VideoSize) throws(VaencError) {
         var isWhole = unsafe self.format == format && self.size.width >= size.width && self.size.height >= size.height
         for plane in 0..<format.planeCount {
@@ -63,10 +68,11 @@ extension PixelPlanes {
     }
 }
 
-/// A picture that an encoder can take: its own surface (no copy), or memory (one copy).
+/// A picture that an encoder can encode: a surface of the encoder (no copy), or memory (one copy).
 ///
-/// A buffer belongs to whoever made it until it is handed to `encode`; after that it must not be written.
+/// A buffer belongs to its creator until it is passed to `encode`. After that, it must not be written.
 public protocol PixelBuffer: AnyObject, Sendable {
+    /// The pixel format.
     var format: PixelFormat { get }
     /// The visible size.
     var size: VideoSize { get }
@@ -74,18 +80,24 @@ public protocol PixelBuffer: AnyObject, Sendable {
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R
 }
 
-/// A picture in ordinary memory, rows padded to 64 bytes.
+/// A picture in ordinary memory, with rows padded to a multiple of 64 bytes.
 @safe public final class SystemPixelBuffer: PixelBuffer {
+    /// The pixel format.
     public let format: PixelFormat
+    /// The visible size.
     public let size: VideoSize
-    // SAFETY: allocated once, freed in deinit; all access goes through withUnsafePlanes, whose caller owns the buffer.
+    // SAFETY: Allocated once and freed in deinit. All access goes through withUnsafePlanes, whose caller owns the
+    // buffer.
     private nonisolated(unsafe) let memory: UnsafeMutableRawPointer
-    /// What `memory` lies in.
+    /// The allocation that contains `memory`.
     private nonisolated(unsafe) let allocation: UnsafeMutableRawPointer
     private let offsets: [Int]
     private let rowPitches: [Int]
 
-    /// - Throws: `usage` for a size that no picture has: sides below 1 or above 65536; `unavailable` where there is no memory.
+    /// Creates a picture filled with zeros.
+    ///
+    /// - Throws: A `VaencError`: `.usage` if a side is below 1 or above 65536, `.unavailable` if there is not enough
+    ///   memory.
     public init(format: PixelFormat, size: VideoSize) throws {
         guard (1...65536).contains(size.width), (1...65536).contains(size.height) else {
             throw VaencError(.usage, "no picture is \(size)", remedy: "give sides from 1 to 65536")
@@ -102,8 +114,8 @@ public protocol PixelBuffer: AnyObject, Sendable {
         }
         self.offsets = offsets
         self.rowPitches = pitches
-        // Large memory comes from calloc as zeros that take no room until they are written: a picture whose size is only
-        // claimed costs nothing.
+        // For large sizes, calloc returns zero pages that use no memory until they are written. A picture of a large
+        // declared size therefore costs nothing until it is filled.
         guard let zeros = unsafe calloc(max(offset, 64) + 63, 1) else { throw VaencError.noMemory("for a picture of \(size)") }
         unsafe allocation = zeros
         unsafe memory = zeros.alignedUp(toMultipleOf: 64)

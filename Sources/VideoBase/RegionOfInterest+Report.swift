@@ -1,7 +1,8 @@
 extension [RegionOfInterest] {
-    /// An entry of the effective configuration for each region that goes past the picture: the part inside is used.
+    /// Returns an entry of the effective configuration for each region that extends beyond the picture. Only the part
+    /// inside the picture is used.
     ///
-    /// - Parameter size: of the picture.
+    /// - Parameter size: The size of the picture.
     package func clipped(to size: VideoSize) -> [EffectiveEntry] {
         enumerated().compactMap { index, region in
             let width = Swift.min(region.width, Swift.max(size.width - region.x, 0))

@@ -1,5 +1,6 @@
 extension FixedWidthInteger {
-    /// The value rounded towards zero; the nearest that fits where it does not, and 0 for what is not a number.
+    /// Creates an integer from a number rounded towards zero. A number that is out of range gives the nearest integer,
+    /// and NaN gives 0.
     package init(saturating value: Double) {
         if value.isNaN {
             self = 0

@@ -1,17 +1,21 @@
-/// A ratio of two integers, as for frame rates (30000/1001) and sample aspect ratios (1/1).
+/// A ratio of two integers, such as a frame rate (30000/1001) or a sample aspect ratio (1/1).
 public struct Rational: Sendable, Hashable, CustomStringConvertible {
+    /// The numerator.
     public var numerator: Int
+    /// The denominator.
     public var denominator: Int
 
-    /// A ratio with the denominator 0 is no number: its value is infinite or not a number, and no session takes it.
+    /// Creates a ratio. A ratio with the denominator 0 is invalid: its value is infinite or NaN, and sessions reject
+    /// it.
     public init(_ numerator: Int, _ denominator: Int = 1) {
         self.numerator = numerator
         self.denominator = denominator
     }
 
+    /// The value as a floating-point number.
     public var value: Double { Double(numerator) / Double(denominator) }
 
-    /// Divided by the greatest common divisor, with a positive denominator.
+    /// The ratio divided by the greatest common divisor, with a positive denominator.
     public var reduced: Rational {
         let divisor = Int128(max(greatestCommonDivisor(numerator.magnitude, denominator.magnitude), 1))
         let sign: Int128 = denominator < 0 ? -1 : 1
@@ -19,7 +23,8 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
             Int(clamping: Int128(numerator) / divisor * sign), Int(clamping: Int128(denominator) / divisor * sign))
     }
 
-    /// Reads `25`, `30000/1001` or a decimal such as `29.97` (the NTSC rates are recognised); nil unless positive.
+    /// Parses `25`, `30000/1001` or a decimal such as `29.97` (NTSC rates are recognized). Returns nil if the rate is
+    /// not positive.
     public init?(rate text: some StringProtocol) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count == 2 {
@@ -41,7 +46,7 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(numerator)/\(denominator)" }
 
-    /// For people: `25`, `30000/1001`.
+    /// The ratio for people: `25`, `30000/1001`.
     package var words: String { denominator == 1 ? "\(numerator)" : description }
 }
 
@@ -61,44 +66,51 @@ extension Rational: Codable {
     }
 }
 
-/// A point on, or a length of, the media time line: `value / timescale` seconds.
+/// A time or a duration on the media timeline: `value / timescale` seconds.
 ///
-/// What cannot be represented saturates; nothing traps.
+/// Values that cannot be represented are clamped; no operation traps.
 public struct MediaTime: Sendable, Hashable, Comparable {
+    /// The number of ticks.
     public var value: Int64
-    /// Ticks per second, positive. A time with another is none: it is before all others, and no session takes it.
+    /// The number of ticks per second, which must be positive. Otherwise the time is invalid: it sorts before all valid
+    /// times, and sessions reject it.
     public var timescale: Int32
 
+    /// Creates a time.
     public init(value: Int64, timescale: Int32) {
         self.value = value
         self.timescale = timescale
     }
 
+    /// The time 0.
     public static let zero = MediaTime(value: 0, timescale: 1)
 
+    /// The time in seconds.
     public var seconds: Double { Double(value) / Double(timescale) }
 
-    /// The same time in ticks of `timescale`, rounded to the nearest, halves away from zero.
+    /// Returns the same time in ticks of `timescale`, rounded to the nearest tick, with halves away from zero.
     public func converted(to timescale: Int32) -> MediaTime {
         if timescale == self.timescale || timescale <= 0 || self.timescale <= 0 { return self }
         let ticks = Self.rounded(Int128(value) * Int128(timescale), by: Int128(self.timescale))
         return MediaTime(value: ticks, timescale: timescale)
     }
 
-    /// A quotient rounded to the nearest, halves away from zero.
+    /// Returns a quotient rounded to the nearest integer, with halves away from zero.
     package static func rounded(_ dividend: Int128, by divisor: Int128) -> Int64 {
         let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
         let away: Int128 = remainder.magnitude * 2 >= divisor.magnitude ? (dividend < 0) == (divisor < 0) ? 1 : -1 : 0
         return Int64(clamping: quotient + away)
     }
 
-    /// So many ticks earlier.
+    /// Returns the time this many ticks earlier.
     package func earlier(byTicks ticks: Int64) -> MediaTime {
         MediaTime(value: Int64(clamping: Int128(value) - Int128(ticks)), timescale: timescale)
     }
 
-    /// So many pictures of a frame rate earlier, up to 2^31. Exact where there are ticks that hold both the time and the pictures' distance;
-    /// otherwise rounded to ticks of the frame rate.
+    /// Returns the time this many pictures (at most 2^31) earlier, at a frame rate.
+    ///
+    /// The result is exact if there is a timescale that represents both the time and the picture interval. Otherwise it
+    /// is rounded to ticks of the frame rate.
     package func earlier(byPictures count: Int64, of rate: Rational) -> MediaTime {
         guard timescale > 0 else { return self }
         let rate = rate.reduced
@@ -109,13 +121,13 @@ public struct MediaTime: Sendable, Hashable, Comparable {
             let ticks = Int128(value) * (common / own) - distance * (common / frames)
             if ticks.magnitude < 1 << 62 { return MediaTime(value: Int64(ticks), timescale: scale) }
         }
-        // Times of all sizes fit in those.
+        // Times of any magnitude fit into these ticks.
         let scale: Int32 = frames <= 1_000_000 ? Int32(frames) : 90_000
         return converted(to: scale).earlier(byTicks: Self.rounded(distance * Int128(scale), by: frames))
     }
 
-    /// Sums and differences of such times, in any ticks of theirs, fit: less than 2^40 seconds (35 thousand years) from
-    /// zero, in fewer than 2^62 ticks.
+    /// Whether the time is close enough to zero that sums and differences of such times fit, in the ticks of either:
+    /// less than 2^40 seconds (35 thousand years), and fewer than 2^62 ticks.
     package var isInRange: Bool {
         timescale > 0 && value.magnitude < 1 << 62 && value.magnitude >> 40 < UInt64(timescale)
     }
@@ -125,7 +137,7 @@ public struct MediaTime: Sendable, Hashable, Comparable {
         return Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)
     }
 
-    /// An order of those that are no times among themselves, and before all that are.
+    /// The sort key that orders invalid times among each other and before all valid times.
     private var rank: (Int, Int32, Int64) { timescale > 0 ? (1, 0, 0) : (0, timescale, value) }
 
     public static func == (a: MediaTime, b: MediaTime) -> Bool { !(a < b) && !(b < a) }
@@ -137,27 +149,29 @@ public struct MediaTime: Sendable, Hashable, Comparable {
     }
 }
 
-/// 0 where both are.
+/// Returns the greatest common divisor, or 0 if both values are 0.
 private func greatestCommonDivisor<T: UnsignedInteger>(_ a: T, _ b: T) -> T {
     var (a, b) = (a, b)
     while b != 0 { (a, b) = (b, a % b) }
     return a
 }
 
-/// When a frame is shown, and for how long.
+/// The presentation time and the duration of a frame.
 public struct FrameTiming: Sendable, Hashable {
+    /// The presentation time.
     public var presentation: MediaTime
-    /// nil where it is not known; the frame rate then stands in.
+    /// The duration, or nil if it is unknown. The frame rate then determines it.
     public var duration: MediaTime?
 
+    /// Creates a timing.
     public init(presentation: MediaTime, duration: MediaTime? = nil) {
         self.presentation = presentation
         self.duration = duration
     }
 
-    /// Times that an encoder can count with.
+    /// Checks that an encoder can calculate with the times.
     ///
-    /// - Throws: `usage`.
+    /// - Throws: A `VaencError` of category `.usage` if they are out of range.
     package func check() throws(VaencError) {
         guard presentation.isInRange else {
             throw VaencError(

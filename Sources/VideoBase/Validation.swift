@@ -1,10 +1,12 @@
-/// Values that no device takes, wherever they are given: in a configuration, a property, a frame's options, a change
-/// while running. All throw `usage`.
+/// Rejects values that no device accepts, in a configuration, a property, a frame's options or a change while running.
+///
+/// All functions throw a `VaencError` of category `.usage`.
 package enum Validation {
-    /// Bits per second, as many as VA-API's fields hold.
+    /// The valid bit rates in bits per second. VA-API's fields hold no larger ones.
     package static let bitrates = 1000...4_000_000_000
-    /// Bytes of a coded picture, and of a slice, as a limit of them.
+    /// The valid limits for the size of a coded picture, in bytes.
     package static let frameBytes = 100...(1 << 28)
+    /// The valid limits for the size of a slice, in bytes.
     package static let sliceBytes = 64...(1 << 28)
 
     package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
@@ -12,13 +14,13 @@ package enum Validation {
         throw VaencError(.usage, "`\(option)` is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
     }
 
-    /// - Parameter vbvSize: in bits.
+    /// - Parameter vbvSize: The buffer size in bits.
     package static func refuse(vbvSize: Int?) throws(VaencError) {
         guard let vbvSize, !bitrates.contains(vbvSize) else { return }
         throw VaencError(.usage, "`vbvSize` is \(vbvSize)", remedy: "give a size from 1k to 4G bits")
     }
 
-    /// - Parameter times: in seconds.
+    /// - Parameter times: The times in seconds.
     package static func refuse(forcedKeyTimes times: [Double]) throws(VaencError) {
         guard let time = times.first(where: { !($0 >= 0 && $0.isFinite) }) else { return }
         throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
@@ -39,7 +41,7 @@ package enum Validation {
         }
     }
 
-    /// sar_width and sar_height have 16 bits.
+    /// Rejects a sample aspect ratio that sar_width and sar_height, which have 16 bits, cannot represent.
     package static func refuse(sampleAspectRatio ratio: Rational) throws(VaencError) {
         let terms = 1...65535
         let isWhole = ratio.numerator > 0 && ratio.denominator > 0
@@ -57,7 +59,7 @@ package enum Validation {
             remedy: "give points from 0 to 50000, and a largest luminance above the smallest")
     }
 
-    /// A depth that no codec here has, or another than the profile's.
+    /// Rejects a bit depth that the codec does not support or that contradicts the profile.
     package static func refuse(
         bitDepth: Int?, profile: CodecProfile?, codec: VideoCodec
     ) throws(VaencError) {
@@ -75,7 +77,7 @@ package enum Validation {
         }
     }
 
-    /// Tiers are HEVC's, and levels below 4 have no High tier (H.265 Table A.9).
+    /// Rejects a tier of H.264, and the High tier for levels below 4 (H.265 Table A.9).
     package static func refuse(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
         guard let tier else { return }
         if codec.tiers.isEmpty {
@@ -97,7 +99,7 @@ package enum Validation {
         }
     }
 
-    /// A region must hold something of the picture, and its difference be one that QP can have.
+    /// Rejects a region that is outside the picture, or whose difference is not a valid QP difference.
     package static func refuse(_ region: RegionOfInterest, in size: VideoSize) throws(VaencError) {
         guard (1...65535).contains(region.width), (1...65535).contains(region.height),
             (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
@@ -116,13 +118,13 @@ package enum Validation {
 }
 
 extension FrameOptions {
-    /// Refuses what no encoder can put into a frame, before anything of it is taken.
+    /// Rejects options that no encoder can apply to a frame, before the frame is accepted.
     ///
-    /// - Parameter size: of the frame.
-    /// - Throws: `usage`.
+    /// - Parameter size: The size of the frame.
+    /// - Throws: A `VaencError` of category `.usage`.
     package func check(_ size: VideoSize) throws(VaencError) {
         for region in regionsOfInterest ?? [] { try Validation.refuse(region, in: size) }
-        // cc_count has five bits.
+        // The field cc_count has five bits.
         guard captions.count % 3 == 0, captions.count <= 31 * 3 else {
             throw VaencError(
                 .usage, "captions of \(captions.count) bytes are not cc_data of one picture",
@@ -132,14 +134,15 @@ extension FrameOptions {
             throw VaencError(
                 .usage, "user data of \(data.count) bytes has no UUID", remedy: "begin it with a UUID of 16 bytes")
         }
-        // libx264 writes messages behind its buffer from about 1 MB on, and a device's coded buffer has no room for more.
+        // From about 1 MB on, libx264 writes messages beyond its buffer, and a device's coded buffer has no room for
+        // more.
         let bytes = dynamicHDR.count + userData.reduce(0) { $0 + $1.count }
         guard bytes <= 262_144 else {
             throw VaencError(
                 .usage, "user data and dynamic HDR data of a frame have \(bytes) bytes",
                 remedy: "give at most 262144 a frame, or spread them over several")
         }
-        // Country (United States), provider (Samsung), its code for HDR10+, and the application's identifier.
+        // The country (United States), the provider (Samsung), its code for HDR10+, and the application's identifier.
         guard dynamicHDR.isEmpty || dynamicHDR.starts(with: [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04]) else {
             throw VaencError(
                 .usage, "the dynamic HDR data of \(dynamicHDR.count) bytes is not HDR10+",

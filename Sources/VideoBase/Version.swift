@@ -1,2 +1,2 @@
-/// The version that `vaenc --version` prints and that streams name in their user-data SEI.
+/// The version of vaenc, printed by `vaenc --version` and written to streams in the user-data SEI message.
 public let vaencVersion = "0.1.0"

@@ -1,25 +1,32 @@
-/// Where an encoder runs.
+/// The kind of device that an encoder runs on.
 public enum DeviceKind: String, Sendable, Hashable, Codable {
     case vaapi, reference, software
 }
 
-/// What an encoder turned out to be, once prepared.
+/// The properties of an encoder that are known after it has been prepared.
 public struct EncoderDescription: Sendable, Hashable {
+    /// The kind of device.
     public var kind: DeviceKind
-    /// The render node, nil where there is none.
+    /// The path of the render node, or nil if there is none.
     public var path: String?
-    /// The vendor string of the driver, or the library and encoder (`libx264 164`).
+    /// The driver's vendor string, or the library and encoder (`libx264 164`).
     public var driver: String
+    /// The codec.
     public var codec: VideoCodec
+    /// The profile.
     public var profile: CodecProfile
-    /// As printed: `4.1`.
+    /// The name of the level: `4.1`.
     public var level: String
+    /// The visible size.
     public var size: VideoSize
+    /// The frame rate in frames per second.
     public var frameRate: Rational
+    /// The effective configuration.
     public var effective: [EffectiveEntry]
-    /// The parameter sets without start codes, in the order in which a stream carries them.
+    /// The parameter sets without start codes, in the order of a stream.
     public var parameterSets: [[UInt8]]
 
+    /// Creates a description from its values.
     public init(
         kind: DeviceKind, path: String?, driver: String, codec: VideoCodec, profile: CodecProfile, level: String,
         size: VideoSize, frameRate: Rational, effective: [EffectiveEntry], parameterSets: [[UInt8]]
@@ -37,114 +44,130 @@ public struct EncoderDescription: Sendable, Hashable {
     }
 }
 
-/// What one frame asks for beyond the session's configuration.
+/// The options of one frame, in addition to the session's configuration.
 public struct FrameOptions: Sendable, Hashable {
+    /// Whether the frame must become a key frame.
     public var forceKeyFrame = false
-    /// Predict only from long-term references that the receiver acknowledged: *ForceLTRRefresh*.
+    /// Whether the frame predicts only from long-term references that the receiver has acknowledged: *ForceLTRRefresh*.
     public var refreshFromLongTerm = false
-    /// Tokens of packets that the receiver has: *AcknowledgedLTRTokens*.
+    /// The tokens of packets that the receiver has acknowledged: *AcknowledgedLTRTokens*.
     public var acknowledgedTokens: [Int] = []
-    /// Replaces the configuration's where not nil.
+    /// The regions of interest, which replace those of the configuration, or nil to keep them.
     public var regionsOfInterest: [RegionOfInterest]?
-    /// cc_data of A/53 part 4: up to 31 triplets of a flag byte and two bytes; anything else is refused.
+    /// The closed captions: cc_data of A/53 part 4, at most 31 triplets of a flag byte and two data bytes. Other data
+    /// is rejected.
     public var captions: [UInt8] = []
-    /// Messages of user_data_unregistered: 16 bytes of UUID, then the payload; shorter ones are refused.
+    /// The messages of type user_data_unregistered, each a UUID of 16 bytes and a payload. Shorter messages are
+    /// rejected.
     public var userData: [[UInt8]] = []
-    /// HDR10+ metadata (SMPTE ST 2094-40) as user_data_registered_itu_t_t35 holds it: from itu_t_t35_country_code on;
-    /// anything else is refused. Empty for none.
+    /// The HDR10+ metadata (SMPTE ST 2094-40) as in user_data_registered_itu_t_t35, from itu_t_t35_country_code on;
+    /// empty for none. Other data is rejected.
     public var dynamicHDR: [UInt8] = []
 
+    /// Creates options for a frame.
     public init(forceKeyFrame: Bool = false) { self.forceKeyFrame = forceKeyFrame }
 }
 
-/// The session that every encoder offers, hardware or software.
+/// The interface of an encoding session, implemented by hardware and software encoders.
 ///
-/// Calls may block (a full pipeline, a busy device): make them from a thread of your own, not from Swift's
-/// cooperative pool. Packets come out in decoding order through the handler given at creation, on a thread
-/// of the encoder's; a failure comes through it once and ends the session.
+/// Calls may block (full pipeline, busy device). Make them from a dedicated thread, not from Swift's cooperative pool.
+///
+/// Packets are delivered in decoding order to the handler that was given at creation, on a thread of the encoder. A
+/// failure is delivered once to the same handler and ends the session.
 public protocol VideoEncoder: AnyObject, Sendable {
-    /// Valid from the end of `prepare` on.
+    /// The description of the encoder, valid after `prepare`.
     var encoderDescription: EncoderDescription { get throws }
 
-    /// Allocates everything that encoding needs, so that the first frame does not pay for it. Idempotent.
+    /// Allocates everything that encoding needs, so that the first frame is not delayed. Idempotent.
     func prepare() throws
 
-    /// A buffer to fill and hand to `encode`; blocks while all are in use, which is the back-pressure.
-    /// A buffer dropped without being encoded goes back to the pool.
+    /// Returns a buffer to fill and pass to `encode`. Blocks while all buffers are in use, which provides
+    /// back-pressure.
+    ///
+    /// A buffer that is released without being encoded returns to the pool.
     func makePixelBuffer() throws -> any PixelBuffer
 
-    /// Takes a frame. Presentation times must increase. Blocks while the pipeline is full.
-    /// A buffer not from `makePixelBuffer` is copied (and converted).
+    /// Encodes a frame. Presentation times must increase. Blocks while the pipeline is full.
+    ///
+    /// A buffer that does not come from `makePixelBuffer` is copied (and converted).
     func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws
 
-    /// Returns when the packets of all frames up to that presentation time (nil: all) were delivered.
+    /// Blocks until the packets of all frames up to this presentation time have been delivered (nil: of all frames).
     func completeFrames(until time: MediaTime?) throws
 
-    /// Applies to the frames encoded after the call, with no IDR picture and no drain.
+    /// Changes settings for the frames that are encoded after the call, without an IDR picture or a drain.
     ///
-    /// Throws `unavailable` for what the encoder cannot change while it runs; then nothing changed.
+    /// - Throws: A `VaencError` of category `.unavailable` if the encoder cannot make the change while it runs. Nothing
+    ///   is changed then.
     func change(_ change: RunningChange) throws
 
-    /// A receiver lost these frames (by display index): nothing coded afterwards predicts from them or from pictures
-    /// that do. Where nothing else is left, the next frame is a key frame.
+    /// Reports frames that a receiver has lost, by display index. Pictures that are encoded later do not predict from
+    /// them or from pictures that depend on them. If no reference remains, the next frame is a key frame.
     func invalidateReferences(displayIndices: [Int]) throws
 
-    /// Rebuilds the device's side before the next frame, which becomes a key frame. Frames taken come out before.
+    /// Reinitializes the device before the next frame, which becomes a key frame. The packets of all accepted frames
+    /// are delivered first.
     func refresh() throws
 
-    /// Frames taken, delivered, dropped, and what it took.
+    /// The counters of the session, such as accepted, delivered and dropped frames.
     var statistics: EncoderStatistics { get }
 
-    /// Ends the session and frees the device's objects. Frames not completed are dropped. Idempotent.
+    /// Ends the session and destroys the device's objects. Incomplete frames are dropped. Idempotent.
     func invalidate()
 
-    /// Frames taken by `encode` whose packets have not been delivered.
+    /// The number of frames that `encode` has accepted and whose packets have not been delivered.
     var pendingFrameCount: Int { get }
 }
 
-/// Counts over a session's life. `taken == delivered + dropped + pending` at any moment.
+/// The counters of a session. `taken == delivered + dropped + pending` always holds.
 public struct EncoderStatistics: Sendable, Hashable, Codable {
+    /// The number of accepted frames.
     public var taken = 0
+    /// The number of frames whose packets were delivered.
     public var delivered = 0
-    /// Frames that were taken and never came out.
+    /// The number of accepted frames that were never delivered.
     public var dropped = 0
-    /// Frames that are on their way.
+    /// The number of frames that are being encoded.
     public var pending = 0
-    /// Frames encoded again after a fault.
+    /// The number of frames that were encoded again after a fault.
     public var retried = 0
-    /// Times that the device's side was rebuilt after a fault.
+    /// The number of times that the device was reinitialized after a fault.
     public var rebuilds = 0
-    /// Pictures that came out larger than the decoder's buffer, a data rate limit or the largest picture has room for,
-    /// and stand, each counted once: the rate is too low for the content at the highest QP, or the driver's controller
-    /// let them pass. The stream then does not keep its HRD parameters. Counted through VA-API, where the stream has HRD
-    /// parameters or vaenc controls the rate; where the rate was raised while running, against the new one and by
-    /// vaenc's controller alone.
+    /// The number of pictures that are too large for the decoder's buffer, a data-rate limit or the maximum frame size.
+    /// Each picture counts once and remains in the stream, which then violates its HRD parameters.
+    ///
+    /// The rate is too low for the content at the maximum QP, or the driver's rate controller allowed the picture. The
+    /// buffer counts only if the stream has HRD parameters or vaenc controls the rate. After an increase of the rate
+    /// while running, only vaenc's rate controller counts, with the new rate.
     public var limitsBroken = 0
-    /// Pictures that did not keep to what was asked, by limit: one that breaks two counts under both. Counted through
-    /// VA-API.
+    /// The number of pictures that exceeded each limit. A picture that exceeds two limits is counted for both.
     public var broken = LimitViolations()
-    /// What the driver was told where it controls the rate, the latest last; of a long session the first and the
-    /// latest 255.
+    /// The rates that were set in the driver if the driver controls the rate, in order of time. A long session keeps
+    /// the first and the latest 255.
     public var driverRates: [DriverRate] = []
 
+    /// Creates counters that are 0.
     public init() {}
 
+    /// Adds a rate to `driverRates`.
     public mutating func add(_ rate: DriverRate) {
         if driverRates.count == 256 { driverRates.remove(at: 1) }
         driverRates.append(rate)
     }
 }
 
-/// What a driver that controls the rate was told, for the pictures from one on. It is less than what the session aims
-/// at where vaenc puts in headers that the driver does not count.
+/// The rates that were set in a driver that controls the rate, from one picture on. They are below the session's target
+/// if vaenc inserts headers that the driver does not count.
 public struct DriverRate: Sendable, Hashable, Codable {
-    /// Pictures submitted before, those encoded again included.
+    /// The number of pictures submitted before, including those that were encoded again.
     public var picture: Int
-    /// Average, bits per second.
+    /// The average rate in bits per second.
     public var bitrate: Int
-    /// Bits per second (`bits_per_second` of VAEncMiscParameterRateControl); the average where the mode has no other.
+    /// The maximum rate in bits per second (`bits_per_second` of VAEncMiscParameterRateControl). Equal to the average
+    /// if the mode has no maximum.
     public var maxBitrate: Int
 
+    /// Creates a rate from its values.
     public init(picture: Int, bitrate: Int, maxBitrate: Int) {
         self.picture = picture
         self.bitrate = bitrate
@@ -153,20 +176,25 @@ public struct DriverRate: Sendable, Hashable, Codable {
 }
 
 extension VideoEncoder {
+    /// Throws a `VaencError` of category `.unavailable`: by default, an encoder supports no changes while it runs.
     public func change(_ change: RunningChange) throws {
         throw VaencError(.unavailable, "this encoder cannot change while it runs", remedy: "make a new session")
     }
 
+    /// Throws a `VaencError` of category `.unavailable`: by default, an encoder does not choose its references.
     public func invalidateReferences(displayIndices: [Int]) throws {
         throw VaencError(
             .unavailable, "this encoder does not choose its references", remedy: "force a key frame instead")
     }
 
+    /// Completes all frames. This default does not reinitialize anything.
     public func refresh() throws { try completeFrames(until: nil) }
 
+    /// Counters that are 0, the default for an encoder without statistics.
     public var statistics: EncoderStatistics { EncoderStatistics() }
 }
 
-/// Where packets, or the error that ends the session, go. It must make no call on the session that may wait for packets: such a call of a
-/// `CompressionSession` throws there.
+/// A handler that receives packets, or the error that ends the session.
+///
+/// It must not make calls on the session that may wait for packets. Such a call of a `CompressionSession` throws.
 public typealias PacketHandler = @Sendable (Result<EncodedPacket, any Error>) -> Void

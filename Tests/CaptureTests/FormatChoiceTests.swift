@@ -2,7 +2,7 @@
 import Testing
 import VideoBase
 
-/// What is chosen of a camera's formats.
+/// The choice among a camera's formats.
 @Suite struct FormatChoiceTests {
     private func format(_ fourCC: String, _ sizes: [(Int, Int, [Int])], isEmulated: Bool = false) -> CaptureFormat {
         CaptureFormat(
@@ -25,8 +25,8 @@ import VideoBase
         return try FormatChoice(formats, request, name: "x")
     }
 
-    /// A USB camera: raw pictures are slow where they are large.
-    @Test func likeAWebcam() throws {
+    /// The formats are those of a USB camera: large raw pictures are slow.
+    @Test func webcamFormatFitsSizeAndRate() throws {
         let formats = [
             format("YUYV", [(640, 480, [30, 15]), (1280, 720, [10])]), format("MJPG", [(640, 480, [30]), (1280, 720, [30]), (1920, 1080, [30])]),
         ]
@@ -40,8 +40,8 @@ import VideoBase
         #expect(throws: VaencError.self) { try choose(formats, layout: .raw(.nv12)) }
     }
 
-    /// What libv4l2 makes comes after what the camera has; what costs least to encode comes first.
-    @Test func emulatedComesLast() throws {
+    /// Formats that libv4l2 emulates have the lowest priority. The format that is cheapest to encode has the highest.
+    @Test func emulatedFormatsAreChosenLast() throws {
         let formats = [format("YU12", [(64, 48, [30])], isEmulated: true), format("YUYV", [(64, 48, [30])]), format("NV12", [(64, 48, [30])])]
         #expect(try choose(formats).format.fourCC == "NV12")
         #expect(try choose(Array(formats.prefix(2))).format.fourCC == "YUYV")
@@ -49,8 +49,8 @@ import VideoBase
         #expect(throws: VaencError.self) { try choose([format("XXXX", [(64, 48, [30])])]) }
     }
 
-    /// Every size that is wanted of a range, and of a few sizes, gives one that is there, and no other is nearer.
-    @Test func ranges() throws {
+    /// For each requested size and rate, the choice is in the range, and none is nearer.
+    @Test func nearestSizeAndRateAreInTheRange() throws {
         let range = CaptureSizes(
             smallest: VideoSize(width: 16, height: 16), largest: VideoSize(width: 64, height: 32), step: VideoSize(width: 8, height: 4),
             rates: [Rational(60), Rational(5)], ratesAreRange: true)
@@ -66,8 +66,8 @@ import VideoBase
         #expect(range.nearest(Rational(1)) == Rational(5))
     }
 
-    /// Planes lie one behind the other; chroma planes of their own have half the pitch.
-    @Test func layouts() {
+    /// The planes are consecutive. Separate chroma planes have half the pitch.
+    @Test func planesFollowEachOther() {
         let size = VideoSize(width: 6, height: 4)
         #expect(FrameLayout(.nv12, size: size, pitch: 0).byteCount == PixelFormat.nv12.frameBytes(size))
         #expect(FrameLayout(.i420, size: size, pitch: 16).offsets == [0, 64, 80])

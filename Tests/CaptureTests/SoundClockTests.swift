@@ -2,11 +2,11 @@
 import Testing
 import VideoBase
 
-/// What is made of the times of a sound card's samples.
+/// The clock for the samples of a sound card.
 @Suite struct SoundClockTests {
-    /// A card that is off by so many millionths, whose times jitter, for a minute: samples put out keep to the system's clock
-    /// within 4 ms, and the drift is found.
-    @Test(arguments: [-500.0, -100, 0, 100, 500], [0, 5_000_000]) func drift(_ ppm: Double, _ jitter: Int) {
+    /// For a minute, the card deviates by some ppm and its times jitter: the output stays within 4 ms of the system's
+    /// clock, and the drift is measured.
+    @Test(arguments: [-500.0, -100, 0, 100, 500], [0, 5_000_000]) func driftIsMeasuredAndCorrected(_ ppm: Double, _ jitter: Int) {
         let rate = 48_000
         var clock = SoundClock(rate: rate)
         var random = SystemRandomNumberGenerator()
@@ -20,7 +20,7 @@ import VideoBase
             let noise = jitter == 0 ? 0 : Int64.random(in: 0...Int64(jitter), using: &random)
             let plan = clock.hear(count, at: period == 0 ? time : time + noise)
             #expect(plan.silence == 0 && plan.excess == 0)
-            // As the resampler does it: so many more in two seconds.
+            // Applies the correction as the resampler does: the additional samples in two seconds.
             fraction += Double(plan.correction) * Double(count) / Double(2 * rate)
             let more = Int(fraction.rounded(.towardZero))
             fraction -= Double(more)
@@ -35,8 +35,8 @@ import VideoBase
         #expect(abs(Double(put) / Double(rate) - 60) < 0.1)
     }
 
-    /// Samples that the card lost become silence; what came twice is left out.
-    @Test func holes() {
+    /// Lost samples become silence, and repeated ones are left out.
+    @Test func lostSamplesBecomeSilence() {
         var clock = SoundClock(rate: 1000)
         #expect(clock.hear(100, at: 5_000_000_000) == SoundClock.Plan())
         #expect(clock.put(100).seconds == 5)
@@ -46,8 +46,8 @@ import VideoBase
         #expect(clock.hear(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
     }
 
-    /// Four seconds that never came are a hole, no drift of a clock that is right.
-    @Test func whatWasLostIsNoDrift() {
+    /// Four seconds of samples are lost, and the clock is correct.
+    @Test func lostSamplesAreNoDrift() {
         var clock = SoundClock(rate: 1000)
         for period in 0..<100 {
             let lost = period < 50 ? 0 : Int64(4_000_000_000)

@@ -1,10 +1,11 @@
 import TestOracles
 import Testing
 
-/// Any allocation of FFmpeg's libraries fails, one a run: an error with its line, or the whole result; never a crash of
-/// ours, memory that is freed twice, or half an output.
+/// In each run, one allocation in FFmpeg's libraries fails. The command either reports an error in one line or writes
+/// its whole result. It never crashes in our code, frees memory twice, or leaves half an output.
 ///
-/// The suite fails a few of each command's thousands. `VAENC_ALLOCATION_SWEEP=all` fails every one (make test-allocations).
+/// The suite fails a few of the thousands of allocations of each command. With `VAENC_ALLOCATION_SWEEP=all` it fails
+/// every one (make test-allocations).
 @Suite struct AllocationFailureTests {
     private static let commands: [[String]] = [
         ["encode", "clip.mp4", "--device", "software", "-o", "o.mp4"],
@@ -28,7 +29,7 @@ import Testing
             "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/clip.mp4")
     }
 
-    @Test(arguments: commands) func sweep(_ command: [String]) throws {
+    @Test(arguments: commands) func failedAllocationIsAnErrorOrHarmless(_ command: [String]) throws {
         try Files.withTemporaryFolder { folder in
             try Self.makeClip(in: folder)
             let command = command.map { $0 == "clip.mp4" ? "\(folder)/clip.mp4" : $0 }
@@ -36,14 +37,14 @@ import Testing
                 try FailingAllocations.count(Checkout.vaenc, command, beside: Self.cameras(command), directory: $0)
             }
             #expect(count > 300, "\(command)")
-            // The middle of each of as many parts.
+            // Eight allocations, evenly spread over the run.
             let numbers = FailingAllocations.sweepsAll ? Array(1...count) : (0..<8).map { (2 * $0 + 1) * count / 16 }
             for number in numbers { try Files.withTemporaryFolder { try Self.fail(number, command, in: $0) } }
         }
     }
 
-    /// libavformat says nothing where it has no memory to rename a playlist at the end.
-    @Test func playlistsGetTheirNames() throws {
+    /// libavformat reports no error if it lacks the memory to rename a playlist at the end.
+    @Test func failedPlaylistRenameIsReported() throws {
         try Files.withTemporaryFolder { folder in
             try Self.makeClip(in: folder)
             let command = ["remux", folder + "/clip.mp4", "-o", "o.m3u8"]
@@ -54,7 +55,7 @@ import Testing
         }
     }
 
-    /// What plays the camera of a command that has one.
+    /// Returns the environment that simulates the camera, if the command uses one.
     private static func cameras(_ command: [String]) throws -> [String: String?] {
         command[0] == "capture" ? try FakeCameras.environment("9:formats=YUYV,sizes=64x48,rate=50") : [:]
     }
@@ -71,10 +72,10 @@ import Testing
             if let place = command.firstIndex(of: "-o") { #expect(left.contains(command[place + 1]), "\(what)") }
             #expect(!left.contains { $0.hasSuffix(".tmp") }, "\(what)")
         } else if run.status != FailingAllocations.libraryFault {
-            // The benchmark says which run it is at, and a recording from which camera it is.
+            // The benchmark prints its progress, and a recording prints the name of its camera.
             let notices = ["vaenc: bench: ", "vaenc: capturing from "]
             #expect(run.errorLines.filter { line in !notices.contains { line.hasPrefix($0) } }.count == 1, "\(what)")
-            // A playlist's segments are written in place.
+            // Segments of a playlist are written under their final names.
             if !command.contains("o.m3u8") { #expect(left.isEmpty, "\(what)") }
         }
     }

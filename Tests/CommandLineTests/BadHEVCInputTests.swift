@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// What is wrong for HEVC and for HDR: one line on stderr that says what and what to do, the exit status of docs/CLI.md, and
-/// nothing left behind.
+/// Wrong usage and missing support for HEVC and HDR: one line on stderr names the fault and the remedy, the exit status
+/// is that of docs/CLI.md, and no file is left.
 @Suite struct BadHEVCInputTests {
     private func refused(
         _ options: [String], input: String = "testsrc:256x144@25:2", personality: String? = nil, status: Int, _ words: String = "",
@@ -15,14 +15,15 @@ import Testing
             #expect(result.status == status, "\(options): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errors.contains(words), "\(options): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(result.errors)", sourceLocation: sourceLocation)
-            // The program's name, what is wrong, and what to do about it; the parser of arguments names the help.
+            // The line has the program's name, the fault and the remedy. The argument parser refers to the help
+            // instead.
             let hasRemedy = result.errors.split(separator: ": ").count >= 3 || result.errors.contains("--help lists")
             #expect(hasRemedy, "\(result.errors)", sourceLocation: sourceLocation)
             #expect(result.stdout.isEmpty && Files.list(folder).isEmpty, "\(options)", sourceLocation: sourceLocation)
         }
     }
 
-    /// Profiles, depths, levels and tools that contradict the codec or each other.
+    /// Profiles, bit depths, levels and coding tools contradict the codec or each other.
     @Test(arguments: [
         (["--codec", "hevc", "-o", "a.h264"], "--codec hevc contradicts"), (["--codec", "h264", "-o", "a.hevc"], "--codec h264 contradicts"),
         (["-o", "a.h265", "--profile", "high"], "--profile high"), (["-o", "a.h265", "--profile", "baseline"], "--profile baseline"),
@@ -39,12 +40,12 @@ import Testing
         (["-o", "a.h264", "-o", "b.h265", "--profile", "main12"], "--profile main12"),
         (["-o", "a.h264", "-o", "b.h265", "--bit-depth", "9"], "--bit-depth 9"),
     ])
-    func contradictions(_ options: [String], _ words: String) throws { try refused(options, status: 64, words) }
+    func contradictingOptionsAreRefused(_ options: [String], _ words: String) throws { try refused(options, status: 64, words) }
 
-    /// Metadata that is none, of either codec.
+    /// The values are malformed, with either codec.
     @Test(arguments: ["a.h265", "a.h264"], [
         ["--mastering-display", "G(1,2)"], ["--mastering-display", ""], ["--mastering-display", "bright"],
-        // Past the end of the scale, the darkest above the brightest, a part twice, a number too many, a sign.
+        // Out of range; minimum above maximum; a repeated part; one number too many; a negative number.
         ["--mastering-display", "G(50001,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"],
         ["--mastering-display", "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(50,10000000)"],
         ["--mastering-display", "G(13250,34500)G(13250,34500)R(34000,16000)WP(15635,16450)L(10000000,50)"],
@@ -53,9 +54,9 @@ import Testing
         ["--content-light", "1000"], ["--content-light", "1000,400,1"], ["--content-light", "65536,400"], ["--content-light", "a,b"],
         ["--color-primaries", "purple"], ["--color-transfer", "pq2"], ["--color-matrix", "rgb"], ["--color-range", "wide"],
     ])
-    func metadata(_ output: String, _ options: [String]) throws { try refused(["-o", output] + options, status: 64, options[0]) }
+    func malformedColorMetadataIsRefused(_ output: String, _ options: [String]) throws { try refused(["-o", output] + options, status: 64, options[0]) }
 
-    /// What the device does not have, of the codec, profile, depth or size that is asked for.
+    /// The device does not support the requested codec, profile, bit depth or size.
     @Test(arguments: [
         (["-o", "a.h265"], "testsrc:256x144@25:2", "i965-5916", "HEVC"), (["--codec", "hevc", "-o", "a.mp4"], "testsrc:256x144@25:2", "i965-5916", "HEVC"),
         (["-o", "a.h265", "--bit-depth", "10"], "testsrc:256x144@25:2", "iHDnonfree-1912", "Main 10"),
@@ -63,7 +64,7 @@ import Testing
         (["-o", "a.h265"], "testsrc:64x48@25:2", "iHD-9A49", "64×48"), (["-o", "a.h265"], "testsrc:4x4@25:2", nil, "4×4"),
         (["-o", "a.h265"], "testsrc:8192x4320@25:2", "radeonsi-navi21", "8192×4320"),
     ] as [([String], String, String?, String)])
-    func unavailable(_ options: [String], _ input: String, _ personality: String?, _ words: String) throws {
+    func unsupportedDeviceFeaturesAreRefused(_ options: [String], _ input: String, _ personality: String?, _ words: String) throws {
         try refused(options, input: input, personality: personality, status: 69, words)
     }
 }

@@ -2,9 +2,9 @@ import FoundationEssentials
 import TestOracles
 import Testing
 
-/// What is wrong costs one clear line on stderr and the exit status of docs/CLI.md, and leaves nothing behind.
+/// Each error gives one clear line on stderr and the exit status of docs/CLI.md, and leaves no file.
 @Suite struct BadInputTests {
-    /// Runs `vaenc encode …` in a folder with a sound input (`good.y4m`) and some that are not.
+    /// Runs `vaenc encode …` in a folder with a valid input (`good.y4m`) and several invalid ones.
     private func run(
         _ arguments: [String], environment: [String: String?] = [:], status: Int, leaves: Set<String> = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -15,7 +15,7 @@ import Testing
                 Checkout.vaenc, ["encode"] + arguments, environment: environment, directory: folder, timeout: 60)
             #expect(result.status == status, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
-            // The program's name, what is wrong, and what to do about it.
+            // The line has the program's name, the fault and the remedy.
             #expect(result.errors.split(separator: ": ").count >= 3, "\(result.errors)", sourceLocation: sourceLocation)
             #expect(result.stdout.isEmpty, "\(arguments)", sourceLocation: sourceLocation)
             let found = Set(Files.list(folder))
@@ -41,15 +41,15 @@ import Testing
 
     private let device = ["--device", "reference"]
 
-    @Test func missingInput() throws { try run(["none.mp4", "-o", "a.h264"] + device, status: 66) }
+    @Test func missingInputIsRefused() throws { try run(["none.mp4", "-o", "a.h264"] + device, status: 66) }
 
     @Test(arguments: ["empty.mp4", "text.mp4", "cut.mp4", "broken.y4m", "short.y4m"], ["a.h264", "a.mp4"])
-    func inputThatIsNotWhatItSays(_ input: String, _ output: String) throws {
+    func invalidInputContentIsRefused(_ input: String, _ output: String) throws {
         try run([input, "-o", output] + device, status: 65)
     }
 
-    /// A frame sixty thousand years after the first.
-    @Test func timesOutOfRange() throws {
+    /// The last frame is sixty thousand years after the first.
+    @Test func timeOutOfRangeIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let far = folder + "/far.nut"
             let made = try ProcessRunner.run(
@@ -64,15 +64,15 @@ import Testing
         }
     }
 
-    @Test func rawSizeThatDoesNotDivide() throws {
+    @Test func rawInputWithAPartialFrameIsRefused() throws {
         try run(["odd.yuv", "--input-size", "64x48", "--input-format", "i420", "-o", "a.h264"] + device, status: 65)
     }
 
-    @Test func rawWithoutSize() throws { try run(["odd.yuv", "-o", "a.h264"] + device, status: 64) }
+    @Test func rawInputWithoutSizeIsRefused() throws { try run(["odd.yuv", "-o", "a.h264"] + device, status: 64) }
 
-    @Test func folderMissing() throws { try run(["good.y4m", "-o", "no/such/a.h264"] + device, status: 73) }
+    @Test func missingOutputFolderIsRefused() throws { try run(["good.y4m", "-o", "no/such/a.h264"] + device, status: 73) }
 
-    @Test(arguments: ["a.h264", "a.mp4"]) func outputExists(_ name: String) throws {
+    @Test(arguments: ["a.h264", "a.mp4"]) func existingOutputNeedsOverwrite(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             _ = try Self.layInputs(folder)
             try Files.write([1, 2, 3], to: folder + "/" + name)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["nonsense", "/dev/dri/renderD999", "0000:99:00.0"]) func unknownDevice(_ name: String) throws {
+    @Test(arguments: ["nonsense", "/dev/dri/renderD999", "0000:99:00.0"]) func unknownDeviceIsRefused(_ name: String) throws {
         try run(["good.y4m", "-o", "a.h264", "--device", name], status: 69)
     }
 
@@ -100,37 +100,38 @@ import Testing
         ["--low-latency", "--bframes", "2"], ["--data-rate-limit", "5"], ["--rate-control", "qvbr", "--qp", "3", "--bitrate", "1M"],
         ["--format", "mp4"],
     ])
-    func usage(_ options: [String]) throws {
+    func wrongOptionsAreUsageErrors(_ options: [String]) throws {
         try Files.withTemporaryFolder { folder in
             let inputs = try Self.layInputs(folder)
             let result = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", "good.y4m", "-o", "a.h264"] + device + options, directory: folder)
             #expect(result.status == 64, "\(options): \(result.errors)")
-            // The parser of arguments adds how to ask for help.
+            // The argument parser adds how to ask for help.
             #expect((1...3).contains(result.errorLines.count), "\(options): \(result.errors)")
             #expect(Set(Files.list(folder)) == inputs)
         }
     }
 
-    @Test(arguments: ["2x2", "16384x15000"]) func sizeThatNoDeviceDoes(_ size: String) throws {
+    @Test(arguments: ["2x2", "16384x15000"]) func unsupportedSizeIsRefused(_ size: String) throws {
         try run(["testsrc:\(size)@25:2", "-o", "a.h264"] + device, status: 69)
     }
 
     @Test(arguments: [["--two-pass"], ["--lookahead", "10"], ["--target-ssim", "0.9"]])
-    func featuresNotBuilt(_ options: [String]) throws {
+    func unbuiltFeaturesAreRefused(_ options: [String]) throws {
         try run(["good.y4m", "-o", "a.h264"] + device + options, status: 69)
     }
 
     @Test(arguments: ["--qp", "--gop", "--bframes", "--vbv-initial", "--frames"])
-    func negativeNumbersAreTold(_ option: String) throws {
+    func negativeNumberErrorNamesTheOption(_ option: String) throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", option, "-1"], timeout: 60)
         #expect(result.status == 64)
         #expect(result.errors.contains("\(option) -1") && result.errors.contains(" 1") || result.errors.contains("use 0 to"))
     }
 
-    /// What is written is what a link points to; what is in the way is said; names need not be UTF-8.
-    @Test func namesAndLinks() throws {
+    /// An output through a link writes the link's target. An obstacle is named in the error. File names need not be
+    /// UTF-8.
+    @Test func linksAndOddNamesAreHandled() throws {
         let script = """
             set -e
             encode() { "$0" encode testsrc:64x48@25:2 --device software "$@" 2>>err; }
@@ -152,8 +153,8 @@ import Testing
         }
     }
 
-    /// The report on stderr is whole JSON though something is to be noticed.
-    @Test func reportBesideTheStream() throws {
+    /// The report on stderr is valid JSON even if there are notices.
+    @Test func reportBesideAPipedStreamIsJSON() throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", "--json", "--roi", "0,0,16x16:-3"], timeout: 60)
         #expect(result.status == 0)
@@ -169,8 +170,8 @@ import Testing
         #expect(report.frames["encoded"] == 2 && report.statistics.rebuilds == 0)
     }
 
-    @Test func closedPipe() throws {
-        // The reader takes a little and goes: the writer must not die of the signal.
+    @Test func closedPipeIsAnOutputError() throws {
+        // The reader closes the pipe early: the writer must not die of SIGPIPE.
         let script =
             "\"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
         try Files.withTemporaryFolder { folder in
@@ -181,8 +182,8 @@ import Testing
         }
     }
 
-    /// A file size limit stands for the full disk: the write fails halfway.
-    @Test(arguments: ["a.h264", "a.mp4"]) func noRoomLeft(_ name: String) throws {
+    /// A file size limit stands for a full disk: the write fails halfway.
+    @Test(arguments: ["a.h264", "a.mp4"]) func failedWriteRemovesTheOutput(_ name: String) throws {
         let script =
             "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 -o \(name)"
         try Files.withTemporaryFolder { folder in
@@ -193,8 +194,8 @@ import Testing
         }
     }
 
-    @Test func fullDisk() throws {
-        // A file system of 64 kilobytes of our own, in a mount namespace that goes with the process.
+    @Test func fullDiskRemovesTheOutput() throws {
+        // Mounts a file system of 64 KiB in a mount namespace that ends with the process.
         let script = """
             mount --make-rprivate / 2>/dev/null  # fails where / is no mount point; then it is private already
             mount -t tmpfs -o size=64k tmpfs "$1" || exit 99
@@ -214,8 +215,8 @@ import Testing
         }
     }
 
-    /// A disk with room for the stream alone: neither it nor its record gets a name.
-    @Test func fullDiskUnderARecord() throws {
+    /// The disk has room for the stream, but not for its record. Neither gets its final name.
+    @Test func fullDiskRemovesStreamAndRecord() throws {
         let script = """
             mount --make-rprivate / 2>/dev/null
             ffmpeg -v error -nostdin -f lavfi -i testsrc=size=320x240:rate=25:duration=1 -c:v libx264 "$1/in.h264" || exit 98
@@ -236,8 +237,8 @@ import Testing
         }
     }
 
-    @Test func renderNodeWithoutPermission() throws {
-        // As another user where this one is root, and in a place where that user may go.
+    @Test func renderNodeWithoutPermissionIsRefused() throws {
+        // Root may open every node, so the test runs as another user then, in a folder which that user may enter.
         let script = """
             chmod 755 "$1"
             cp "$0" "$1/vaenc"
@@ -255,7 +256,7 @@ import Testing
 
     @Test func interruptionLeavesAFinishedFile() throws {
         try Files.withTemporaryFolder { folder in
-            // Until there are pictures in the file.
+            // The signal comes once the file has pictures.
             let run = try EncodeRun.interrupted(
                 ["testsrc:320x240@25:100000", "--device", "reference", "--preset", "7", "-o", "a.mp4"], once: "a.mp4",
                 hasMoreThan: 20_000, in: folder)

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// How recordings of a camera end, and what cannot begin.
+/// How camera recordings end, and which cannot begin.
 @Suite struct CaptureEndTests {
     private static let options = ["--device", "software", "--qp", "20", "--preset", "7"]
 
@@ -11,8 +11,8 @@ import Testing
         }
     }
 
-    /// Whatever happens to the camera, what was recorded stands finished, and the report says why there is no more.
-    @Test(arguments: [1, 2, 17, 40], ["unplug", "stall"]) func theCameraGoes(_ picture: Int, _ how: String) throws {
+    /// If the camera is unplugged or stalls, the recording so far is finished, and the report gives the reason.
+    @Test(arguments: [1, 2, 17, 40], ["unplug", "stall"]) func lostCameraLeavesAFinishedRecording(_ picture: Int, _ how: String) throws {
         try capture(
             "9:formats=NV12,\(how)=\(picture)", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.6"]
         ) { run in
@@ -29,8 +29,7 @@ import Testing
         }
     }
 
-    /// A camera from which nothing came leaves nothing.
-    @Test(arguments: ["unplug=0", "stall=0"]) func nothingComes(_ how: String) throws {
+    @Test(arguments: ["unplug=0", "stall=0"]) func cameraWithoutPicturesLeavesNoFile(_ how: String) throws {
         try capture("9:\(how)", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.5"]) { run in
             #expect(run.status == 75 && run.encode.errorLines.count == 1, "\(run.errors)")
             #expect(run.errors.contains(how == "unplug=0" ? "unplugged" : "gave nothing"), "\(run.errors)")
@@ -38,8 +37,8 @@ import Testing
         }
     }
 
-    /// Drivers that do not come back hold nothing up.
-    @Test func hangingDrivers() throws {
+    /// A driver call that never returns does not block the command.
+    @Test func hangingCameraDriversDoNotBlock() throws {
         try capture("9:hangopen", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.5"]) { run in
             #expect(run.status == 75 && run.errors.contains("not ready"), "\(run.errors)")
         }
@@ -50,8 +49,8 @@ import Testing
         }
     }
 
-    /// Ctrl-C while a camera is being opened, and again: nothing is left of the picture that was to be.
-    @Test(arguments: ["a.jpg", "a.mp4"]) func interruptedWhileTheCameraOpens(output: String) throws {
+    /// Ctrl-C while the camera is opened.
+    @Test(arguments: ["a.jpg", "a.mp4"]) func interruptionDuringOpenLeavesNoFile(output: String) throws {
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 "timeout", ["--foreground", "--preserve-status", "-s", "INT", "0.3", Checkout.vaenc, "capture", "/dev/video9", "-o", output],
@@ -64,7 +63,7 @@ import Testing
     @Test(arguments: [
         ("", "/dev/video9", 66), ("9:busy", "/dev/video9", 69), ("9:denied", "/dev/video9", 77), ("9:plain", "/dev/video9", 65),
         ("9:formats=ZZZZ", "/dev/video9", 69),
-    ]) func whatCannotBegin(_ cameras: String, _ path: String, _ status: Int) throws {
+    ]) func unusableCamerasAreRefused(_ cameras: String, _ path: String, _ status: Int) throws {
         try capture(cameras, [path, "-o", "a.mp4"]) { run in
             #expect(run.status == status, "\(run.errors)")
             #expect(run.encode.errorLines.count == 1 && run.errors.contains(path), "\(run.errors)")
@@ -77,20 +76,20 @@ import Testing
         ["/dev/video9", "--switch-to", "/dev/video8@2", "--switch-to", "/dev/video8@1"], ["/dev/video9", "--stall-timeout", "0"],
         ["/dev/video9", "--input-size", "64x48"], ["/dev/video9", "-o", "a.jpg"],
         ["/dev/video9", "--audio-device", "lavfi:sine", "--audio", "none"],
-    ]) func wrongUsage(_ arguments: [String]) throws {
+    ]) func wrongCaptureOptionsAreUsageErrors(_ arguments: [String]) throws {
         try capture("9:;8:", arguments + ["-o", "a.mp4"]) { run in
             #expect(run.status == 64 && run.encode.errorLines.count == 1, "\(run.errors)")
             #expect(Files.list(run.folder).isEmpty)
         }
     }
 
-    @Test func optionsOfCamerasAlone() throws {
+    @Test func cameraOptionsNeedACamera() throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "--late-frames", "keep", "-o", "a.h264"])
         #expect(result.status == 64 && result.errors.contains("--late-frames"), "\(result.errors)")
     }
 
-    @Test func soundForPicturesAlone() throws {
+    @Test func soundIntoABareStreamIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun("9:", ["/dev/video9", "--audio-device", "lavfi:sine", "-o", "a.h264"] + Self.options, in: folder)
             #expect(run.status == 64 && run.errors.contains("--audio-device"), "\(run.errors)")
@@ -98,8 +97,8 @@ import Testing
         }
     }
 
-    /// An encoder that is held up past the end: what the camera gave before it belongs to the recording, the newest of it.
-    @Test func heldUpOverTheEnd() throws {
+    /// The encoder is blocked past the end of the recording. The newest pictures from before the end are still encoded.
+    @Test func encoderDelayAtTheEndKeepsNewestPictures() throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:formats=NV12,sizes=128x64,rate=30",
@@ -112,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func lossesAreToldWithoutAReport() throws {
+    @Test func lossesAreReportedWithoutJSON() throws {
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 Checkout.vaenc, ["capture", "/dev/video9", "-o", "a.h264", "--frames", "20"] + Self.options,
@@ -121,8 +120,8 @@ import Testing
         }
     }
 
-    /// Ctrl-C: what was recorded stands finished; `timeout` signals twice, and means one.
-    @Test(arguments: [1, 2]) func interrupted(_ count: Int) throws {
+    /// `timeout` sends the signal twice, which counts as one.
+    @Test(arguments: [1, 2]) func interruptionLeavesAFinishedRecording(_ count: Int) throws {
         let script = """
             "$0" capture /dev/video9 -o a.mp4 --device software --json --progress json >report 2>log &
             until grep -qE '"frames":[1-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done

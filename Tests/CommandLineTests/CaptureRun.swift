@@ -1,6 +1,6 @@
 import TestOracles
 
-/// One run of `vaenc capture --json …` on cameras that are played, in a folder of its own.
+/// One run of `vaenc capture --json …` on simulated cameras, in its own folder.
 struct CaptureRun {
     var encode: EncodeRun
     var folder: String
@@ -21,13 +21,13 @@ struct CaptureRun {
                 Checkout.vaenc, [command] + arguments + ["--json"], environment: all, directory: folder, timeout: timeout))
     }
 
-    /// The pictures of an output that is H.264 in Annex B.
+    /// Returns the pictures of an H.264 output in Annex B.
     func frames(_ name: String = "a.h264") throws -> [PlanarFrame] {
         let video = ForeignDecoder.libavcodec.decode(try Files.read(folder + "/" + name))
         return video.messages.isEmpty ? video.frames : []
     }
 
-    /// When each picture of a container is shown, in seconds, in order.
+    /// Returns the sorted presentation times of a container's pictures, in seconds.
     func times(_ name: String) throws -> [Double] {
         let result = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0", name],

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// `vaenc capture` on cameras that are played: what comes, and what becomes of it.
+/// `vaenc capture` on simulated cameras: which pictures arrive, and how they are encoded.
 @Suite struct CaptureTests {
     private static let options = ["--device", "software", "--qp", "8", "--preset", "7"]
 
@@ -39,9 +39,9 @@ import Testing
         #expect(table.output.contains("/dev/video9: Eye, fake") && table.output.contains("64×48@50.00/25.00 128×96"), "\(table.output)")
     }
 
-    /// Every layout comes out as the camera drew it, also where rows have bytes to spare, with consecutive numbers.
+    /// For every pixel format, the pictures match the camera's, with consecutive numbers, even if rows are padded.
     @Test(arguments: ["NV12", "YU12", "YUYV"], [0, 64])
-    func picturesAreTheCameras(_ fourCC: String, _ padding: Int) throws {
+    func encodedPicturesMatchTheCameras(_ fourCC: String, _ padding: Int) throws {
         try capture("9:formats=\(fourCC),sizes=64x48,rate=100,pitch=\(padding)", ["/dev/video9", "-o", "a.h264", "--frames", "12"]) { run in
             #expect(run.status == 0, "\(run.errors)")
             let frames = try run.frames()
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// Nearest of sizes and rates; the encoded size is the camera's; `encode` takes a camera too.
-    @Test(arguments: ["capture", "encode"]) func nearestSize(_ command: String) throws {
+    /// The nearest size and rate are chosen, and the encoded size is the camera's. `encode` accepts a camera too.
+    @Test(arguments: ["capture", "encode"]) func nearestCameraModeIsUsed(_ command: String) throws {
         try capture(
             "9:sizes=64x48+128x96+160x120,rate=60", ["/dev/video9", "-o", "a.h264", "--frames", "3", "--capture-size", "120x90", "--fps", "25"],
             command: command
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func scaledWithBars() throws {
+    @Test func scaledPicturesHaveBars() throws {
         try capture("9:formats=NV12,sizes=64x48", ["/dev/video9", "-o", "a.h264", "--frames", "2", "--size", "96x48"]) { run in
             let frame = try #require(try run.frames().first)
             #expect(frame.width == 96 && frame.height == 48)
@@ -94,8 +94,8 @@ import Testing
         }
     }
 
-    /// JPEG pictures are decoded as libavcodec's program does it; a damaged one is counted and left out.
-    @Test func motionJPEG() throws {
+    /// JPEG pictures are decoded as ffmpeg does it. A damaged one is counted and dropped.
+    @Test func motionJPEGMatchesFFmpegsDecoding() throws {
         try withJPEG { jpeg in
             try capture("9:formats=MJPG,jpeg=\(jpeg),damaged=9", ["/dev/video9", "-o", "a.h264", "--frames", "20"]) { run in
                 #expect(run.status == 0, "\(run.errors)")
@@ -109,7 +109,7 @@ import Testing
                 let best = frames.map { frame in drawn.indices.max { PSNR.luma(frame, drawn[$0]) < PSNR.luma(frame, drawn[$1]) } ?? -1 }
                 #expect(zip(best, best.dropFirst()).allSatisfy { $0 < $1 } && !best.contains(9), "\(best)")
                 for (frame, place) in zip(frames, best) { #expect(PSNR.luma(frame, drawn[place]) > 35) }
-                // JPEG has the full range, and the stream says so.
+                // JPEG has full range, and the stream signals it.
                 let probe = try ProcessRunner.run(
                     "ffprobe", ["-v", "error", "-show_entries", "stream=color_range", "-of", "csv=p=0", "a.h264"], directory: run.folder)
                 #expect(probe.output.hasPrefix("pc"), "\(probe.output)")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// What the driver says of pictures is counted, and faulty ones do not come out.
+    /// Pictures that the driver reports as faulty or dropped are counted and not encoded.
     @Test func faultyPicturesAreCounted() throws {
         try capture(
             "9:formats=NV12,gap=14,error=18,short=22,back=26", ["/dev/video9", "-o", "a.mkv", "--duration", "1"]
@@ -131,8 +131,8 @@ import Testing
         }
     }
 
-    /// Times that are on another clock are replaced by the time of arrival.
-    @Test func otherClocks() throws {
+    /// Timestamps of another clock are replaced by the time of arrival.
+    @Test func timesOfOtherClocksAreReplaced() throws {
         try capture("9:formats=NV12,wallclock", ["/dev/video9", "-o", "a.mkv", "--frames", "20"]) { run in
             #expect(run.status == 0, "\(run.errors)")
             let times = try run.times("a.mkv")
@@ -140,8 +140,9 @@ import Testing
         }
     }
 
-    /// The encoder is slower than the camera: the newest are kept, or all until the driver has no buffers left.
-    @Test(arguments: ["drop", "keep"]) func lateFrames(_ policy: String) throws {
+    /// The encoder is slower than the camera: `drop` keeps the newest pictures, `keep` keeps all until the driver has
+    /// no free buffers.
+    @Test(arguments: ["drop", "keep"]) func lateFramePolicyDecidesWhatIsDropped(_ policy: String) throws {
         let slow = ["--device", "reference", "--codec", "h264", "--qp", "40", "--bframes", "0", "--async-depth", "1"]
         try capture(
             "9:formats=NV12,rate=200", ["/dev/video9", "-o", "a.h264", "--frames", "40", "--late-frames", policy], options: slow,
@@ -155,15 +156,15 @@ import Testing
                 #expect(late > 20)
             } else {
                 #expect(late == 0)
-                // A queue of buffers is encoded without a hole, before the driver drops.
+                // The queued buffers are encoded without a gap, before the driver drops pictures.
                 #expect(zip(numbers, numbers.dropFirst()).prefix(15).allSatisfy { $0 + 1 == $1 }, "\(numbers)")
                 #expect(run.count("droppedByDriver") ?? 0 > 0)
             }
         }
     }
 
-    /// Pictures that the device reads where the camera's driver has put them: nobody copies, nobody maps a surface, and every
-    /// picture is the camera's; also where the encoder holds several for B pictures.
+    /// The device reads the pictures from the camera driver's buffers: none is copied, no surface is mapped, and every
+    /// picture matches the camera's, even if the encoder holds several for B pictures.
     @Test(arguments: [("h264", 0, "NV12"), ("h264", 2, "NV12"), ("hevc", 2, "NV12"), ("h264", 2, "YUYV")])
     func pictureMemoryIsShared(_ codec: String, _ bFrames: Int, _ layout: String) throws {
         try Files.withTemporaryFolder { counts in
@@ -185,7 +186,8 @@ import Testing
                 let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
                 func sum(_ value: (JSONValue) -> Int?) -> Int { lines.compactMap(value).reduce(0, +) }
                 #expect(sum { $0["encoded"]?.int } == 24)
-                // The device's processor makes NV12 of other layouts; the first picture twice, to see whether it does.
+                // The video processor converts other pixel formats to NV12. It converts the first picture twice, to
+                // check for support.
                 #expect(sum { $0["processed"]?.int } == (layout == "NV12" ? 0 : 25))
                 #expect(sum { $0["maps"]?.int } == 0)
                 for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
@@ -195,7 +197,7 @@ import Testing
         }
     }
 
-    /// Several outputs copy the camera's own pictures.
+    /// With several outputs, the camera's pictures are copied.
     @Test(arguments: ["NV12", "YUYV"]) func severalOutputsHaveEveryPicture(layout: String) throws {
         try capture(
             "9:formats=\(layout),sizes=128x96,rate=50,pitch=32", ["/dev/video9", "-o", "a.h264", "-o", "a.h265", "--frames", "12"],
@@ -214,7 +216,7 @@ import Testing
         }
     }
 
-    /// What is not shared is copied, and said.
+    /// If picture memory cannot be shared, pictures are copied and the report gives the reason.
     @Test(arguments: [
         ("9:formats=NV12,noexport", "reference", ["--frames", "4"], "exports no DMA-BUFs"), ("9:formats=NV12", "software", ["--frames", "4"], "in software"),
         ("9:formats=YU12", "reference", ["--frames", "4"], "i420"), ("9:formats=NV12", "reference", ["--frames", "4", "--size", "96x64"], "scaled"),
@@ -228,8 +230,8 @@ import Testing
         }
     }
 
-    /// The encoder holds pictures for longer than the camera has buffers for: what it cannot leave there is copied, and none is lost.
-    @Test func pictureMemoryRunsOut() throws {
+    /// The encoder holds more pictures than the camera has buffers. The excess pictures are copied, and none is lost.
+    @Test func exhaustedCameraBuffersAreCopied() throws {
         try capture(
             "9:formats=NV12,rate=200", ["/dev/video9", "-o", "a.h264", "--frames", "60", "--bframes", "7", "--async-depth", "8"],
             options: ["--device", "reference", "--qp", "20"], environment: ["VAENC_FAULT": "vaEndPicture@*=delay:5"]
@@ -242,8 +244,8 @@ import Testing
         }
     }
 
-    /// A bus that gives no DMA-BUFs.
-    @Test func withoutExport() throws {
+    /// The camera's bus exports no DMA-BUFs.
+    @Test func captureWorksWithoutDMABUFExport() throws {
         try capture("9:formats=NV12,noexport", ["/dev/video9", "-o", "a.h264", "--frames", "3"]) { run in
             #expect(run.status == 0 && run.capture?["cameras"]?.array.first?["exportsBuffers"]?.bool == false)
             let count = try run.frames().count
@@ -251,8 +253,8 @@ import Testing
         }
     }
 
-    /// At its time the other camera goes on, at the first one's size, without a hole.
-    @Test func switching() throws {
+    /// At the switch time the other camera takes over, at the size of the first one, without a gap.
+    @Test func switchedCamerasContinueWithoutGap() throws {
         let cameras = "9:formats=NV12,sizes=64x48,base=60;8:formats=YUYV,sizes=128x96,base=140"
         for name in ["a.h264", "a.mkv"] {
             try capture(
@@ -266,7 +268,7 @@ import Testing
                     #expect(times.count > 45)
                     #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 < 0.09 && $0 < $1 }, "\(times)")
                 } else {
-                    // The mean of the lower part tells the cameras apart.
+                    // The mean luma of the lower part identifies the camera.
                     let levels = try run.frames().map { frame in frame.bytes[(40 * 64)..<(44 * 64)].reduce(0) { $0 + Int($1) } / 256 > 110 }
                     let changes = zip(levels, levels.dropFirst()).filter { $0 != $1 }.count
                     #expect(changes == 2 && levels.first == false && levels.last == false, "\(levels)")
@@ -276,7 +278,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["p.jpg", "p.png"]) func stillPicture(_ name: String) throws {
+    @Test(arguments: ["p.jpg", "p.png"]) func stillPictureMatchesTheCamera(_ name: String) throws {
         try capture("9:formats=NV12,sizes=64x48", ["/dev/video9", "-o", name], options: []) { run in
             #expect(run.status == 0, "\(run.errors)")
             #expect(Files.list(run.folder) == [name])
@@ -286,7 +288,7 @@ import Testing
             let frame = try #require(PlanarFrame.split(raw.stdout, width: 64, height: 48)?.first)
             let number = FakeCameras.number(of: frame)
             #expect(PSNR.luma(frame, FakeCameras.picture(number, width: 64, height: 48)) > 32)
-            // What exists stays.
+            // An existing file is kept.
             let again = try CaptureRun("9:formats=NV12,sizes=64x48", ["/dev/video9", "-o", name], in: run.folder)
             #expect(again.status == 73)
         }

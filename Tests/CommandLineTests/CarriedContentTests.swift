@@ -1,9 +1,10 @@
 import TestOracles
 import Testing
 
-/// What of a file `vaenc encode` carries beside the pictures, and what it reports as left out; judged by ffprobe and ffmpeg.
+/// What `vaenc encode` copies beside the pictures, and what it reports as left out; judged by ffprobe and ffmpeg.
 @Suite struct CarriedContentTests {
-    /// Two streams of sound with languages, subtitles, tags, three chapters and a cover; four seconds.
+    /// Makes a clip of four seconds with two audio streams and their languages, subtitles, tags, three chapters and a
+    /// cover.
     private static let rich = """
         set -e
         printf '1\\n00:00:00,000 --> 00:00:01,000\\nHello\\n\\n' >s.srt
@@ -26,8 +27,8 @@ import Testing
 
     private static let whole = ["0.000000,1.000000,Part 0", "1.000000,3.000000,Part 1", "3.000000,4.000000,Part 3"]
 
-    /// Sound, languages, tags and chapters are in the output; what is not is reported by stream.
-    @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func everything(_ name: String) throws {
+    /// The output has sound, languages, tags and chapters. Each stream that is left out is reported.
+    @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func soundTagsAndChaptersAreCopied(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(Self.rich, in: folder)
             let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--json", "-o", name], in: folder)
@@ -36,7 +37,7 @@ import Testing
             let tags = try Self.probe("format_tags=title,artist,creation_time", name, in: folder).joined()
             #expect(tags.contains("A title") && tags.contains("Somebody") && tags.contains("2020-02-03T04:05:06"), "\(tags)")
             let audio = try Self.probe("stream=codec_name:stream_tags=language:stream_disposition=default", name, in: folder, ["-select_streams", "a"])
-            // Of German QuickTime knows a code that ffprobe calls by the older name.
+            // For German, QuickTime has a code that ffprobe names by the older abbreviation.
             #expect(audio == ["aac,0,\(name == "a.mov" ? "ger" : "deu")", "aac,1,\(name == "a.mov" ? "fra" : "fra")"] , "\(audio)")
             #expect(try RemuxTests.hashes(name, "a", in: folder) == RemuxTests.hashes("in.mp4", "a", in: folder))
             #expect(try Self.probe("stream_tags=language", name, in: folder, ["-select_streams", "v:0"]).first == "ita")
@@ -50,8 +51,8 @@ import Testing
         }
     }
 
-    /// Told on stderr too, without JSON.
-    @Test func toldOnStandardError() throws {
+    /// Without JSON, stderr reports the differences too.
+    @Test func leftOutContentIsReportedOnStandardError() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(Self.rich, in: folder)
             let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "-o", "a.ts", "-o", "a.h264", "-o", "a.flv"], in: folder)
@@ -63,14 +64,15 @@ import Testing
             ] {
                 #expect(run.errors.contains(words), "\(words): \(run.errors)")
             }
-            // The better of the two streams, by the disposition.
+            // The default stream, by its disposition.
             #expect(try RemuxTests.hashes("a.flv", "a", in: folder) == [RemuxTests.hashes("in.mp4", "a", in: folder)[1]])
             #expect(try RemuxTests.hashes("a.ts", "a", in: folder).count == 2)
         }
     }
 
-    /// A bare output of a clip with sound: said, and refused by --strict, unless that is asked for.
-    @Test func soundOfBareOutputs() throws {
+    /// A bare output of a clip with sound reports the missing sound, and --strict refuses it, unless `--audio none` is
+    /// given.
+    @Test func soundMissingFromABareStreamIsReported() throws {
         try Files.withTemporaryFolder { folder in
             let some = [try Fixture.bigBuckBunny.path(), "--device", "software", "--codec", "h264", "--frames", "2", "--size", "64x48", "--json"]
             let run = try EncodeRun(some + ["-o", "a.h264"], in: folder)
@@ -82,8 +84,8 @@ import Testing
         }
     }
 
-    /// Cut as the pictures are, at both ends.
-    @Test(arguments: ["a.mp4", "a.mkv"]) func chaptersOfACut(_ name: String) throws {
+    /// Chapters are cut as the pictures are, at both ends.
+    @Test(arguments: ["a.mp4", "a.mkv"]) func chaptersAreCutWithThePictures(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(Self.rich, in: folder)
             for cut in [["--start", "0.4", "--duration", "1.2"], ["--start", "0.4", "--frames", "30"]] {
@@ -94,8 +96,8 @@ import Testing
         }
     }
 
-    /// Fragments, a pipe, and a recording that is written once more at its end.
-    @Test func fragmentsAndPipes() throws {
+    /// The outputs are fragmented, piped, and a file whose input is a pipe.
+    @Test func fragmentsAndPipesCarryAllContent() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(Self.rich, in: folder)
             let script = """
@@ -116,8 +118,8 @@ import Testing
         }
     }
 
-    /// Wanted without: no tags, no chapters, and nothing to report.
-    @Test func withoutMetadata() throws {
+    /// With `--no-metadata` there are no tags and no chapters, and nothing to report.
+    @Test func noMetadataLeavesTagsAndChaptersOut() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(Self.rich, in: folder)
             try ffmpeg("-i", "\(folder)/in.mp4", "-map", "0:v:0", "-map", "0:a", "-map", "0:s", "-c", "copy", "\(folder)/plain.mp4")
@@ -131,8 +133,8 @@ import Testing
         }
     }
 
-    /// A time code goes on where it is true, and is left out, which is said, where it is not.
-    @Test func timeCodes() throws {
+    /// A time code is copied if it stays correct. Otherwise it is left out and reported.
+    @Test func timeCodeIsKeptOnlyWhileCorrect() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264", "\(folder)/in.mov")
             let some = ["in.mov", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mov"]
@@ -147,8 +149,9 @@ import Testing
         }
     }
 
-    /// Sound that neither the container nor libavcodec takes: the other stream comes out, and this one is reported.
-    @Test func soundThatCannotBeCarried() throws {
+    /// Neither the container nor libavcodec supports one audio stream. The other stream is written, and this one is
+    /// reported.
+    @Test func unsupportedSoundIsLeftOutAndReported() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-map", "0", "-map", "1", "-map", "1",
@@ -164,7 +167,7 @@ import Testing
                 #expect(run.effective("audio")?["used"]?.string == "copy")
                 let entries = run.report?["effective"]?.array ?? []
                 #expect(entries.contains { $0["used"]?.string == "left out" && $0["option"]?.string?.contains("stream 2") == true }, "\(entries)")
-                // What the container does not hold, and libavcodec decodes, becomes AAC.
+                // Sound that the container does not support but libavcodec decodes is encoded as AAC.
                 let both = try EncodeRun(["in.mkv", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", name], in: folder)
                 #expect(both.effective("audio of stream 2")?["used"]?.string == (name == "a.mkv" ? "copy" : "aac"), "\(both.errors)")
             }

@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// `--codec auto`: HEVC where the device encodes the profile, size and depth that are wanted, else H.264; the report says
-/// which and why, for people and for programs.
+/// `--codec auto` chooses HEVC if the device encodes the requested profile, size and bit depth, and H.264 otherwise.
+/// The text and JSON reports give the choice and its reason.
 @Suite struct CodecAutoTests {
     private struct Run {
         var status: Int
@@ -28,14 +28,14 @@ import Testing
         }
     }
 
-    /// Who encodes what, of the vendors' chips.
+    /// The personalities imitate vendors' devices.
     @Test(arguments: [
         (nil, "64x48", "hevc", "encodes HEVC Main of 64×48"), ("iHD-9A49", "256x144", "hevc", "encodes HEVC Main of 256×144"),
         ("i965-5916", "256x144", "h264", "encodes no HEVC"), ("radeonsi-navi21", "256x144", "hevc", "encodes HEVC Main of 256×144"),
-        // Below what it has for HEVC, and not below what it has for H.264.
+        // Below the device's minimum for HEVC, but not below its minimum for H.264.
         ("iHD-9A49", "64x48", "h264", "not 64×48"), ("radeonsi25-raven", "128x128", "h264", "not 128×128"),
     ] as [(String?, String, String, String)])
-    func byDevice(_ personality: String?, _ size: String, _ codec: String, _ why: String) throws {
+    func deviceSupportDecidesTheCodec(_ personality: String?, _ size: String, _ codec: String, _ why: String) throws {
         let run = try vaenc(["testsrc:\(size)@25:2", "-o", "a.mp4"], personality: personality)
         #expect(run.status == 0 && run.codec == codec, "\(run.errors) \(run.why)")
         #expect(run.why.contains(why), "\(run.why)")
@@ -43,8 +43,8 @@ import Testing
         #expect(text.errors.contains(codec == "hevc" ? "HEVC Main@" : "H.264 High@") && text.errors.contains(why), "\(text.errors)")
     }
 
-    /// Ten bits of the input are a reason for HEVC where the device has Main 10; asked for, they are a condition.
-    @Test func byDepth() throws {
+    /// An input of 10 bits selects HEVC if the device supports Main 10. A requested depth of 10 bits requires it.
+    @Test func bitDepthDecidesTheCodec() throws {
         let deep = ["testsrc:256x144@25:2", "--input-format", "p010", "-o", "a.mkv"]
         let main10 = try vaenc(deep, personality: "iHD-9A49")
         #expect(main10.report?["profile"]?.string == "Main 10" && main10.why.contains("HEVC Main 10"), "\(main10.errors)")
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// What only one codec has, decides; and so does what the output can hold.
+    /// An option that only one codec has decides the codec. So does the output format.
     @Test(arguments: [
         (["-o", "a.mp4", "--entropy", "cavlc"], "h264", "an entropy coder"), (["-o", "a.mp4", "--transform-8x8", "off"], "h264", "the 8×8 transform"),
         (["-o", "a.mp4", "--level", "4.2"], "h264", "the level"), (["-o", "a.mp4", "--level", "1b"], "h264", "the level"),
@@ -73,21 +73,21 @@ import Testing
         (["-o", "a.mkv"], "hevc", "the device"), (["-o", "a.bin", "--format", "annexb"], "hevc", "the device"),
         (["-o", "a.mov", "--codec", "h264"], "h264", "asked"), (["-o", "a.mov", "--codec", "hevc"], "hevc", "asked"),
     ])
-    func byWishes(_ arguments: [String], _ codec: String, _ why: String) throws {
+    func optionsAndOutputDecideTheCodec(_ arguments: [String], _ codec: String, _ why: String) throws {
         let run = try vaenc(["testsrc:64x48@25:2"] + arguments)
         #expect(run.status == 0 && run.codec == codec && run.why.contains(why), "\(run.why) \(run.errors)")
     }
 
-    /// FLV and RTMP hold no HEVC: with HEVC asked for that is wrong usage.
-    @Test(arguments: ["a.flv", "rtmp://localhost/live"]) func byContainer(_ output: String) throws {
+    /// FLV and RTMP do not support HEVC: a request for HEVC is a usage error.
+    @Test(arguments: ["a.flv", "rtmp://localhost/live"]) func flvAndRTMPAreH264(_ output: String) throws {
         let refused = try vaenc(["testsrc:64x48@25:2", "-o", output, "--codec", "hevc"])
         #expect(refused.status == 64 && refused.errors.contains("holds no HEVC"), "\(refused.errors)")
         guard output == "a.flv" else { return }
         #expect(try vaenc(["testsrc:64x48@25:2", "-o", output]).codec == "h264")
     }
 
-    /// Named by nobody, an output is called after its codec.
-    @Test func withoutAnOutput() throws {
+    /// Without a given name, the output is named after its codec.
+    @Test func defaultOutputNameFollowsTheCodec() throws {
         #expect(try vaenc(["testsrc:64x48@25:2"]).files == ["test.h265"])
         #expect(try vaenc(["testsrc:64x48@25:2"], personality: "iHD-9A49").files == ["test.h264"])
         #expect(try vaenc(["testsrc:64x48@25:2", "--level", "3.2"]).files == ["test.h264"])
@@ -96,9 +96,9 @@ import Testing
         #expect(try vaenc(["testsrc:64x48@25:2", "--bit-depth", "10"], device: "software").files == ["test.h265"])
     }
 
-    /// A driver that has HEVC in its list alone: H.264 is taken, with the failing call; HEVC that was asked for is an error.
-    @Test func whatIsAdvertisedAndFails() throws {
-        // As often as it is tried.
+    /// The driver lists HEVC but cannot encode it. H.264 is used, and the reason names the failing call.
+    @Test func failingHEVCFallsBackToH264() throws {
+        // The fault covers every attempt.
         let fault = (1...5).map { "vaCreateContext@\($0)=status:2" }.joined(separator: "; ")
         let run = try vaenc(["testsrc:64x48@25:2", "-o", "a.mp4"], fault: fault)
         #expect(run.status == 0 && run.codec == "h264", "\(run.errors)")

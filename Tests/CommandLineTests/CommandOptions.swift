@@ -1,20 +1,20 @@
 import TestOracles
 import Testing
 
-/// The commands of vaenc and their options, as the program describes them itself.
+/// The commands of vaenc and their options, as the program dumps them.
 struct CommandOptions {
     struct Option {
-        /// Without dashes in front of one letter: `--output`, `-o`.
+        /// The names with their dashes: `--output`, `-o`.
         var names: [String]
         var takesValue: Bool
         var isRepeatable: Bool
         var isHidden: Bool
-        /// What help calls the value: `auto|on|off`, `N`.
+        /// The value's name in the help: `auto|on|off`, `N`.
         var valueName: String
-        /// What help says of it.
+        /// The description in the help.
         var help: String
 
-        /// A value that the parser takes.
+        /// A value that the parser accepts.
         var value: String {
             let first = String(valueName.split(separator: "|").first ?? "2")
             return valueName.contains("|") && !first.contains("…") ? first : "2"

@@ -3,7 +3,7 @@ import Testing
 
 /// `vaenc compare` against FFmpeg's psnr and ssim filters.
 @Suite struct CompareTests {
-    /// What the filters say of each picture, and of all: y, u, v and both.
+    /// The filters' values for each picture and overall: y, u, v and combined.
     private struct Judged {
         var psnr: [[Double]] = []
         var ssim: [[Double]] = []
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Fixture.allCases) func realClips(_ clip: Fixture) throws {
+    @Test(arguments: Fixture.allCases) func realClipsMatchFFmpegsFilters(_ clip: Fixture) throws {
         try Files.withTemporaryFolder { folder in
             let distorted = "\(folder)/d.mp4"
             try ffmpeg("-i", clip.path(), "-an", "-c:v", "libx264", "-preset", "ultrafast", "-crf", "35", distorted)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func tenBits() throws {
+    @Test func tenBitClipsMatchFFmpegsFilters() throws {
         try Files.withTemporaryFolder { folder in
             let (reference, distorted) = ("\(folder)/r.mkv", "\(folder)/d.h265")
             try ffmpeg(
@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    /// Equal pictures, raw ones too: no number of decibels.
-    @Test func equalClips() throws {
+    /// Equal pictures, also raw ones, have no PSNR value.
+    @Test func equalClipsHaveFullSimilarity() throws {
         let raw = try Fixture.carphone.rawPath(frames: 10)
         let run = try ToolRun([
             "compare", try Fixture.carphone.path(), raw, "--input-size", "176x144", "--input-format", "i420", "--frames", "10", "--json",
@@ -95,7 +95,7 @@ import Testing
         for key in ["y", "u", "v", "all"] { #expect(run.report?["ssim"]?[key]?.double == 1) }
     }
 
-    @Test func whatCannotBeCompared() throws {
+    @Test func incomparableClipsAreRefused() throws {
         let (clip, bikes) = (try Fixture.carphone.path(), try Fixture.bikes.path())
         let raw = try Fixture.carphone.rawPath(frames: 10)
         let layout = ["--input-size", "176x144"]
@@ -105,11 +105,11 @@ import Testing
         try ToolRun(["compare", clip, "/nowhere/a.mp4"]).expectRefusal(66, "no file")
         try ToolRun(["compare", "-", "-"]).expectRefusal(64, "standard input")
         try ToolRun(["compare", clip, raw]).expectRefusal(64, "--input-size")
-        // A size that no input takes; and one that goes for a name that says nothing.
+        // No input uses the size; an input whose name implies no format uses it.
         try ToolRun(["compare", clip, clip] + layout).expectRefusal(64, "--input-size 176x144 is for raw frames")
         try ToolRun(["compare", clip, clip, "--input-format", "nv12"]).expectRefusal(64, "--input-format nv12 is for raw frames")
         try Files.withTemporaryFolder { folder in
-            // A remedy that is taken: of such a name the layout is not told.
+            // The remedy works: the name implies no format, so the options give it.
             try Files.write(Array("no video".utf8), to: "\(folder)/text.mp4")
             try ToolRun(["compare", clip, "\(folder)/text.mp4"]).expectRefusal(65, "name raw frames .yuv")
             try Files.write(Files.read(raw), to: "\(folder)/raw.bin")
@@ -122,8 +122,8 @@ import Testing
         #expect(scaled.report?["notices"]?.array.count == 2)
     }
 
-    /// Odd sides are padded by one to be encoded: a clip is compared with its encode all the same, without the padding.
-    @Test(arguments: ["65x49", "64x49", "65x48"]) func oddSides(_ size: String) throws {
+    /// Odd sides are padded by one sample for encoding. A clip is compared with its encode without the padding.
+    @Test(arguments: ["65x49", "64x49", "65x48"]) func paddingOfOddSidesIsNotCompared(_ size: String) throws {
         try Files.withTemporaryFolder { folder in
             let (reference, encoded, cropped) = ("\(folder)/r.y4m", "\(folder)/e.mp4", "\(folder)/c.mkv")
             try ffmpeg("-f", "lavfi", "-i", "testsrc=s=\(size):r=25:d=0.4", "-pix_fmt", "yuv420p", reference)
@@ -140,14 +140,14 @@ import Testing
                 let notices = run.report?["notices"]?.array.compactMap(\.string) ?? []
                 #expect(notices.count == 1 && notices.first?.contains("only the") == true, "\(notices)")
             }
-            // More than the padding is another size.
+            // A difference of more than the padding is another size.
             try ffmpeg("-i", encoded, "-vf", "crop=60:44:0:0", "-pix_fmt", "yuv420p", "-c:v", "ffv1", "\(folder)/small.mkv")
             try ToolRun(["compare", reference, "\(folder)/small.mkv"]).expectRefusal(65, "--size")
         }
     }
 
-    /// Pictures are compared as they are stored, which is said where only one clip is to be turned.
-    @Test func aTurnIsReported() throws {
+    /// Pictures are compared as stored. If only one clip has a rotation, a notice reports it.
+    @Test func differentRotationIsReported() throws {
         try Files.withTemporaryFolder { folder in
             for name in ["a.mp4", "turned.mp4"] {
                 let made = try ProcessRunner.run(

@@ -1,21 +1,21 @@
 import TestOracles
 import Testing
 
-/// Each container with each codec that it holds, as two players show it.
+/// Each container with each codec that it supports, played by ffmpeg and GStreamer.
 @Suite struct ContainerTests {
     private static let frameCount = 12
     private static let (width, height) = (160, 96)
 
-    /// What is encoded: H.264, HEVC in 8 bits and in 10, with B pictures and more than one group.
+    /// The encoded codec and bit depth: H.264, HEVC in 8 bits and in 10, with B pictures and more than one GOP.
     enum Coding: String, CaseIterable {
         case h264, hevc, main10
 
         var codec: StreamCodec { self == .h264 ? .h264 : .hevc }
         var isDeep: Bool { self == .main10 }
-        /// Copied packets into each container, and new AAC into each.
+        /// Both copied packets and new AAC are tested in each container.
         var sound: String { self == .hevc ? "copy" : "aac" }
         var containers: [String] { ["mp4", "mov", "mkv", "ts", "m3u8"] + (codec == .h264 ? ["flv"] : []) }
-        /// GStreamer's name of the samples.
+        /// GStreamer's name of the sample format.
         var layout: String { isDeep ? "I420_10LE" : "I420" }
 
         var options: [String] {
@@ -24,9 +24,9 @@ import Testing
         }
     }
 
-    /// The pictures are those of the bare stream as libavcodec has them, sample by sample, in ffmpeg and in GStreamer; the
-    /// sound is as long as they are, and neither comes before the other.
-    @Test(arguments: Coding.allCases) func plays(_ coding: Coding) throws {
+    /// In ffmpeg and in GStreamer, every sample of every picture is as libavcodec decodes it from the bare stream.
+    /// Sound and pictures start and end together.
+    @Test(arguments: Coding.allCases) func containersPlayInFFmpegAndGStreamer(_ coding: Coding) throws {
         try Files.withTemporaryFolder { folder in
             let common = [try Fixture.bigBuckBunny.path()] + coding.options
             let bare = "a.\(coding.codec.fileExtension)"
@@ -55,15 +55,15 @@ import Testing
                 #expect(video.count == Self.frameCount, "\(path)")
                 #expect(abs(video.start - sound.start) < 0.04 && abs(video.end - sound.end) < 0.042, "\(path): \(played.spans)")
             }
-            // No player opens bare lengths: with start codes in their place they are the other bare stream.
+            // No player opens a length-prefixed stream. With start codes instead of the lengths it is the bare stream.
             let isStream = Self.annexB(of: try Files.read("\(folder)/a.avcc")) == stream
             #expect(isStream)
         }
     }
 
-    /// Where every picture is a key frame, with HRD parameters and without: the software encoders' parameter sets in the container are
-    /// those of the pictures.
-    @Test(arguments: StreamCodec.allCases, ["on", "off"]) func playsIntraPictures(_ codec: StreamCodec, hrd: String) throws {
+    /// Every picture is a key frame, with HRD parameters and without. The parameter sets in the container match those
+    /// of the pictures.
+    @Test(arguments: StreamCodec.allCases, ["on", "off"]) func intraOnlyContainersPlay(_ codec: StreamCodec, hrd: String) throws {
         try Files.withTemporaryFolder { folder in
             let common = [
                 "testsrc:\(Self.width)x\(Self.height)@25:6", "--device", "software", "--codec", codec.rawValue, "--preset", "7", "--gop", "1",
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// What a container or a file's name does not hold is wrong usage, in one line, before anything is made.
+    /// What the container or the file's name does not support is a usage error in one line, before any file is written.
     @Test(arguments: [
         ["--codec", "hevc", "-o", "a.flv"], ["--profile", "main10", "-o", "a.flv"], ["--bit-depth", "10", "-o", "a.flv"],
         ["--codec", "hevc", "-o", "rtmp://127.0.0.1:1/live/a"], ["--codec", "hevc", "-o", "a.mp4", "-o", "b.flv"],
@@ -92,7 +92,7 @@ import Testing
         ["--audio", "copy", "-o", "a.h264"], ["--audio", "aac", "-o", "a.h265"], ["--audio", "copy", "--format", "avcc", "-o", "a.avcc"],
         ["--sample-entry", "hev1", "-o", "a.mkv"], ["-o", "a.avi"], ["-o", "a"], ["--format", "webm", "-o", "a.webm"],
         ["--format", "hls", "-o", "-"],
-    ]) func refuses(_ arguments: [String]) throws {
+    ]) func unsupportedContentIsAUsageError(_ arguments: [String]) throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun([try Fixture.bigBuckBunny.path(), "--device", "reference", "--frames", "2"] + arguments, in: folder)
             #expect(run.status == 64 && run.errorLines.count == 1, "\(run.status): \(run.errors)")
@@ -112,7 +112,8 @@ import Testing
         return place == bytes.count ? result : nil
     }
 
-    /// The samples that ffmpeg shows, and first time, end and number of the pictures and of the sound's frames, in seconds.
+    /// Returns the samples that ffmpeg decodes, and the start, end and number of the pictures and of the sound's
+    /// frames, in seconds.
     private static func ffmpeg(
         _ path: String, in folder: String
     ) throws -> (pictures: [UInt8], spans: [String: (start: Double, end: Double, count: Int)]) {
@@ -125,7 +126,8 @@ import Testing
         return (result.stdout, spans(String(decoding: try Files.read("\(folder)/times"), as: UTF8.self)))
     }
 
-    /// Reads FFmpeg's framehash: `#tb 0: 1/25`, `#media_type 0: video`, then stream, dts, pts, duration, size, hash a line.
+    /// Parses FFmpeg's framehash: `#tb 0: 1/25`, `#media_type 0: video`, then one line a frame: stream, dts, pts,
+    /// duration, size, hash.
     private static func spans(_ text: String) -> [String: (start: Double, end: Double, count: Int)] {
         var units: [String: Double] = [:], kinds: [String: String] = [:]
         var spans: [String: (start: Double, end: Double, count: Int)] = [:]
@@ -141,7 +143,7 @@ import Testing
         return spans
     }
 
-    /// The samples that GStreamer shows; memory of any kind may hold them on the way (ANY).
+    /// Returns the samples that GStreamer decodes. Any kind of memory may be used between its elements (ANY).
     private static func gstreamer(_ path: String, _ coding: Coding, in folder: String) throws -> [UInt8] {
         let result = try ProcessRunner.run(
             "gst-launch-1.0",

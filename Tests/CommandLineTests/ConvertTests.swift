@@ -3,11 +3,11 @@ import Testing
 
 /// `vaenc convert` against FFmpeg's muxer and bit stream filters, on real streams.
 @Suite struct ConvertTests {
-    /// What FFmpeg's MP4 muxer makes of a byte stream: its samples, one after the other.
+    /// Returns the concatenated samples that FFmpeg's MP4 muxer writes for a byte stream.
     private func samples(of stream: String, _ sample: StreamSample, in folder: String) throws -> [UInt8] {
         let file = "\(folder)/m.mp4"
         var arguments = ["-f", sample.codec, "-i", stream, "-c", "copy"]
-        // hvc1 would leave the parameter sets out.
+        // With hvc1 the muxer would remove the parameter sets.
         if sample.isHEVC { arguments += ["-tag:v", "hev1"] }
         let run = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments + [file])
         try #require(run.status == 0, "\(run.errors)")
@@ -23,8 +23,8 @@ import Testing
         return []
     }
 
-    /// FFmpeg's parser of bare HEVC gives the zero byte of the next start code to the NAL unit before it, and so does
-    /// its MP4 file.
+    /// Removes trailing zeros of NAL units: FFmpeg's parser of bare HEVC assigns the zero byte of the next start code
+    /// to the previous NAL unit, and its muxer writes it into MP4.
     private static func withoutTrailingZeros(_ samples: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var index = samples.startIndex
@@ -38,7 +38,7 @@ import Testing
         return result
     }
 
-    @Test(arguments: StreamSample.allCases) func realStreamsBothWays(_ sample: StreamSample) throws {
+    @Test(arguments: StreamSample.allCases) func realStreamsConvertBothWays(_ sample: StreamSample) throws {
         try Files.withTemporaryFolder { folder in
             let stream = try sample.make(in: folder).stream
             let expected = try samples(of: stream, sample, in: folder)
@@ -54,11 +54,11 @@ import Testing
             let home = try ToolRun(["convert", prefixed, "-o", back, "--record", "\(folder)/record", "--json"])
             #expect(home.status == 0, "\(home.errorLines)")
             #expect(home.report?["nalUnits"]?.int == there.report?["nalUnits"]?.int)
-            // Nothing was lost or added: FFmpeg takes the same samples out of both.
+            // Nothing was lost or added: FFmpeg reads the same samples from both.
             #expect(try samples(of: back, sample, in: folder) == expected)
             #expect(try Files.read(back).count == expected.count)
 
-            // Two bytes of length, where slices are not too long for that, by way of pipes, and back again.
+            // Lengths of two bytes if the slices fit, through pipes in both directions.
             let size = sample == .bigBuckBunny ? 4 : 2
             let script = #""$0" convert - -o - --format avcc --length-size \#(size) | "$0" convert - -o - --format annexb"#
             let piped = try ProcessRunner.run("bash", ["-c", "set -o pipefail; cat \(stream) | { \(script); }", Checkout.vaenc])
@@ -67,21 +67,20 @@ import Testing
         }
     }
 
-    /// The record that FFmpeg writes into MP4 is the one that is written here, and its parameter sets come back to a
-    /// stream that has none.
-    @Test func records() throws {
+    /// The written record equals FFmpeg's in MP4, and its parameter sets are inserted into a stream that has none.
+    @Test func recordMatchesFFmpegAndRestoresParameterSets() throws {
         try Files.withTemporaryFolder { folder in
             let (container, stream) = try StreamSample.bikes.make(in: folder)
             let record = "\(folder)/avcC"
             #expect(try ToolRun(["convert", stream, "-o", "\(folder)/a.avcc", "--record", record]).status == 0)
             let bytes = try Files.read(record)
-            // ffmpeg writes the box anew when it muxes.
+            // ffmpeg writes its own box when it muxes.
             try ffmpeg("-i", stream, "-c", "copy", "\(folder)/own.mp4")
             let file = try Files.read("\(folder)/own.mp4")
             let place = try #require(file.indices.dropLast(8).first { file[$0..<$0 + 4].elementsEqual("avcC".utf8) })
             #expect(file[(place + 4)...].starts(with: bytes))
 
-            // bikes.mp4 has its parameter sets in the header alone: its samples are a stream without any.
+            // bikes.mp4 has its parameter sets only in the header, so its samples are a stream without any.
             let bare = "\(folder)/bare.avcc"
             try Files.write(try payload(of: container), to: bare)
             let whole = "\(folder)/whole.h264"
@@ -101,14 +100,14 @@ import Testing
         return Array(bytes[place + 4..<place - 4 + size])
     }
 
-    @Test func malformedInputLeavesNothing() throws {
+    @Test func malformedInputIsRefusedWithoutOutput() throws {
         try Files.withTemporaryFolder { folder in
             let (container, stream) = try StreamSample.carphone.make(in: folder)
             let prefixed = "\(folder)/a.avcc"
             #expect(try ToolRun(["convert", stream, "-o", prefixed]).status == 0)
             let bytes = try Files.read(prefixed)
             let (broken, out) = ("\(folder)/broken.avcc", "\(folder)/out.h264")
-            // The places of the lengths, to know where a cut or a bad length is.
+            // The offsets of the lengths, which tell where a cut or a bad length is.
             var lengths: [Int] = []
             var index = 0
             while index < bytes.count {
@@ -148,12 +147,12 @@ import Testing
         }
     }
 
-    /// 60 MB through a pipe, in less than 40.
-    @Test func memoryStaysConstant() throws {
+    /// 60 MB pass through a pipe with less than 40 MB of memory.
+    @Test func memoryIsConstantOverALongStream() throws {
         try Files.withTemporaryFolder { folder in
             let stream = try StreamSample.carphone.make(in: folder).stream
             let count = 60_000_000 / (Files.size(stream) ?? 1)
-            // Counted by a small parent: a child's largest size is at first that of whoever started it.
+            // Measured from a small parent process, because a child's peak size starts as that of its parent.
             let child = """
                 import resource, subprocess, sys
                 out = subprocess.Popen(["wc", "-c"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

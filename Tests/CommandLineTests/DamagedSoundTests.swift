@@ -1,13 +1,15 @@
 import TestOracles
 import Testing
 
-/// Sound whose packets are damaged: what of it is lost when it is encoded anew is counted and said. libavcodec says how much that is.
+/// Damaged packets of sound: if the sound is re-encoded, the lost packets are counted and reported. libavcodec gives
+/// the expected number.
 @Suite struct DamagedSoundTests {
     enum Codec: String, CaseIterable {
         case aac, alac, ac3, flac
 
         var file: String { self == .aac || self == .alac ? "in.mov" : "in.mkv" }
-        /// Decoded with an error of the checksum's, and else not at all.
+        /// If true, a checksum error is detected and the packet is still decoded. Otherwise a damaged packet is not
+        /// decoded.
         var hasChecksum: Bool { self == .ac3 || self == .flac }
 
         func damage(_ packet: inout ArraySlice<UInt8>) {
@@ -19,7 +21,7 @@ import Testing
         }
     }
 
-    /// Two seconds of pictures and noise.
+    /// Makes a clip of two seconds of pictures and noise.
     private static func make(_ codec: Codec, in folder: String) throws -> String {
         let path = "\(folder)/\(codec.file)"
         try ffmpeg(
@@ -28,7 +30,7 @@ import Testing
         return path
     }
 
-    /// Damages packets of the sound where ffprobe finds them: the container stays whole.
+    /// Damages packets of the sound at the offsets that ffprobe reports. The container stays intact.
     private static func damage(_ path: String, _ codec: Codec, packets: Range<Int>) throws {
         let probe = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-select_streams", "a", "-show_entries", "packet=pos,size", "-of", "default=nk=0:nw=1", path])
@@ -42,7 +44,7 @@ import Testing
         try Files.write(bytes, to: path)
     }
 
-    /// The frames of sound that ffmpeg decodes, and its complaints of checksums.
+    /// Returns the number of audio frames that ffmpeg decodes, and of its checksum errors.
     private static func decoded(_ path: String) throws -> (frames: Int, complaints: Int) {
         let frames = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-count_frames", "-select_streams", "a", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", path])
@@ -51,7 +53,7 @@ import Testing
         return (Int(frames.output.prefix { $0.isNumber }) ?? 0, run.errors.split(separator: "\n").count { $0.contains("CRC") })
     }
 
-    @Test(arguments: Codec.allCases) func isCounted(_ codec: Codec) throws {
+    @Test(arguments: Codec.allCases) func damagedSoundPacketsAreCounted(_ codec: Codec) throws {
         try Files.withTemporaryFolder { folder in
             let path = try Self.make(codec, in: folder)
             let whole = try Self.decoded(path)
@@ -63,12 +65,12 @@ import Testing
             let lost = codec.hasChecksum ? rest.complaints : whole.frames - rest.frames
             try #require(lost == 3, "\(whole) \(rest)")
             let words = "3 packets of sound (stream 1) are damaged"
-            // Each output decodes the sound: the packets are the input's.
+            // Each output decodes the sound, but each damaged packet is counted once.
             let run = try EncodeRun(command + ["a.mkv", "-o", "a.mp4"], in: folder)
             #expect(run.status == 0 && run.report?["input"]?["damagedSoundPackets"]?.int == lost, "\(run.errors)")
             #expect(run.report?["notices"]?.array.contains { $0.string?.contains(words) == true } == true)
             #expect(run.errors.contains(words), "\(run.errors)")
-            // What stands in lasts as long.
+            // The replacement for the lost sound has the same duration.
             for name in ["whole.mkv", "a.mkv"] {
                 let sound = try #require(try SoundTests.spans(name, in: folder)["audio"])
                 #expect(abs(sound.end - sound.start - 2) < 0.05, "\(name) \(sound)")
@@ -80,8 +82,8 @@ import Testing
         }
     }
 
-    /// What nobody hears is no loss: damage before the start. Copied packets are not looked into.
-    @Test func whatIsLeftOutDoesNotCount() throws {
+    /// Damage outside the encoded range is no loss. Copied packets are not checked.
+    @Test func damageInUnusedSoundIsNotCounted() throws {
         try Files.withTemporaryFolder { folder in
             let path = try Self.make(.aac, in: folder)
             try Self.damage(path, .aac, packets: 10..<13)

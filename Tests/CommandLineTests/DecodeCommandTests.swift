@@ -1,7 +1,7 @@
 import Testing
 import TestOracles
 
-/// `vaenc decode`, against what ffmpeg decodes.
+/// `vaenc decode`, compared with ffmpeg.
 @Suite struct DecodeCommandTests {
     private func decode(_ arguments: [String], input: [UInt8] = [], in folder: String? = nil) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, ["decode"] + arguments, input: input, directory: folder, timeout: 60)
@@ -14,7 +14,7 @@ import TestOracles
     }
 
     @Test(arguments: [Fixture.bikes, .carphone])
-    func picturesAreFFmpegs(clip: Fixture) throws {
+    func decodedPicturesMatchFFmpeg(clip: Fixture) throws {
         try Files.withTemporaryFolder { folder in
             let path = try clip.path()
             let result = try decode([path, "-o", folder + "/out.y4m", "--json"])
@@ -23,20 +23,20 @@ import TestOracles
             #expect(report?["frames"]?["decoded"]?.int == clip.frameCount && report?["frames"]?["skipped"]?.int == 0)
             #expect(report?["device"]?["kind"]?.string == "software")
             #expect(report?["width"]?.int == clip.width && report?["height"]?.int == clip.height)
-            // The first lines may differ in what they say beside size and rate.
+            // The header lines may differ in more than size and rate.
             func pictures(_ bytes: [UInt8]) -> ArraySlice<UInt8> { bytes[(bytes.firstIndex(of: 10) ?? 0)...] }
             let expected = try ffmpeg(["-i", path, "-f", "yuv4mpegpipe", "-"])
             #expect((pictures(try Files.read(folder + "/out.y4m")) == pictures(expected)) as Bool)
-            // ffmpeg reads the file as it was written.
+            // ffmpeg reads the written file.
             let again = try ffmpeg(["-i", folder + "/out.y4m", "-f", "rawvideo", "-pix_fmt", "nv12", "-"])
             #expect(try decode([path, "-o", folder + "/out.nv12"]).status == 0)
             #expect(try Files.read(folder + "/out.nv12") == again)
         }
     }
 
-    /// Of 10 bits, 4:2:2 and 4:4:4, planes stay as they are.
+    /// Planes of 10 bits, 4:2:2 and 4:4:4 are not converted.
     @Test(arguments: ["yuv420p10le", "yuv422p", "yuv444p", "gray"])
-    func layoutsStay(layout: String) throws {
+    func pixelFormatsAreKept(layout: String) throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/in.mkv"
             _ = try ffmpeg(["-f", "lavfi", "-i", "testsrc=96x64:rate=25", "-frames:v", "8", "-pix_fmt", layout, "-c:v", "libx265",
@@ -48,7 +48,7 @@ import TestOracles
         }
     }
 
-    @Test func startDurationFramesAndSize() throws {
+    @Test func startDurationFramesAndSizeAreApplied() throws {
         let path = try Fixture.carphone.path()
         let all = try Fixture.carphone.frames()
         let some = try decode([path, "-o", "-", "--start", "1", "--frames", "5"])
@@ -61,8 +61,8 @@ import TestOracles
         #expect(rest.count == 15 * (6 + 88 * 72 * 3 / 2))
     }
 
-    /// The device that decodes scales too, within bars and to odd sizes as well; where, stands in the report.
-    @Test(arguments: ["software", "reference"], ["88x72", "61x97", "300x200"]) func scaling(_ device: String, _ size: String) throws {
+    /// The decoding device scales too, also with bars and to odd sizes. The report says where pictures are scaled.
+    @Test(arguments: ["software", "reference"], ["88x72", "61x97", "300x200"]) func scalingRunsWhereDecodingDoes(_ device: String, _ size: String) throws {
         try Files.withTemporaryFolder { folder in
             let output = folder + "/a.y4m"
             let some = [try Fixture.carphone.path(), "--device", device, "--frames", "3", "--json", "--overwrite", "-o", output]
@@ -82,12 +82,12 @@ import TestOracles
         }
     }
 
-    /// Whatever call of the scaling fails, every picture comes: scaled on the device, or in memory.
+    /// Whichever call fails during scaling, every picture is output, scaled on the device or in memory.
     @Test(arguments: [
         "vaEndPicture@25=lost", "vaBeginPicture@2+=status:1", "vaSyncSurface2@3=status:7", "vaDeriveImage@4=lost", "vaMapBuffer@6=lost",
         "vaCreateContext@2=status:2", "vaCreateSurfaces@2+=status:2", "vaRenderPicture@*/7=status:1",
     ])
-    func scalingSurvives(_ fault: String) throws {
+    func failedScalingLosesNoPicture(_ fault: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 Checkout.vaenc,
@@ -99,12 +99,12 @@ import TestOracles
         }
     }
 
-    /// Pictures that cannot be read from the device, twice: libavcodec goes on with the same pictures.
+    /// Reading pictures from the device fails twice. libavcodec continues with the same pictures.
     @Test(arguments: [
         "vaGetImage@1+=status:1", "vaSyncSurface@5+=status:1", "vaGetImage@5=status:1; vaGetImage@25=status:1",
         "vaGetImage@5=lost; vaGetImage@30=lost", "vaMapBuffer@9=status:1; vaMapBuffer@60+=status:1",
     ])
-    func readingFailsTwice(_ fault: String) throws {
+    func repeatedReadFailureFallsBackToLibavcodec(_ fault: String) throws {
         try Files.withTemporaryFolder { folder in
             let command = ["decode", try Fixture.carphone.path(), "--frames", "60", "-o", "a.y4m", "--overwrite", "--device"]
             let run = try ProcessRunner.run(
@@ -116,8 +116,8 @@ import TestOracles
         }
     }
 
-    /// A call that comes back after its time limit finds the decoder that it works with, though others have given it up.
-    @Test(arguments: ["vaEndPicture@20", "vaBeginPicture@5", "vaRenderPicture@40"]) func callsThatComeBackLate(_ call: String) throws {
+    /// A call returns after its timeout, when the session has given up the decoder. The decoder still exists for it.
+    @Test(arguments: ["vaEndPicture@20", "vaBeginPicture@5", "vaRenderPicture@40"]) func lateDeviceCallsAreSafe(_ call: String) throws {
         try Files.withTemporaryFolder { folder in
             let command = ["decode", try Fixture.bikes.path(), "-o", "a.y4m", "--overwrite", "--device"]
             let run = try ProcessRunner.run(
@@ -130,8 +130,8 @@ import TestOracles
         }
     }
 
-    /// Pictures that others refer to, missing in the middle: those before are told of, and nothing stands under the name.
-    @Test(arguments: ["libx264", "libx265"]) func missingPictures(_ encoder: String) throws {
+    /// Reference pictures are missing in the middle. The error names the last picture before them, and no file is left.
+    @Test(arguments: ["libx264", "libx265"]) func missingReferencePicturesAreAnError(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
@@ -151,8 +151,8 @@ import TestOracles
         }
     }
 
-    /// A first key picture that is damaged: nothing before the next one can be decoded.
-    @Test func damagedBeginning() throws {
+    /// The first key picture is damaged, so nothing before the next one can be decoded.
+    @Test func picturesBeforeTheFirstGoodKeyAreSkipped() throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
@@ -170,8 +170,8 @@ import TestOracles
         }
     }
 
-    /// Pictures of another size in the middle are brought to the first one's, and that is told.
-    @Test func aSizeMayChange() throws {
+    /// Pictures of another size in the middle are scaled to the first size, and this is reported.
+    @Test func sizeChangeIsScaledAndReported() throws {
         try Files.withTemporaryFolder { folder in
             for (index, size) in ["96x64", "128x80", "96x64"].enumerated() {
                 let made = try ProcessRunner.run(
@@ -192,8 +192,9 @@ import TestOracles
         }
     }
 
-    /// Samples of more bits in the middle are rounded to the first ones', and that is told; fewer lose nothing.
-    @Test func theDepthMayChange() throws {
+    /// Samples of a higher bit depth in the middle are rounded to the first depth, and this is reported. A lower depth
+    /// loses nothing.
+    @Test func depthChangeIsRoundedAndReported() throws {
         try Files.withTemporaryFolder { folder in
             for (name, format) in [("8", "yuv420p"), ("10", "yuv420p10le")] {
                 try RemuxTests.make(
@@ -223,8 +224,8 @@ import TestOracles
         }
     }
 
-    /// Pictures that lead the first key picture and refer to what was before it cannot be decoded: they are counted.
-    @Test(arguments: ["software", "reference"]) func whatLeadsTheFirstIsCounted(_ device: String) throws {
+    /// Leading pictures of the first key picture that refer to earlier pictures cannot be decoded. They are counted.
+    @Test(arguments: ["software", "reference"]) func undecodableLeadingPicturesAreCounted(_ device: String) throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.carphone.path()
             try RemuxTests.make(
@@ -232,7 +233,7 @@ import TestOracles
                 ffmpeg -v error -i \(clip) -frames:v 40 -c:v libx265 -x265-params log-level=none:keyint=10:min-keyint=10:open-gop=1:repeat-headers=1:bframes=3:scenecut=0 a.h265
                 """, in: folder)
             let bytes = try Files.read(folder + "/a.h265")
-            // From the second video parameter set on.
+            // Starts at the second video parameter set.
             let sets = bytes.indices.dropLast(4).filter { bytes[$0..<$0 + 4].elementsEqual([0, 0, 1, 0x40]) }
             try #require(sets.count > 2)
             try Files.write(Array(bytes[(sets[1] - 1)...]), to: folder + "/b.h265")
@@ -249,8 +250,8 @@ import TestOracles
         }
     }
 
-    /// Interlaced pictures become progressive ones, and that is said.
-    @Test func fields() throws {
+    /// Interlaced pictures are deinterlaced, and this is reported.
+    @Test func deinterlacingIsReported() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -f lavfi -i testsrc2=s=128x96:rate=50:duration=0.4 -vf interlace -flags +ildct+ilme -c:v libx264 a.mp4", in: folder)
@@ -259,7 +260,7 @@ import TestOracles
         }
     }
 
-    @Test func whatCannotBeDone() throws {
+    @Test func impossibleDecodesAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             let path = try Fixture.carphone.path()
             try Files.write([1], to: folder + "/there.y4m")
@@ -286,26 +287,27 @@ import TestOracles
                 #expect(!Files.exists(folder + "/a.y4m") && !Files.exists(folder + "/a.y4m.part"), "\(arguments)")
             }
             #expect(try decode([path, "-o", "there.y4m", "--overwrite"], in: folder).status == 0)
-            // A pipe gets the good pictures, and the error comes after them.
+            // A pipe gets the pictures before the damage, then the error is reported.
             let piped = try decode(["damaged.h264", "-o", "-"], in: folder)
             let good = piped.stdout.drop { $0 != 10 }.dropFirst()
             let count = good.count / (6 + 176 * 144 * 3 / 2)
             #expect(piped.status == 65 && count > 40 && count < 100)
-            // B pictures that are shown before the damaged one may refer to it: two, as this stream is reordered.
+            // Up to two B pictures that are displayed before the damaged one may refer to it, as this stream is
+            // reordered.
             let sure = max(0, count - 2)
             let expected = try Fixture.carphone.frames().prefix(sure).flatMap { Array("FRAME\n".utf8) + $0.bytes }
             #expect((Array(good.prefix(expected.count)) == expected) as Bool)
         }
     }
 
-    /// What an output of pictures has no place for is reported: times that are not evenly spaced, and a rotation.
-    @Test func whatPicturesDoNotHoldIsReported() throws {
+    /// Properties that raw pictures cannot store are reported: uneven times and a rotation.
+    @Test func lostTimesAndRotationAreReported() throws {
         try Files.withTemporaryFolder { folder in
             let source = ["-f", "lavfi", "-i", "testsrc=64x48:rate=25", "-frames:v", "12", "-pix_fmt", "yuv420p", "-c:v", "libx264"]
             _ = try ffmpeg(source + [folder + "/even.mp4"])
             _ = try ffmpeg(source + [folder + "/turned.mp4"])
             try TurnedClip.turn(folder + "/turned.mp4")
-            // Every picture but the third, fourth and fifth.
+            // All pictures except the third, fourth and fifth.
             _ = try ffmpeg(source + ["-vf", "select='lt(n,2)+gt(n,4)'", "-fps_mode", "vfr", folder + "/gap.mp4"])
             func notices(_ name: String) throws -> [String] {
                 let result = try decode([name, "-o", "out.y4m", "--overwrite", "--json"], in: folder)

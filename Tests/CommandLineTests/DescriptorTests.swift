@@ -2,9 +2,9 @@ import TestOracles
 import Testing
 
 @Suite struct DescriptorTests {
-    /// The table of descriptors has its size before there are threads, which would make its growth wait.
-    @Test func theTableIsLargeFromTheStart() throws {
-        // The pipe opens for writing when vaenc opens it for reading.
+    /// The descriptor table is enlarged before there are threads, because with threads its growth blocks.
+    @Test func descriptorTableIsEnlargedAtStart() throws {
+        // Opening the pipe for writing waits until vaenc opens it for reading.
         let script = """
             mkfifo in.y4m
             "$1" encode in.y4m -o out.h264 --device reference &
@@ -22,8 +22,8 @@ import Testing
         }
     }
 
-    /// With few descriptors (`ulimit -n`) a command does its work, or ends with one line about them and leaves nothing. A segment that
-    /// could not be created was to get another name, and a benchmark without pipes was a failure of input or output.
+    /// With few descriptors (`ulimit -n`) a command succeeds, or fails with one line that names the limit and leaves no
+    /// file. Earlier, a failed segment was blamed on its name, and a benchmark without pipes on input or output.
     @Test(arguments: [
         ["encode", "clip.mp4", "--device", "software", "--codec", "h264", "-o", "o.mp4", "-o", "o.h264"],
         ["encode", "clip.mp4", "--device", "software", "--codec", "hevc", "-o", "o.mkv"],
@@ -33,11 +33,11 @@ import Testing
         ["inspect", "clip.mp4"], ["compare", "clip.mp4", "clip.mp4"], ["probe"],
         ["bench", "clip.mp4", "--device", "software", "--qp", "30,34", "--frames", "3", "--no-ffmpeg"],
     ])
-    func fewDescriptors(_ command: [String]) throws {
+    func descriptorLimitIsReportedCleanly(_ command: [String]) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-i", Fixture.carphone.path(), "-frames:v", "3", "-an", "-c", "copy", folder + "/clip.mp4")
             let arguments = command.map { $0 == "clip.mp4" ? folder + "/clip.mp4" : $0 }
-            // With three, the standard streams alone, no program is loaded.
+            // With three descriptors, only the standard streams, no program can be loaded.
             for limit in 4...30 {
                 try Files.withTemporaryFolder { place in
                     let run = try ProcessRunner.run(
@@ -46,7 +46,7 @@ import Testing
                     let what = "\(limit), \(command): \(run.status) \(run.errors)"
                     #expect(!run.timedOut && [0, 69].contains(run.status) && (limit < 30 || run.status == 0), "\(what)")
                     if run.status != 0 {
-                        // The benchmark says what it is at.
+                        // The benchmark prints its progress.
                         let lines = run.errorLines.filter { !$0.hasPrefix("vaenc: bench: ") }
                         #expect(lines.count == 1 && run.errors.contains("ulimit -n"), "\(what)")
                         #expect(Files.list(place).isEmpty, "\(what)")
@@ -56,8 +56,8 @@ import Testing
         }
     }
 
-    /// What keeps the benchmark from writing its clip is named by its errno, and the remedy is that reason's.
-    @Test func benchmarkFiles() throws {
+    /// If the benchmark cannot write its clip, the error names the errno and its remedy.
+    @Test func benchmarkNamesItsFileErrors() throws {
         let command = "exec \"$0\" bench testsrc:96x64@25:3 --device software --qp 30,34 --frames 3 --no-ffmpeg"
         let cases = [
             ("trap '' XFSZ; ulimit -f 1", 74, ["clip.nv12", "File too large", "ulimit -f"]),
@@ -73,8 +73,8 @@ import Testing
         }
     }
 
-    /// Closed standard streams: a file gets none of their numbers, and nothing that is meant for them is written into it.
-    @Test func closedStreamsAreNoOutputs() throws {
+    /// If standard streams are closed, no output file gets their descriptors, so no messages are written into it.
+    @Test func closedStandardStreamsAreNoOutputs() throws {
         let encode = "\"$1\" encode testsrc:64x48@25:10 --device software --codec h264 --progress json --overwrite"
         try Files.withTemporaryFolder { folder in
             let whole = try ProcessRunner.run("sh", ["-c", encode + " -o whole.ts", "sh", Checkout.vaenc], directory: folder, timeout: 60)
@@ -86,7 +86,7 @@ import Testing
                 let isWhole = try Files.read(folder + "/a.ts") == expected
                 #expect(isWhole, "\(closed)")
             }
-            // What is asked for on a stream that is closed fails.
+            // Requested input or output on a closed stream fails.
             for (line, status) in [("--version >&-", 74), ("encode - -o b.ts <&-", 74), ("decode whole.ts --device software -o - >&-", 74)] {
                 let run = try ProcessRunner.run("sh", ["-c", "\"$1\" \(line)", "sh", Checkout.vaenc], directory: folder, timeout: 60)
                 #expect(run.status == status && run.errors.contains("Bad file descriptor"), "\(line): \(run.status) \(run.errors)")

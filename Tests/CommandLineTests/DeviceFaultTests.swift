@@ -20,8 +20,8 @@ import Testing
         return path
     }
 
-    /// Every picture, as libavcodec decodes it in software.
-    @Test(arguments: ["libx264", "libx265"]) func decodingGoesOn(encoder: String) throws {
+    /// Every picture is as libavcodec decodes it in software.
+    @Test(arguments: ["libx264", "libx265"]) func decodingSurvivesDeviceFaults(encoder: String) throws {
         try Files.withTemporaryFolder { folder in
             let input = try clip(folder, encoder)
             func decode(_ device: String, _ fault: String?) throws -> ProcessRunner.Result {
@@ -38,8 +38,9 @@ import Testing
         }
     }
 
-    /// Every picture is encoded, or counted as dropped because the lost device held it; or one error says that the device failed.
-    @Test func transcodesGoOn() throws {
+    /// Every picture is encoded, or counted as dropped because the lost device held it. Otherwise one error reports the
+    /// device failure.
+    @Test func transcodesSurviveDeviceFaults() throws {
         try Files.withTemporaryFolder { folder in
             let input = try clip(folder, "libx264")
             for fault in Self.faults + ["vaUnmapBuffer@9=lost", "vaEndPicture@11=lost", "vaSyncBuffer@3=lost"] {

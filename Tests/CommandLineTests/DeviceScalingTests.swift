@@ -1,10 +1,10 @@
 import TestOracles
 import Testing
 
-/// `vaenc encode movie --size … --fit …` on a device that decodes: pictures are scaled where they lie. What comes out is held
-/// against what ffmpeg makes of the input, with rectangles worked out by hand.
+/// `vaenc encode movie --size … --fit …` on a device that decodes: pictures are scaled in device memory. The output is
+/// compared with ffmpeg's, with manually computed rectangles.
 @Suite struct DeviceScalingTests {
-    /// A part of a picture.
+    /// A rectangle of a picture.
     struct Part: Sendable {
         var (x, y, width, height) = (0, 0, 0, 0)
         init(_ x: Int, _ y: Int, _ width: Int, _ height: Int) { (self.x, self.y, self.width, self.height) = (x, y, width, height) }
@@ -14,12 +14,12 @@ import Testing
         var fit: String
         var width: Int
         var height: Int
-        /// What is shown of 176×144, nil for all; and where in the output, nil for all.
+        /// The cropped part of 176×144 (nil: all), and its position in the output (nil: all).
         var shown: Part?
         var place: Part?
         var description: String { "\(fit) \(width)x\(height)" }
 
-        /// ffmpeg's filters for the same.
+        /// ffmpeg's filters for the same scaling.
         var filters: String {
             let crop = shown.map { "crop=\($0.width):\($0.height):\($0.x):\($0.y)," } ?? ""
             let (w, h) = (place?.width ?? width, place?.height ?? height)
@@ -28,9 +28,10 @@ import Testing
         }
     }
 
-    /// 176×144 is 11:9.
+    /// The cases scale pictures of 176×144, which is 11:9.
     static let cases = [
-        // Up and wide, down and high, down in its own shape, up by a little with edges on no grid of blocks.
+        // Enlarged and wide; reduced and high; reduced with the same shape; slightly enlarged with edges off the block
+        // grid.
         Case(fit: "letterbox", width: 256, height: 128, place: Part(50, 0, 156, 128)),
         Case(fit: "crop", width: 256, height: 128, shown: Part(0, 28, 176, 88)),
         Case(fit: "stretch", width: 256, height: 128),
@@ -44,7 +45,7 @@ import Testing
 
     private static let frames = 5
 
-    /// The clip in the folder: H.264, or HEVC of 10 bits.
+    /// Makes the clip in the folder: H.264, or HEVC of 10 bits.
     private func clip(deep: Bool, in folder: String, _ more: [String] = ["-vf", "setsar=1"]) throws {
         let codec = deep ? ["-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", "log-level=none:bframes=2"] : ["-c:v", "libx264", "-bf", "2"]
         let made = try ProcessRunner.run(
@@ -64,11 +65,11 @@ import Testing
     private struct Outcome {
         var run: EncodeRun
         var frames: [PlanarFrame]
-        /// A line of each display's.
+        /// One line for each display.
         var counts: [JSONValue]
 
         func sum(_ value: (JSONValue) -> Int?) -> Int { counts.compactMap(value).reduce(0, +) }
-        /// Samples that went through anybody's hands but the device's.
+        /// The number of times that samples were accessed outside the device.
         var touched: Int {
             sum { $0["maps"]?.int } + ["getImage", "putImage", "deriveImage", "import", "export"].reduce(0) { total, way in
                 total + sum { $0["copies"]?[way]?.int }
@@ -84,7 +85,7 @@ import Testing
             let run = try EncodeRun(
                 ["in.mp4", "-o", "a.h265", "--device", "reference", "--qp", "4", "--json", "--overwrite"] + options, in: folder,
                 environment: ["VAENC_REFERENCE_COUNTS": counts].merging(environment) { $1 })
-            // A display that is let go of while the process ends counts no more: once more then.
+            // A display that is released at process exit may not write its counts: repeat then.
             if !Files.exists(counts), attempts < 5 { continue }
             let lines = String(decoding: try Files.read(counts), as: UTF8.self).split(separator: "\n")
             let video = ForeignDecoder.libavcodec.decode(try Files.read(folder + "/a.h265"), codec: .hevc)
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func fittedOnTheDevice(deep: Bool) throws {
+    @Test(arguments: [false, true]) func deviceScalingMatchesFFmpeg(deep: Bool) throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: deep, in: folder)
             for one in Self.cases where !deep || [190, 256].contains(one.width) {
@@ -121,15 +122,16 @@ import Testing
         }
     }
 
-    /// Samples twice as wide as high, of full range: 96×128 is shown as 3:2, between bars of 0; an output of odd sides.
-    @Test func shapeOfSamplesRangeAndOddSides() throws {
+    /// Samples are twice as wide as high, of full range: 96×128 is displayed as 3:2, between bars of value 0. Then the
+    /// output has odd sides.
+    @Test func sampleShapeRangeAndOddSidesAreKept() throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: false, in: folder, ["-vf", "scale=96:128:out_range=full,setsar=2", "-color_range", "pc"])
             let boxed = try encode(["--size", "128x128"], in: folder)
             #expect(boxed.run.status == 0 && boxed.touched == 0, "\(boxed.run.errors)")
             let filters = "scale=128:86:flags=bicubic+accurate_rnd:in_range=full:out_range=full,pad=128:128:0:20:black"
             let frames = try expected(filters, deep: false, (128, 128), in: folder)
-            // What is shown; ffmpeg's black is of limited range.
+            // Only the picture is compared, because ffmpeg's bars have limited range.
             func shown(_ frames: [PlanarFrame]) -> [PlanarFrame] { frames.map { $0.cropped(x: 0, y: 20, width: 128, height: 86) } }
             expectEqual(shown(boxed.frames), shown(frames), above: 42, "2:1")
             #expect(boxed.frames.allSatisfy { frame in frame.luma.prefix(128 * 19).allSatisfy { $0 < 4 } && frame.luma.suffix(128 * 20).allSatisfy { $0 < 4 } })
@@ -137,15 +139,16 @@ import Testing
                 let odd = ["--size", "97x75", "--fit", fit]
                 let device = try encode(odd, in: folder), memory = try encode(odd, ["VAENC_REFERENCE_PROCESSING": "0"], in: folder)
                 #expect(device.run.effective("scaling")?["used"]?.string == "device")
-                // A column and a row more, as the coded size is even: the picture is a hair larger.
+                // The coded size is even, with one more column and row, so the picture is slightly larger.
                 expectEqual(device.frames, memory.frames, above: 25, "odd, \(fit)")
                 #expect(device.frames.allSatisfy { $0.width == 98 && $0.height == 76 } && device.touched == 0)
             }
         }
     }
 
-    /// What has no video processor, or decodes fields, has its pictures scaled in memory, and says so.
-    @Test func scaledInMemory() throws {
+    /// If the device has no video processor, or the pictures are interlaced, pictures are scaled in memory, and the
+    /// report gives the reason.
+    @Test func scalingFallsBackToMemory() throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: false, in: folder)
             for one in Self.cases.prefix(3) {
@@ -169,9 +172,9 @@ import Testing
         }
     }
 
-    /// A processor that fails with one picture, or with all: none is lost, and none twice.
+    /// The video processor fails with one picture, or with all. No picture is lost or repeated.
     @Test(arguments: [("vaSyncSurface2@2=status:1", "device"), ("vaSyncSurface2@*/2=status:1", "software")])
-    func failing(_ faults: String, _ place: String) throws {
+    func failingVideoProcessorLosesNoPicture(_ faults: String, _ place: String) throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: false, in: folder)
             let one = Self.cases[0]
@@ -184,9 +187,9 @@ import Testing
         }
     }
 
-    /// A device that is lost while it scales: pictures that the encoder has there are dropped and counted, the others are what
-    /// they should be.
-    @Test func lost() throws {
+    /// The device is lost during scaling. The pictures that the encoder holds there are dropped and counted, and the
+    /// others are correct.
+    @Test func lostDeviceDropsOnlyHeldPictures() throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: false, in: folder)
             let one = Self.cases[0]

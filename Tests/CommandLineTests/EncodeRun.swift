@@ -1,13 +1,13 @@
 import TestOracles
 
-/// One run of `vaenc encode --json …`, and what it reports.
+/// One run of `vaenc encode --json …` and its report.
 struct EncodeRun {
     var status: Int
     var report: JSONValue?
     var errors: String
     /// The lines of stderr that are not blank.
     var errorLines: [Substring]
-    /// Of several outputs, a part of the report to each.
+    /// The report's part for each output, if there are several.
     var outputs: [JSONValue] { report?["outputs"]?.array ?? [] }
 
     init(_ result: ProcessRunner.Result) {
@@ -16,8 +16,8 @@ struct EncodeRun {
     }
 
     /// - Parameters:
-    ///   - input: what it reads on stdin.
-    ///   - environment: added to this process's.
+    ///   - input: The bytes of stdin.
+    ///   - environment: Variables added to those of this process.
     init(
         _ arguments: [String], in folder: String? = nil, input: [UInt8] = [], environment: [String: String?] = [:]
     ) throws {
@@ -26,8 +26,8 @@ struct EncodeRun {
                 Checkout.vaenc, ["encode"] + arguments, environment: environment, input: input, directory: folder, timeout: 60))
     }
 
-    /// Runs until `file` has more than so many bytes and Ctrl-C ends it. The file is there under its name with `.part`
-    /// until then.
+    /// Runs until `file` has more than `bytes` bytes, then ends the run by Ctrl-C. Until then the file's name has the
+    /// suffix `.part`.
     static func interrupted(
         _ arguments: [String], once file: String, hasMoreThan bytes: Int, in folder: String
     ) throws -> EncodeRun {
@@ -46,7 +46,7 @@ struct EncodeRun {
                 "bash", ["-c", script, Checkout.vaenc, file, "\(bytes)"] + arguments, directory: folder, timeout: 60))
     }
 
-    /// An entry of the effective configuration, of one output where there are several.
+    /// Returns an entry of the effective configuration, of one output if there are several.
     func effective(_ option: String, output: Int? = nil) -> JSONValue? {
         let place = output.map { outputs[$0] } ?? report
         return place?["effective"]?.array.first { $0["option"]?.string == option }

@@ -1,7 +1,8 @@
 import TestOracles
 import Testing
 
-/// A driver whose numbers make no sense (Tests/GarbageDriver): said of it, or passed over, and never a trap or a wait.
+/// A driver that returns senseless numbers (Tests/GarbageDriver): vaenc reports or ignores them, and never traps or
+/// blocks.
 @Suite struct GarbageDriverTests {
     @Test(arguments: [
         "", "profiles:-1", "profiles:100000", "entrypoints:-1", "entrypoints:1000000000", "maxProfiles:-5",
@@ -9,7 +10,7 @@ import Testing
         "side:0",
         "side:2147483647", "surfaceAttributes:-1", "attributes:-1", "attributes:0", "attributes:2147483647",
     ])
-    func numbers(_ garbage: String) throws {
+    func senselessDriverNumbersAreSurvived(_ garbage: String) throws {
         try Files.withTemporaryFolder { folder in
             let flags = try ProcessRunner.run("pkg-config", ["--cflags", "libva"])
             let made = try ProcessRunner.run(
@@ -25,7 +26,7 @@ import Testing
                 Checkout.vaenc, ["probe", "--device", "reference", "--json"], environment: environment, timeout: 30)
             #expect(probe.status == 0 && !probe.timedOut, "\(probe.status) \(probe.errors)")
             let device = try #require(JSONValue(probe.output)?["devices"]?.array.first)
-            // What the counts say cannot be listed; the rest can.
+            // With a wrong count the capabilities cannot be listed. Otherwise they can.
             let isCount = ["rofiles", "ntrypoints"].contains { garbage.contains($0) }
             #expect((device["capabilities"]?.array.count ?? 0 > 0) == !isCount, "\(probe.output)")
             #expect(probe.peakKB < 250_000)
@@ -37,11 +38,11 @@ import Testing
         }
     }
 
-    /// Names of nodes that no kernel makes.
+    /// No kernel creates nodes of these names.
     @Test(arguments: [
         "/dev/dri/renderD-1", "/dev/dri/renderD99999999999", "/dev/dri/renderD", "-1:00.0", "ffffffff:ff:ff.9",
     ])
-    func devices(_ name: String) throws {
+    func impossibleDeviceNamesAreRefused(_ name: String) throws {
         for command in [["probe"], ["encode", "testsrc:64x64@25:2", "-o", "/nonexistent/o.h264"]] {
             let run = try ToolRun(command + ["--device", name])
             #expect(

@@ -8,7 +8,7 @@ import Testing
         "--color-primaries", "bt2020", "--color-transfer", "smpte2084", "--color-matrix", "bt2020nc", "--color-range", "limited",
         "--mastering-display", display, "--content-light", "1000,400",
     ]
-    /// As ffprobe prints them.
+    /// The colour description, as ffprobe prints it.
     private static let colors = ["color_primaries=bt2020", "color_transfer=smpte2084", "color_space=bt2020nc", "color_range=tv"]
     private static let metadata = [
         "red_x=34000/50000", "red_y=16000/50000", "green_x=13250/50000", "green_y=34500/50000", "blue_x=7500/50000",
@@ -35,8 +35,8 @@ import Testing
 
     private static let names = ["a.h265", "a.mp4", "a.mov", "a.mkv", "a.ts"]
 
-    /// From options: in the stream's every key frame, whatever holds it; in the containers' own fields, too.
-    @Test(arguments: [nil, "iHD-9A49", "radeonsi-navi21"]) func fromOptions(_ personality: String?) throws {
+    /// Metadata from options is in every key frame of the stream, in each container, and in the containers' own fields.
+    @Test(arguments: [nil, "iHD-9A49", "radeonsi-navi21"]) func metadataFromOptionsIsWritten(_ personality: String?) throws {
         try Files.withTemporaryFolder { folder in
             let run = try vaenc(
                 ["testsrc:256x144@25:5", "--input-format", "p010", "--gop", "3", "--bframes", "0"] + Self.hdr10
@@ -56,7 +56,7 @@ import Testing
                 if name == "a.mp4" || name == "a.mov" {
                     expect(Self.metadata + ["codec_tag_string=hvc1"], in: stream, "\(name)'s header")
                 }
-                // Matroska has floating-point numbers.
+                // Matroska stores floating-point numbers.
                 if name == "a.mkv" {
                     expect(["red_x=17/25", "white_point_y=329/1000", "max_luminance=1000/1", "max_content=1000", "max_average=400"], in: stream, name)
                 }
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// From a file of other makers, and not from options: carried on as it is.
-    @Test func fromTheInput() throws {
+    /// The input is from another encoder, and no options are given.
+    @Test func metadataFromTheInputIsKept() throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
@@ -85,15 +85,15 @@ import Testing
                 #expect(frames.count == 5)
                 expect(Self.colors + Self.metadata, in: frames.first ?? "", name)
             }
-            // Options go before the input.
+            // Options override the input.
             let other = try vaenc(["in.mp4", "-o", "c.h265", "--content-light", "600,200"], in: folder)
             #expect(other.effective("contentLight")?["asked"]?.string == "600,200", "\(other.errors)")
             expect(["max_content=600", "max_average=200", "red_x=34000/50000"], in: try ffprobe("c.h265", "-show_frames", in: folder)[0], "c")
         }
     }
 
-    /// HDR10+ goes with its picture, over reordering too.
-    @Test(arguments: [0, 2]) func dynamicMetadata(_ bFrames: Int) throws {
+    /// HDR10+ metadata stays with its picture, also with reordering.
+    @Test(arguments: [0, 2]) func dynamicMetadataStaysWithItsPicture(_ bFrames: Int) throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
@@ -116,8 +116,8 @@ import Testing
         }
     }
 
-    /// HLG needs no metadata: its transfer characteristics say it, from options or the input.
-    @Test func hybridLogGamma() throws {
+    /// HLG needs no metadata: the transfer characteristics signal it, from options or from the input.
+    @Test func hlgIsSignalledByTheTransfer() throws {
         let colors = ["color_primaries=bt2020", "color_transfer=arib-std-b67", "color_space=bt2020nc"]
         try Files.withTemporaryFolder { folder in
             let options = ["--color-primaries", "bt2020", "--color-transfer", "arib-std-b67", "--color-matrix", "bt2020nc", "--bit-depth", "10"]
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    /// `hvc1` unless `hev1` is asked for, of both depths; both play, the latter by its samples alone.
-    @Test func sampleEntries() throws {
+    /// The sample entry is `hvc1` unless `hev1` is requested, in both depths. Both play.
+    @Test func sampleEntryFollowsTheOption() throws {
         try Files.withTemporaryFolder { folder in
             for (options, tag) in [([], "hvc1"), (["--sample-entry", "hev1"], "hev1"), (["--sample-entry", "hvc1"], "hvc1")] {
                 for depth in ["8", "10"] {
@@ -152,8 +152,9 @@ import Testing
         }
     }
 
-    /// Both ways between 8 and 10 bits, said on stderr, and refused by `--strict`; ten bits to ten in silence.
-    @Test func depths() throws {
+    /// A conversion between 8 and 10 bits is reported on stderr and refused by `--strict`. Without one, there is no
+    /// message.
+    @Test func bitDepthConversionIsReported() throws {
         // A ramp whose samples are not multiples of 4.
         let deep: [UInt8] = (0..<64 * 48 * 3 / 2).flatMap { index -> [UInt8] in
             let sample = 256 + index % 509
@@ -179,7 +180,7 @@ import Testing
                 let strict = try ProcessRunner.run(
                     Checkout.vaenc, ["encode", "--device", "reference", "--overwrite", "--strict"] + arguments, input: input, directory: folder)
                 #expect(strict.status == (words == nil ? 0 : 69), "\(name): \(strict.errors)")
-                // The samples are the input's: within the coding's error.
+                // The samples equal the input's within the coding error.
                 let decoded = try ProcessRunner.run(
                     "ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-f", "rawvideo", "-pix_fmt", "yuv420p10le", "-"], directory: folder)
                 let bytes = decoded.stdout
@@ -192,8 +193,8 @@ import Testing
         }
     }
 
-    /// H.264 of 8 bits may have the metadata too, and no 10 bits.
-    @Test func h264HasTheMetadata() throws {
+    /// H.264 carries the metadata too, with 8 bits.
+    @Test func h264CarriesTheMetadata() throws {
         try Files.withTemporaryFolder { folder in
             let run = try vaenc(["testsrc:96x64@25:3", "-o", "a.mp4", "--codec", "h264"] + Self.hdr10, in: folder)
             #expect(run.status == 0, "\(run.errors)")

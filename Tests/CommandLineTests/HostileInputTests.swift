@@ -1,13 +1,14 @@
 import TestOracles
 import Testing
 
-/// Inputs made to break who reads them: an exit status of docs/CLI.md and one line, in time and memory that go with what is
-/// there. A size that a file only claims costs nothing.
+/// Inputs that are made to break their reader: the exit status is one of docs/CLI.md with one line, and time and memory
+/// follow the actual size. A size that a file only claims costs nothing.
 @Suite struct HostileInputTests {
     private static let crafted = Checkout.root + "/Tests/Fixtures/inspect"
 
-    /// HRD times beyond all integers; tiles of a PPS that do not fit the SPS in force.
-    @Test func craftedStreams() throws {
+    /// The fixtures have, for example, HRD times beyond the range of integers, and PPS tiles that do not fit the active
+    /// SPS.
+    @Test func craftedStreamsAreReportedWithoutCrash() throws {
         let names = Files.list(Self.crafted)
         #expect(names.count == 9)
         for name in names {
@@ -18,8 +19,9 @@ import Testing
         }
     }
 
-    /// 60,000 sequence parameter sets, each another: minutes where each is compared with all before it.
-    @Test func manyParameterSets() throws {
+    /// The stream has 60,000 different sequence parameter sets: comparing each with all earlier ones would take
+    /// minutes.
+    @Test func manyParameterSetsTakeLittleTime() throws {
         try Files.withTemporaryFolder { folder in
             var bytes: [UInt8] = []
             for height in 1...300 {
@@ -44,28 +46,28 @@ import Testing
         }
     }
 
-    /// NAL units of a few bytes, of every kind that costs something of its own: what is kept of them is some tens of times the
-    /// stream, and not hundreds.
+    /// The stream has NAL units of a few bytes, of every kind with its own cost. The memory is some tens of times the
+    /// size of the stream, not hundreds.
     @Test(arguments: [
         ("delimiters", "09f0"), ("broken", "ff"), ("messages", "06050080"), ("cut slices", "6588"),
         ("fillers", "0cff80"),
         ("HEVC messages", "4e01050080"),
     ])
-    func tinyUnits(_ name: String, _ unit: String) throws {
+    func tinyUnitsTakeBoundedMemory(_ name: String, _ unit: String) throws {
         let digits = Array(unit)
         let payload = stride(from: 0, to: digits.count, by: 2).map {
             UInt8(String(digits[$0..<$0 + 2]), radix: 16) ?? 0
         }
         var bytes: [UInt8] = []
         while bytes.count < 4_000_000 { bytes += [0, 0, 1] + payload }
-        // One line in JSON for each NAL unit; those without a sound header are none.
+        // JSON has one line for each NAL unit with a valid header.
         try inspect(bytes, isHEVC: name.hasPrefix("HEVC"), mostKB: 150_000) { isJSON, lines in
             if isJSON { #expect((lines > 500_000) == (name != "broken"), "\(lines)") }
         }
     }
 
-    /// Pictures of ten bytes: all that is read of a picture is in the headers of its slices.
-    @Test(arguments: [false, true]) func tinyPictures(isHEVC: Bool) throws {
+    /// The pictures have ten bytes: only the slice headers of a picture are read.
+    @Test(arguments: [false, true]) func tinyPicturesTakeBoundedMemory(isHEVC: Bool) throws {
         try Files.withTemporaryFolder { folder in
             let file = folder + (isHEVC ? "/a.h265" : "/a.h264")
             let options =
@@ -86,7 +88,7 @@ import Testing
             while bytes.count < 4_000_000 {
                 bytes += [0, 0, 1] + slice.prefix(9) + (isHEVC ? [] : [0, 0, 1, 9, 0xF0])
             }
-            // One line of the table for each picture.
+            // The table has one line for each picture.
             try inspect(bytes, isHEVC: isHEVC, mostKB: 500_000) { isJSON, lines in
                 if !isJSON { #expect(lines > 100_000, "\(lines)") }
             }
@@ -110,8 +112,9 @@ import Testing
         }
     }
 
-    /// 47 bytes that promise pictures of 12.9 GB, and others within what is allowed: refused before memory is taken.
-    @Test(arguments: [nil, "16000x16000", "16384x100"]) func promisedSizes(_ size: String?) throws {
+    /// An input of 47 bytes claims pictures of 12.9 GB; others claim sizes within the limits. All are refused before
+    /// memory is allocated.
+    @Test(arguments: [nil, "16000x16000", "16384x100"]) func promisedSizesTakeNoMemory(_ size: String?) throws {
         try Files.withTemporaryFolder { folder in
             var bytes = try Files.read(Checkout.root + "/Tests/Fixtures/y4m-65536.y4m")
             if let size {
@@ -125,7 +128,7 @@ import Testing
                     ["decode", input, "-o", folder + "/o.y4m"],
                 ] {
                     let isLarge = size == "16000x16000" && command[0] == "decode" && input == "-"
-                    // The pictures of a pipe come as large as it says.
+                    // A pipe's pictures are allocated with the declared size.
                     if isLarge { continue }
                     let run = try ToolRun(command + ["--device", "software"], input: input == "-" ? bytes : [], measuresMemory: true)
                     run.expectRefusal(
@@ -137,7 +140,7 @@ import Testing
         }
     }
 
-    /// Sizes that are asked for, over the limits that the help names.
+    /// The requested sizes exceed the limits that the help names.
     @Test(arguments: [
         ["decode", "CLIP", "-o", "o.nv12", "--size", "24000x24000"],
         ["compare", "CLIP", "CLIP", "--size", "24000x24000", "--frames", "1"],
@@ -145,7 +148,7 @@ import Testing
         ["encode", "CLIP", "-o", "o.mp4", "--input-size", "70000x2"],
         ["encode", "testsrc:20000x16@25:2", "-o", "o.mp4"],
     ])
-    func absurdSizes(_ arguments: [String]) throws {
+    func requestedSizesOverTheLimitAreRefused(_ arguments: [String]) throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.carphone.path()
             let run = try ToolRun(arguments.map { $0 == "CLIP" ? clip : $0.hasPrefix("o.") ? "\(folder)/\($0)" : $0 }, measuresMemory: true)
@@ -159,12 +162,12 @@ import Testing
                 .contains("at most 16384 on a side"))
     }
 
-    /// Numbers of options at the ends of what they can be.
+    /// The options have the largest or smallest values.
     @Test(arguments: [
         ["--fps", "30000000000/1000000001"], ["--start", "999999999", "--fps", "1000"], ["--duration", "999999999"],
         ["--frames", "9223372036854775807"],
     ])
-    func extremeNumbers(_ options: [String]) throws {
+    func extremeOptionValuesAreHandled(_ options: [String]) throws {
         try Files.withTemporaryFolder { folder in
             let raw = folder + "/a.yuv"
             try Files.write([UInt8](repeating: 90, count: 64 * 48 * 3 / 2 * 2), to: raw)

@@ -9,7 +9,7 @@ import Testing
         ).output.filter { !$0.isNewline }
     }
 
-    /// The first picture as FFmpeg decodes it.
+    /// Returns the first samples of the first picture, as FFmpeg decodes it.
     private static func luma(_ path: String, _ count: Int) throws -> [UInt8] {
         let run = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-noautorotate", "-"])
@@ -20,10 +20,10 @@ import Testing
         try ToolRun(["encode", input, "-o", output, "--device", "software", "--qp", "10", "--overwrite"] + more)
     }
 
-    /// White of full-range RGB is 235 and said to be limited, or 255 and full where that is asked for; the matrix is the one
-    /// that was taken.
+    /// White of full-range RGB becomes 235 in limited range, or 255 if full range is requested. The signalled range and
+    /// matrix are the ones used.
     @Test(arguments: [("64x48", "smpte170m"), ("1280x720", "bt709")])
-    func samplesOfRGBAreWhatIsSaid(_ size: String, _ matrix: String) throws {
+    func convertedRGBMatchesItsColorDescription(_ size: String, _ matrix: String) throws {
         try Files.withTemporaryFolder { folder in
             let white = folder + "/white.mov"
             try ffmpeg("-f", "lavfi", "-i", "color=white:s=\(size):d=0.04", "-c:v", "png", "-pix_fmt", "rgb24", "-color_range", "pc", white)
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// More pictures behind a change of size than the check of the last one keeps.
-    @Test func smallerPicturesInTheMiddle() throws {
+    /// There are more pictures after the size change than the final check keeps.
+    @Test func everyPictureAfterASizeChangeIsDecoded() throws {
         try Files.withTemporaryFolder { folder in
             var stream: [UInt8] = []
             for (index, size) in ["192x128", "96x64"].enumerated() {
@@ -58,8 +58,8 @@ import Testing
         }
     }
 
-    /// `--size` is what players show.
-    @Test(arguments: ["letterbox", "crop", "stretch"]) func sizeOfTurnedPictures(_ fit: String) throws {
+    /// `--size` is the displayed size.
+    @Test(arguments: ["letterbox", "crop", "stretch"]) func sizeOptionAppliesToTheDisplayedPicture(_ fit: String) throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/in.mp4"
             try ffmpeg("-f", "lavfi", "-i", "color=white:s=128x96:d=0.2", "-c:v", "libx264", "-pix_fmt", "yuv420p", input)
@@ -68,14 +68,14 @@ import Testing
             #expect(run.status == 0 && run.errorLines.count == 1, "\(run.errorLines)")
             #expect(try Self.probe(folder + "/a.mp4", "width,height").hasPrefix("64,48"))
             #expect(try TurnedClip.rotation(folder + "/a.mp4") == "-90")
-            // No bars.
+            // The picture has no bars.
             #expect(try Self.luma(folder + "/a.mp4", 64 * 48).allSatisfy { $0 > 230 })
             let other = try Self.encode(input, folder + "/a.mkv", "--size", "48x64", "--fit", fit)
             #expect(other.status == 0 && other.errorLines.contains { $0.contains("size: asked 48×64, used 64×48") }, "\(other.errorLines)")
         }
     }
 
-    @Test func largestOfSeveralVideoStreams() throws {
+    @Test func largestVideoStreamIsUsed() throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/two.mp4"
             try ffmpeg(
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["mpeg1video", "mpeg2video", "mpeg4"]) func otherCodecsAreNotConverted(_ codec: String) throws {
+    @Test(arguments: ["mpeg1video", "mpeg2video", "mpeg4"]) func otherCodecsAreRefused(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let (input, output) = (folder + "/in.bin", folder + "/a.avcc")
             try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x64:d=0.4", "-c:v", codec, "-f", codec == "mpeg4" ? "m4v" : codec, input)
@@ -102,9 +102,9 @@ import Testing
         }
     }
 
-    /// Y4M of fields, and of samples that libavformat alone knows.
+    /// Y4M with fields, and with pixel formats that only libavformat reads.
     @Test(arguments: [("yuv420p", "tff"), ("yuv420p", "bff"), ("yuv422p10le", ""), ("yuv444p12le", ""), ("gray10le", ""), ("yuv411p", "")])
-    func otherY4M(_ format: String, _ fields: String) throws {
+    func interlacedAndUnusualY4MIsRead(_ format: String, _ fields: String) throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/a.y4m"
             let filter = fields.isEmpty ? "null" : "interlace=scan=\(fields)"
@@ -115,15 +115,15 @@ import Testing
             #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == expected, "\(run.errorLines)")
             let isTold = run.report?["effective"]?.array.contains { $0["option"]?.string == "fields" } == true
             #expect(isTold == !fields.isEmpty)
-            // Cut inside a picture.
+            // The file is cut inside a picture.
             try Files.write(Array(Files.read(input).dropLast(100)), to: folder + "/cut.y4m")
             let cut = try ToolRun(["decode", folder + "/cut.y4m", "-o", folder + "/b.y4m"])
             cut.expectRefusal(65, "after picture \(expected - 1)", without: [folder + "/b.y4m"])
         }
     }
 
-    /// What an edit list hides is not missing.
-    @Test func editList() throws {
+    /// Pictures that an edit list hides do not count as missing.
+    @Test func hiddenPicturesAreNotMissing() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x64:d=2", "-c:v", "libx264", "-bf", "2", folder + "/whole.mp4")
             try ffmpeg("-ss", "1.1", "-i", folder + "/whole.mp4", "-c", "copy", folder + "/a.mp4")
@@ -137,8 +137,9 @@ import Testing
         }
     }
 
-    /// A stream cut at a key picture of an open group: the pictures that lead it are counted, reported and refused by --strict.
-    @Test(arguments: ["h264", "h265"], ["bare", "mkv", "ts"]) func leadingPictures(_ codec: String, _ container: String) throws {
+    /// The stream starts at a key picture of an open GOP. Its leading pictures are counted, reported and refused by
+    /// --strict.
+    @Test(arguments: ["h264", "h265"], ["bare", "mkv", "ts"]) func lostLeadingPicturesAreReported(_ codec: String, _ container: String) throws {
         try Files.withTemporaryFolder { folder in
             let (encoder, option) = codec == "h264" ? ("libx264", "-x264-params") : ("libx265", "-x265-params")
             let structure = "open-gop=1:keyint=10:min-keyint=10:bframes=3:scenecut=0:b-adapt=0" + (codec == "h264" ? "" : ":log-level=none")
@@ -146,7 +147,7 @@ import Testing
                 "-f", "lavfi", "-i", "testsrc=size=96x64:rate=25:duration=2", "-pix_fmt", "yuv420p", "-c:v", encoder, option, structure,
                 "\(folder)/whole.\(codec)")
             let bytes = try Files.read("\(folder)/whole.\(codec)")
-            // The parameter sets that the second group begins with.
+            // The parameter sets at the start of the second GOP.
             let type: UInt8 = codec == "h264" ? 7 : 32
             let starts = bytes.indices.dropLast(4).filter { place in
                 bytes[place] == 0 && bytes[place + 1] == 0 && bytes[place + 2] == 0 && bytes[place + 3] == 1
@@ -175,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func inspectNamesACutFileOnce() throws {
+    @Test func cutFileIsNamedOnceByInspect() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-i", Fixture.carphone.path(), "-c", "copy", "-an", folder + "/whole.ts")
             let bytes = try Files.read(folder + "/whole.ts")
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    /// Encoded sound ends where the pictures do, whatever the length of the input's packets.
+    /// Encoded sound ends with the pictures, for any packet length of the input.
     @Test(arguments: [("pcm_s16le", "mov", 44100), ("flac", "mkv", 96000)])
     func soundEndsWithThePictures(_ codec: String, _ ending: String, _ rate: Int) throws {
         try Files.withTemporaryFolder { folder in

@@ -3,7 +3,7 @@ import Testing
 
 /// `vaenc inspect` against ffprobe and FFmpeg's trace_headers.
 @Suite struct InspectTests {
-    /// Packets in coding order, and pictures in output order, as ffprobe has them.
+    /// ffprobe's packets in coding order and pictures in output order.
     private struct Probed {
         var packets: [JSONValue]
         var frames: [JSONValue]
@@ -22,8 +22,9 @@ import Testing
         }
     }
 
-    /// Samples of a container may begin with a delimiter: the parameter sets of the container's record lie outside of them.
-    @Test(arguments: ["libx264", "libx265"]) func delimitersInSamples(_ encoder: String) throws {
+    /// Samples of a container may begin with a delimiter, because the parameter sets of the container's record are
+    /// outside of them.
+    @Test(arguments: ["libx264", "libx265"]) func delimitersInSamplesAreAllowed(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.4", "-pix_fmt", "yuv420p", "-c:v", encoder, "-g", "5", "-x265-params",
@@ -36,8 +37,8 @@ import Testing
         }
     }
 
-    /// Intra refresh has recovery points at P pictures, which libavformat calls key packets.
-    @Test(arguments: ["h264", "mp4", "mkv", "ts"]) func keyPicturesOfIntraRefresh(_ container: String) throws {
+    /// Intra refresh has recovery points at P pictures, which libavformat marks as key packets.
+    @Test(arguments: ["h264", "mp4", "mkv", "ts"]) func intraRefreshHasOneKeyPicture(_ container: String) throws {
         try Files.withTemporaryFolder { folder in
             let encoded = try ProcessRunner.run(
                 Checkout.vaenc,
@@ -67,7 +68,7 @@ import Testing
         try #require(frames.count == probed.packets.count && frames.count == probed.frames.count)
         for (index, (frame, packet)) in zip(frames, probed.packets).enumerated() {
             #expect(frame["index"]?.int == index)
-            // FFmpeg's parser gives the first zero byte of a start code to the picture before it in bare HEVC.
+            // In bare HEVC, FFmpeg's parser assigns the first zero byte of a start code to the previous picture.
             let difference = (frame["bytes"]?.int ?? 0) - Int(number(packet["size"]) ?? -9)
             #expect(difference == 0 || (!hasTimes && abs(difference) == 1), "\(file) picture \(index)")
             #expect(frame["key"]?.bool == packet["flags"]?.string?.hasPrefix("K"), "\(file) picture \(index)")
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StreamSample.allCases) func everyForm(_ sample: StreamSample) throws {
+    @Test(arguments: StreamSample.allCases) func everyContainerMatchesFFprobe(_ sample: StreamSample) throws {
         try Files.withTemporaryFolder { folder in
             let (container, stream) = try sample.make(in: folder)
             var files = [container, stream]
@@ -107,7 +108,7 @@ import Testing
             }
             #expect(Set(pictures).count == 1)
             try expectHeaders(stream, sample)
-            // Length-prefixed: the same, and offsets of the lengths.
+            // Length-prefixed, the pictures are the same, and the offsets are those of the lengths.
             let prefixed = "\(folder)/s.avcc"
             #expect(try ToolRun(["convert", stream, "-o", prefixed, "--length-size", "4"]).status == 0)
             let report = try #require(try ToolRun(["inspect", prefixed, "--json"]).report)
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    /// QPs and kinds of NAL units, as trace_headers reads them.
+    /// Compares QPs and NAL unit types with those that trace_headers reads.
     private func expectHeaders(_ stream: String, _ sample: StreamSample) throws {
         let report = try #require(try ToolRun(["inspect", stream, "--json"]).report)
         let trace = try TraceHeaders(stream: try Files.read(stream), codec: sample.codec)
@@ -144,8 +145,8 @@ import Testing
         #expect(bytes.reduce(0, +) == Files.size(stream))
     }
 
-    /// x264's own buffer, kept to and not, and drawn; a stream without one.
-    @Test func buffers() throws {
+    /// x264's own buffer, kept, plotted and violated, and a stream without one.
+    @Test func bufferConformanceIsCheckedAndPlotted() throws {
         try Files.withTemporaryFolder { folder in
             let (stream, plot) = ("\(folder)/s.h264", "\(folder)/p<&>.svg")
             try ffmpeg(
@@ -159,11 +160,11 @@ import Testing
             #expect(hrd["schedules"]?.array.first?["constant"]?.bool == true)
             let drawn = try ProcessRunner.run("python3", ["-c", Self.count, plot])
             #expect(drawn.status == 0, "\(drawn.errors)")
-            // A bar for each picture and three in the legend; the lines of QP and buffer have all pictures.
+            // A bar for each picture and three in the legend; the lines of QP and buffer have a point for each picture.
             #expect(drawn.output == "123 120 240\n", "\(drawn.output)")
             try ToolRun(["inspect", stream, "--plot", plot]).expectRefusal(73, "exists")
 
-            // A picture grown by filler underflows the buffer, or overflows it.
+            // Filler enlarges a picture so that the buffer underflows or overflows.
             var bytes = try Files.read(stream)
             let middle = try #require(bytes.indices.dropFirst(bytes.count / 2).first { bytes[$0...].starts(with: [0, 0, 0, 1]) })
             bytes.insert(contentsOf: [0, 0, 0, 1, 12] + [UInt8](repeating: 255, count: 40000) + [128], at: middle)
@@ -175,7 +176,8 @@ import Testing
         }
     }
 
-    /// Prints the numbers of bars, and of points of the two lines drawn thickest, of well-formed XML.
+    /// Checks that the plot is well-formed XML, then prints the number of bars, and of points of the two lines with the
+    /// most points.
     private static let count = """
         import sys, xml.dom.minidom as m
         svg = m.parse(sys.argv[1]).documentElement
@@ -186,11 +188,11 @@ import Testing
         print(len(bars), *lines[-2:])
         """
 
-    @Test func temporalLayers() throws {
+    @Test func temporalLayersMatchTheHeaders() throws {
         try Files.withTemporaryFolder { folder in
             let stream = "\(folder)/s.h265"
             var layers: [Int] = []
-            // x265 4 counts the layers; those before it have them switched on.
+            // In x265 4 the setting is the number of layers; in earlier versions it is a switch.
             for setting in [3, 1] where Set(layers).count < 2 {
                 try ffmpeg(
                     "-i", Fixture.carphone.path(), "-frames:v", "24", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
@@ -205,8 +207,8 @@ import Testing
         }
     }
 
-    /// What is damaged is said, and what stands before it is listed.
-    @Test func damage() throws {
+    /// Damage is reported, and the pictures before it are listed.
+    @Test func damageIsReportedAfterTheGoodPictures() throws {
         try Files.withTemporaryFolder { folder in
             let (container, stream) = try StreamSample.carphone.make(in: folder)
             let prefixed = "\(folder)/s.avcc"
@@ -221,7 +223,7 @@ import Testing
                 #expect((20..<110).contains(run.report?["frames"]?.array.count ?? 0), "\(file)")
                 #expect(run.report?["fault"]?.string?.isEmpty == false)
             }
-            // A slice's header with other bits.
+            // A slice header is overwritten.
             var bytes = try Files.read(stream)
             let place = try #require(bytes.indices.dropFirst(bytes.count / 2).first { bytes[$0...].starts(with: [0, 0, 1]) })
             for byte in place + 4..<place + 12 { bytes[byte] = 0xFF }
@@ -240,8 +242,8 @@ import Testing
         }
     }
 
-    /// Any bytes: an answer or an error, and no crash.
-    @Test func anyBytes() throws {
+    /// Random bytes give a report or an error, and no crash.
+    @Test func randomDamageDoesNotCrash() throws {
         try Files.withTemporaryFolder { folder in
             let whole = try Files.read(StreamSample.hevc.make(in: folder).stream)
             var random = SystemRandomNumberGenerator()

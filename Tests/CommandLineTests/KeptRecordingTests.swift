@@ -1,13 +1,13 @@
 import TestOracles
 import Testing
 
-/// What there is of a recording that did not end well stays: over later runs of the same name, and on a disk that is full.
+/// An unfinished recording is kept: through later runs with the same name, and on a full disk.
 @Suite struct KeptRecordingTests {
     private static let options = [
         "/dev/video9", "--device", "software", "--codec", "h264", "--preset", "7", "--low-latency", "--late-frames", "keep",
     ]
 
-    /// Pictures that ffmpeg shows of a file.
+    /// Returns the number of pictures that ffmpeg decodes from a file.
     private func pictures(_ name: String, in folder: String) throws -> Int {
         let run = try ProcessRunner.run(
             "ffmpeg", ["-v", "fatal", "-nostdin", "-i", name, "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framecrc", "-"],
@@ -16,15 +16,15 @@ import Testing
         return run.output.split(separator: "\n").count { !$0.hasPrefix("#") }
     }
 
-    /// A program that is killed and begun again, as supervisors do: whatever the later runs come to, each recording stays.
-    @Test func begunAgain() throws {
+    /// The program is killed and restarted, as supervisors do. Whatever the later runs do, each recording is kept.
+    @Test func restartsKeepEveryRecording() throws {
         try Files.withTemporaryFolder { folder in
             func run(_ camera: String, _ more: [String] = []) throws -> CaptureRun {
                 try CaptureRun(
                     "9:formats=NV12,rate=100,stretch=15\(camera)", Self.options + ["--gop", "3", "-o", "a.mp4", "-o", "a.h264"] + more, in: folder)
             }
             func bytes(_ name: String) throws -> [UInt8] { try Files.read("\(folder)/\(name)") }
-            // What has no bytes is nothing.
+            // An empty part is not kept.
             try Files.write([], to: folder + "/a.mp4.part")
             #expect(try run(",kill=12").status == 137)
             #expect(Files.list(folder) == ["a.h264.part", "a.mp4.part"])
@@ -36,7 +36,7 @@ import Testing
             #expect(try [bytes("a.mp4.part.1"), bytes("a.h264.part.1")] == first)
             let second = try [bytes("a.mp4.part"), bytes("a.h264.part")]
 
-            // Nothing comes of the third, and nothing stays of it.
+            // The third run gets no picture and leaves no file.
             #expect(try run(",unplug=0").status == 75)
             let names = Files.list(folder)
             let kept = try names.filter { $0.hasPrefix("a.mp4") }.map(bytes)
@@ -52,8 +52,9 @@ import Testing
         }
     }
 
-    /// Told twice, because a device that hangs keeps it from ending: what was recorded stays, and the line says where.
-    @Test(arguments: ["mp4", "mkv", "h264"]) func interruptedTwice(_ ending: String) throws {
+    /// The second signal ends a run that a blocked device keeps from ending. The recording stays, and the message names
+    /// it.
+    @Test(arguments: ["mp4", "mkv", "h264"]) func secondInterruptionKeepsTheRecording(_ ending: String) throws {
         let script = """
             "$0" capture /dev/video9 -o a.\(ending) --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
             until grep -qE '"frames":4[4-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
@@ -71,8 +72,8 @@ import Testing
         }
     }
 
-    /// What is made of a file can be made again: what is left of it is written over.
-    @Test func ofAFile() throws {
+    /// An output of a file can be repeated, so an unfinished one is overwritten.
+    @Test func unfinishedEncodeIsOverwritten() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([1, 2, 3], to: folder + "/a.h264.part")
             let run = try ProcessRunner.run(
@@ -81,8 +82,8 @@ import Testing
         }
     }
 
-    /// A recording that was killed, and a later run that makes the same name of a file.
-    @Test(arguments: ["encode", "remux"]) func aFileAfterARecording(_ command: String) throws {
+    /// A recording was killed, and a later run writes the same name from a file.
+    @Test(arguments: ["encode", "remux"]) func fileOutputKeepsAnEarlierRecording(_ command: String) throws {
         try Files.withTemporaryFolder { folder in
             let names = ["a.mp4", "a.mkv", "a.ts", "a.h264", "a.avcc"]
             let killed = try CaptureRun(
@@ -105,9 +106,9 @@ import Testing
         }
     }
 
-    /// A disk that is full in the midst of a recording: 74, and a line that says where what was recorded is, which plays.
-    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv", "h264", "avcc"]) func fullDisk(_ ending: String) throws {
-        // A file system of our own, in a mount namespace that goes with the process.
+    /// The disk becomes full during a recording: the status is 74, the message names the part, and the part plays.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv", "h264", "avcc"]) func fullDiskKeepsTheRecording(_ ending: String) throws {
+        // Mounts a file system in a mount namespace that ends with the process.
         let script = """
             mount --make-rprivate / 2>/dev/null  # fails where / is no mount point; then it is private already
             mkdir disk && mount -t tmpfs -o size=64k tmpfs disk || exit 99
@@ -130,7 +131,7 @@ import Testing
             if ending == "avcc" {
                 let made = try ProcessRunner.run("cp", [name, "b.avcc"], directory: folder)
                 #expect(made.status == 0)
-                // The last picture is cut short, which is told.
+                // The last picture is cut short, which is reported.
                 _ = try ProcessRunner.run(Checkout.vaenc, ["decode", "b.avcc", "--device", "software", "--frames", "10", "-o", "b.y4m"], directory: folder)
                 name = "b.y4m"
             }

@@ -1,13 +1,13 @@
 import TestOracles
 import Testing
 
-/// Programs that end before their end, at many moments: nothing broken stands under a final name.
+/// Runs that are ended early, at many moments: no broken file has a final name.
 @Suite struct KillTests {
-    /// What writes a file.
+    /// A command that writes files.
     enum Job: String, CaseIterable {
         case encode, remux, convert, decode
 
-        /// Reads `c.mp4` or `s.h264`; the outputs are to follow.
+        /// The arguments before the outputs. The input is `c.mp4` or `s.h264`.
         var arguments: [String] {
             switch self {
             case .encode:
@@ -18,7 +18,7 @@ import Testing
             }
         }
 
-        /// Written in one run.
+        /// The outputs of one run.
         var outputs: [String] {
             switch self {
             case .encode: ["a.mp4", "a.mkv", "a.ts", "a.h264"]
@@ -28,7 +28,7 @@ import Testing
             }
         }
 
-        /// Written by a run each, with options.
+        /// The output options of separate runs.
         var disks: [[String]] {
             switch self {
             case .remux: ["mp4", "mov", "mkv", "ts", "flv", "h264", "avcc"].map { ["-o", "a.\($0)"] } + [["-o", "a.mp4", "--format", "fmp4"]]
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// Formats on stdout, with the option that says them.
+        /// The options of formats on stdout.
         var pipes: [[String]] {
             switch self {
             case .encode: ["annexb", "ts", "mkv", "mp4"].map { ["--format", $0] }
@@ -50,14 +50,14 @@ import Testing
     private struct Place {
         let folder: String
         let job: Job
-        /// Files of the folder before a run.
+        /// The files in the folder before a run.
         let before: [String]
 
         func run(_ program: [String], _ more: [String]) throws -> ProcessRunner.Result {
             try ProcessRunner.run(program[0], program.dropFirst() + job.arguments + more, directory: folder, timeout: 60)
         }
 
-        /// What a run left, which is taken away.
+        /// Returns the files that a run left.
         func left() throws -> [String: [UInt8]] {
             var files: [String: [UInt8]] = [:]
             for name in Files.list(folder) where !before.contains(name) { files[name] = try Files.read("\(folder)/\(name)") }
@@ -69,7 +69,7 @@ import Testing
             if !names.isEmpty { _ = try ProcessRunner.run("rm", ["-f"] + names, directory: folder) }
         }
 
-        /// Pictures that ffmpeg shows without a word; nil where it has something to say.
+        /// Returns the number of pictures that ffmpeg decodes, or nil if it reports an error.
         func pictures(_ name: String) throws -> Int? {
             let result = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", name, "-fps_mode", "passthrough", "-f", "framecrc", "-"], directory: folder)
@@ -85,8 +85,8 @@ import Testing
         }
     }
 
-    /// SIGKILL leaves a file whole or none; after SIGINT what stands there plays, and nothing unfinished stays.
-    @Test(arguments: Job.allCases, ["KILL", "INT"]) func signals(_ job: Job, _ signal: String) throws {
+    /// After SIGKILL a file is complete or absent. After SIGINT a file plays, and no unfinished file is left.
+    @Test(arguments: Job.allCases, ["KILL", "INT"]) func signalsLeaveNoBrokenFile(_ job: Job, _ signal: String) throws {
         try inPlace(job) { place in
             let outputs = job.outputs.flatMap { ["-o", $0] }
             let whole = try place.run([Checkout.vaenc], outputs)
@@ -123,9 +123,9 @@ import Testing
         }
     }
 
-    /// In the first moments, before anything is watched and while it begins to be: nothing is left, also where whoever
-    /// started it has SIGINT ignored, as scripts do with what they put in the background.
-    @Test(arguments: [Job.encode, .convert, .decode]) func atOnce(_ job: Job) throws {
+    /// The signal comes in the first moments, before and while the handler is installed, also if the parent has SIGINT
+    /// ignored, as scripts do for background jobs. No file is left.
+    @Test(arguments: [Job.encode, .convert, .decode]) func earlyInterruptionLeavesNoFile(_ job: Job) throws {
         try inPlace(job) { place in
             for milliseconds in stride(from: 2, through: 38, by: 6) {
                 let run = try place.run(
@@ -135,7 +135,7 @@ import Testing
                 #expect(run.status == 130 && left.isEmpty || left == [job.outputs[0]], "\(milliseconds) ms: \(run.status), \(left)")
                 try place.clear()
             }
-            // From a pipe that nobody writes to: it ends by the signal alone.
+            // Nobody writes to the input pipe, so only the signal ends the run.
             let script = "mkfifo p; (trap '' INT; exec \"$0\" \"$@\") < p & exec 3> p; rm p; sleep 0.1; kill -INT $!; wait $!"
             let arguments = job.arguments.map { $0 == "c.mp4" || $0 == "s.h264" ? "-" : $0 }
             let ignored = try ProcessRunner.run(
@@ -145,9 +145,9 @@ import Testing
         }
     }
 
-    /// A second signal ends at once a run that cannot finish, because nobody reads its pipe, also soon after the first one: two signals of
-    /// a program 0.2 s apart, and Ctrl-C on a terminal at any distance.
-    @Test(arguments: ["program", "terminal"]) func twiceInARow(_ sender: String) throws {
+    /// Nobody reads the pipe, so the run cannot finish. A second signal ends it at once, also soon after the first: two
+    /// signals of a program 0.2 s apart, and Ctrl-C on a terminal at any interval.
+    @Test(arguments: ["program", "terminal"]) func secondSignalEndsABlockedRun(_ sender: String) throws {
         let options = "encode testsrc:640x480@30:3000 --device software --codec h264 --preset 7 --qp 10 -o - --format annexb"
         let start =
             sender == "program"
@@ -171,8 +171,9 @@ import Testing
         }
     }
 
-    /// A disk that is full after so much (a limit of files' sizes that is not a signal): 74, a line, and nothing is left.
-    @Test(arguments: Job.allCases) func fullDisk(_ job: Job) throws {
+    /// A limit on file sizes that sends no signal stands for a full disk: the status is 74 with one line, and no file
+    /// is left.
+    @Test(arguments: Job.allCases) func fullDiskLeavesNoFile(_ job: Job) throws {
         try inPlace(job) { place in
             for output in job.disks {
                 let whole = try place.run([Checkout.vaenc], output)
@@ -193,12 +194,12 @@ import Testing
         }
     }
 
-    /// A reader that closes the pipe after so many bytes: 74 and a line; one that takes all: 0.
-    @Test(arguments: Job.allCases) func closedPipe(_ job: Job) throws {
+    /// If the reader closes the pipe early, the status is 74 with one line. If it reads everything, the status is 0.
+    @Test(arguments: Job.allCases) func closedPipeIsAnOutputError(_ job: Job) throws {
         try inPlace(job) { place in
             for format in job.pipes {
                 let whole = try place.run([Checkout.vaenc], ["-o", "-"] + format)
-                // What fits a pipe and the reader's own buffer may be written before the pipe is known to be closed.
+                // The bytes that fit the pipe and the reader's buffer may be written before the close is detected.
                 let room = whole.stdout.count - 0x18000
                 #expect(whole.status == 0 && room > 1000, "\(format): \(whole.stdout.count) bytes, \(whole.errors)")
                 for count in [0, 1000, room, whole.stdout.count] {

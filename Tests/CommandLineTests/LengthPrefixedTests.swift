@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// Streams with lengths (`.avcc`, `.hvcc`) as outputs and inputs of everything: the same as `vaenc convert` makes of the stream
-/// with start codes, which ConvertTests has judged.
+/// Length-prefixed streams (`.avcc`, `.hvcc`) as outputs and inputs of each command. They equal what `vaenc convert`,
+/// which ConvertTests checks, makes of the stream with start codes.
 @Suite struct LengthPrefixedTests {
     private func run(_ arguments: [String], input: [UInt8] = [], in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder, timeout: 60)
@@ -13,7 +13,7 @@ import Testing
         try #require(result.status == 0, "\(arguments): \(result.errors)")
     }
 
-    /// `vaenc convert` of a stream with start codes.
+    /// Returns what `vaenc convert` makes of a stream with start codes.
     private func converted(_ stream: String, in folder: String) throws -> [UInt8] {
         try succeed("convert", stream, "-o", "converted.avcc", "--overwrite", in: folder)
         return try Files.read("\(folder)/converted.avcc")
@@ -27,7 +27,7 @@ import Testing
         return result.stdout
     }
 
-    @Test(arguments: StreamCodec.allCases) func everywhere(_ codec: StreamCodec) throws {
+    @Test(arguments: StreamCodec.allCases) func everyCommandHandlesLengthPrefixedStreams(_ codec: StreamCodec) throws {
         try Files.withTemporaryFolder { folder in
             let (plain, prefixed) = codec == .hevc ? ("a.h265", "a.hvcc") : ("a.h264", "a.avcc")
             let clip = try Fixture.carphone.path()
@@ -39,7 +39,7 @@ import Testing
             let stream = try Files.read("\(folder)/\(prefixed)")
             #expect(try stream == converted(plain, in: folder))
 
-            // Out of a container, and into one: the times are those of the stream with start codes.
+            // From a container, and into one: the times are those of the stream with start codes.
             try succeed("remux", "a.mp4", "-o", "r.\(prefixed.dropFirst(2))", in: folder)
             try succeed("remux", "a.mp4", "-o", "r.\(plain.dropFirst(2))", in: folder)
             #expect(try Files.read("\(folder)/r.\(prefixed.dropFirst(2))") == converted("r.\(plain.dropFirst(2))", in: folder))
@@ -47,7 +47,7 @@ import Testing
             try succeed("remux", plain, "-o", "c.mp4", "--fps", "25", in: folder)
             #expect(try Files.read("\(folder)/b.mp4") == Files.read("\(folder)/c.mp4"))
 
-            // By name and from a pipe, the same pictures as ffmpeg's of the stream with start codes.
+            // From a file and from a pipe, the pictures equal ffmpeg's of the stream with start codes.
             let expected = try pictures(plain, in: folder)
             #expect(expected.count == 12 * 96 * 64 * 3 / 2)
             try succeed("decode", prefixed, "-o", "a.nv12", in: folder)
@@ -59,7 +59,7 @@ import Testing
             let inspected = try run(["inspect", prefixed, "--json"], in: folder)
             #expect(JSONValue(inspected.output)?["frames"]?.array.count == 12)
 
-            // Cut, or with a wrong length: damaged, with the place, and nothing is left.
+            // A cut stream or a wrong length is reported as damage with its position, and no file is left.
             let before = Files.list(folder) + ["bad.avcc"]
             let last = stream.count - 5
             var wrong = stream
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    /// The name says the codec: `.hvcc` HEVC, `.avcc` H.264 unless another is asked for.
-    @Test func names() throws {
+    /// The extension implies the codec: `.hvcc` is HEVC; `.avcc` is H.264 unless another codec is requested.
+    @Test func extensionImpliesTheCodec() throws {
         try Files.withTemporaryFolder { folder in
             let some = ["testsrc:64x48@25:2", "--device", "reference", "--json"]
             for (arguments, codec) in [(["-o", "a.avcc"], "h264"), (["-o", "a.hvcc"], "hevc"), (["-o", "b.avcc", "--codec", "hevc"], "hevc")] {

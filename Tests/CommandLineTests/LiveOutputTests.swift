@@ -1,17 +1,16 @@
 import TestOracles
 import Testing
 
-/// Outputs that may end at any time: connections, full disks, killed recordings.
+/// Outputs that may end at any time: connections, full disks and killed recordings.
 @Suite struct LiveOutputTests {
     private func bash(_ script: String, in folder: String, _ arguments: [String] = []) throws -> ProcessRunner.Result {
         try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc] + arguments, directory: folder, timeout: 60)
     }
 
-    /// Sent to a listener, the stream arrives whole.
     @Test(arguments: [
         ("rtmp://127.0.0.1:19351/live/a", "-listen 1", "flv"), ("srt://127.0.0.1:19352", "", "mpegts"),
     ])
-    func sends(_ url: String, _ listen: String, _ format: String) throws {
+    func listenerReceivesTheWholeStream(_ url: String, _ listen: String, _ format: String) throws {
         try Files.withTemporaryFolder { folder in
             let from = url.hasPrefix("srt") ? "\(url)?mode=listener" : url
             let script = """
@@ -24,13 +23,13 @@ import Testing
             let result = try bash(script, in: folder, [try Fixture.bigBuckBunny.path()])
             #expect(result.status == 0, "\(result.errors)")
             let spans = try SoundTests.spans("got.mkv", in: folder)
-            // A listener may miss what came before it looked.
+            // A listener may miss the first packets.
             #expect((spans["video"]?.count ?? 0) >= 48 && spans["audio"] != nil, "\(spans) \(result.errors)")
         }
     }
 
-    /// A listener that goes away ends the run with one line; Ctrl-C ends it though nobody takes what is sent.
-    @Test func lostConnection() throws {
+    /// If the listener disconnects, the run ends with one line.
+    @Test func lostConnectionEndsTheRun() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 timeout -s KILL 3 ffmpeg -v error -nostdin -listen 1 -f flv -i rtmp://127.0.0.1:19353/live/a -c copy -f null - 2>/dev/null &
@@ -43,11 +42,11 @@ import Testing
         }
     }
 
-    /// A full disk (a file may have so many blocks, and no more) under HLS, which is written in place: what stands is a playlist
-    /// and whole segments that it names, or nothing. Files: KillTests.
-    @Test(arguments: ["libx264", "libx265"]) func fullDisk(_ encoder: String) throws {
+    /// A limit on file sizes stands for a full disk. HLS is written in place: what is left is a playlist and the
+    /// complete segments that it names, or nothing. KillTests covers files.
+    @Test(arguments: ["libx264", "libx265"]) func fullDiskLeavesAPlayablePlaylist(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
-            // A first segment that is small, and a second that is not.
+            // The first segment is small, the second large.
             let script = """
                 set -e
                 ffmpeg -v error -nostdin -filter_complex "color=gray:size=160x96:rate=25:duration=5[a];nullsrc=size=160x96:rate=25:duration=2,\
@@ -67,14 +66,14 @@ import Testing
             }
             let playlist = String(decoding: try Files.read("\(folder)/a.m3u8"), as: UTF8.self)
             #expect(!playlist.contains("ENDLIST") && !playlist.contains("a00001"), "\(playlist)")
-            // Without an end mark ffmpeg would wait for more.
+            // Without an end mark ffmpeg would wait for more segments.
             try Files.write(Array((playlist + "#EXT-X-ENDLIST\n").utf8), to: "\(folder)/b.m3u8")
             #expect(try SoundTests.hashes("b.m3u8", in: folder).count >= 100)
         }
     }
 
-    /// A recording that is killed outright leaves a part that plays; one that is interrupted, an ordinary file with all frames.
-    @Test(arguments: ["mp4", "mov", "mkv", "ts", "h264"]) func killed(_ ending: String) throws {
+    /// A killed recording leaves a part that plays. An interrupted one leaves an ordinary file with all frames.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "h264"]) func killedRecordingLeavesAPlayablePart(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 rm -f a.*

@@ -1,13 +1,14 @@
 import TestOracles
 import Testing
 
-/// Encodes of as many pictures as a film has, on a small stack: what grows with each picture shows at the end.
+/// Encodes with as many pictures as a film, on a small stack: a cost that grows with each picture is visible at the
+/// end.
 @Suite struct LongEncodeTests {
     /// 20 minutes at 25 frames a second.
     private static let pictures = 30_000
 
     @Test("An encode of 30,000 pictures ends well on a stack of 512 kB")
-    func endsOnASmallStack() throws {
+    func longEncodeFitsASmallStack() throws {
         try Files.withTemporaryFolder { folder in
             let run = try Self.encode(["--bframes", "0", "-o", "long.mp4"], frames: Self.pictures, folder)
             try #require(run.status == 0, "\(run.status) \(run.errors)")
@@ -16,7 +17,7 @@ import Testing
     }
 
     @Test("A device that is lost after 20,000 pictures costs no more than one lost after 20", arguments: ["vaEndPicture", "vaSyncBuffer"])
-    func recoversLate(_ call: String) throws {
+    func lateDeviceLossCostsNoMore(_ call: String) throws {
         try Files.withTemporaryFolder { folder in
             func kept(after count: Int) throws -> Int {
                 let run = try Self.encode(
@@ -27,13 +28,13 @@ import Testing
                 return try #require(packets)
             }
             let (early, late) = (try kept(after: 20), try kept(after: 20_000))
-            // A device that is lost takes with it what was in flight, which differs from run to run.
+            // A lost device loses the pictures in flight, whose number differs from run to run.
             #expect(early >= 110 && late >= 20_090, "\(early) of 120, \(late) of 20,100")
         }
     }
 
     @Test("Memory does not grow with the number of pictures", arguments: ["h264", "hevc"])
-    func keepsItsMemory(_ codec: String) throws {
+    func memoryDoesNotGrowWithPictures(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             func peak(_ frames: Int) throws -> Int {
                 let run = try ProcessRunner.runMeasuringMemory(
@@ -46,7 +47,7 @@ import Testing
                 return run.peakKB * 1024
             }
             let (few, many) = (2_000, 20_000)
-            // What differs from run to run stays below 3 MB; 450 bytes a picture would be 8 MB.
+            // The variation between runs is below 3 MB; 450 bytes a picture would be 8 MB.
             let growth = try peak(many) - peak(few)
             #expect(growth < 3_000_000 + (many - few) * 10)
         }
@@ -62,7 +63,7 @@ import Testing
             directory: folder, timeout: 1800)
     }
 
-    /// The packets that a file holds, as FFmpeg counts them.
+    /// Returns the number of packets in a file, as FFmpeg counts them.
     private static func packets(_ file: String, _ folder: String) throws -> Int? {
         let probe = try ProcessRunner.run(
             "ffprobe",

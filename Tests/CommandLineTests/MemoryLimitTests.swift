@@ -1,16 +1,16 @@
 import TestOracles
 import Testing
 
-/// Under a limit of memory (`ulimit -v`) a command does its work, or ends with one line about memory and leaves no file.
+/// Under a memory limit (`ulimit -v`) a command succeeds, or fails with one line about memory and leaves no file.
 @Suite struct MemoryLimitTests {
-    /// - Parameter limit: in kB.
+    /// - Parameter limit: The limit in kB.
     private func limited(_ arguments: [String], _ limit: Int, in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(
             "sh", ["-c", "ulimit -v \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: folder,
             timeout: 120)
     }
 
-    /// The exit status under each limit, in kB.
+    /// Returns the exit status under each limit, in kB.
     @discardableResult
     private func statuses(_ arguments: [String], _ limits: [Int]) throws -> [Int] {
         try limits.map { limit in
@@ -27,17 +27,17 @@ import Testing
         }
     }
 
-    /// A decoder that has no room for a picture calls it damaged: that was bad input (65).
+    /// A decoder without memory for a picture reports damage: earlier, this was bad input (65).
     ///
-    /// Every limit up to the first that is enough, in steps of 20 MB. Memory of Swift's own ends the process where it is not
-    /// there (134).
+    /// Tests every limit up to the first sufficient one, in steps of 20 MB. If Swift's own allocation fails, the
+    /// process aborts (134).
     @Test(arguments: [
         ["compare", "clip.mp4", "clip.mp4"], ["decode", "clip.mp4", "--device", "software", "-o", "o.y4m"],
         ["decode", "clip.mp4", "--device", "reference", "-o", "o.y4m"],
         ["encode", "clip.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "-o", "o.h264"],
         ["encode", "clip.mp4", "--device", "reference", "--codec", "h264", "-o", "o.h264"],
     ])
-    func isNoBadInput(_ command: [String]) throws {
+    func lackOfMemoryIsNotBadInput(_ command: [String]) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-frames:v", "20", "-an", "-c", "copy", folder + "/clip.mp4")
             let arguments = command.map { $0 == "clip.mp4" ? folder + "/clip.mp4" : $0 }
@@ -56,8 +56,9 @@ import Testing
         }
     }
 
-    /// A stream of 60 MB, in each form: `inspect` holds all of it, and an array that grows where there is no memory ended the process.
-    @Test(arguments: ["h264", "avcc", "mp4"]) func largeStreams(_ ending: String) throws {
+    /// A stream of 60 MB, in each format: `inspect` keeps it in memory. Earlier, an array that grew without memory
+    /// ended the process.
+    @Test(arguments: ["h264", "avcc", "mp4"]) func lackOfMemoryForAStreamIsReported(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let (one, stream, file) = (folder + "/one.h264", folder + "/all.h264", folder + "/all." + ending)
             try ffmpeg("-i", Fixture.bikes.path(), "-an", "-c", "copy", "-bsf:v", "h264_mp4toannexb", one)
@@ -72,8 +73,8 @@ import Testing
         }
     }
 
-    /// Many small pictures: what is told of them takes much more than they do.
-    @Test func manyPictures() throws {
+    /// There are many small pictures, whose report takes much more memory than the stream.
+    @Test func lackOfMemoryForAReportIsReported() throws {
         try Files.withTemporaryFolder { folder in
             let (one, stream) = (folder + "/one.h265", folder + "/all.h265")
             try ffmpeg(
@@ -88,8 +89,8 @@ import Testing
         }
     }
 
-    /// One NAL unit of 100 MB.
-    @Test func largeUnits() throws {
+    /// The stream is one NAL unit of 100 MB.
+    @Test func lackOfMemoryForANALUnitIsReported() throws {
         try Files.withTemporaryFolder { folder in
             let stream = folder + "/unit.h264"
             try Files.write([0, 0, 0, 1, 0x65] + [UInt8](repeating: 0xFF, count: 100_000_000), to: stream)
@@ -98,8 +99,8 @@ import Testing
         }
     }
 
-    /// A coded picture is copied beside the decoder.
-    @Test func largePictures() throws {
+    /// A copy of the coded picture needs memory beside the decoder's.
+    @Test func lackOfMemoryForLargePicturesIsReported() throws {
         try Files.withTemporaryFolder { folder in
             let clip = folder + "/clip.mp4"
             try ffmpeg(
@@ -111,8 +112,8 @@ import Testing
         }
     }
 
-    /// Nothing that is there has to be installed: a library that is not loaded, and a driver that has no memory.
-    @Test func nothingIsToBeInstalled() throws {
+    /// If a library cannot be loaded or a driver fails for lack of memory, the remedy is not to install something.
+    @Test func lackOfMemoryIsNotAMissingLibrary() throws {
         try Files.withTemporaryFolder { folder in
             for (limit, command) in [
                 (50_000, ["encode", "testsrc:64x48@25:2", "--device", "reference", "-o", "o.h264"]),
@@ -134,8 +135,9 @@ import Testing
         }
     }
 
-    /// libx265 does not check its allocations: it ended by SIGSEGV, and left a `.part`. The last limit is enough.
-    @Test func libx265() throws {
+    /// libx265 does not check its allocations: earlier, it ended by SIGSEGV and left a `.part`. The last limit is
+    /// sufficient.
+    @Test func lackOfMemoryInLibx265IsReported() throws {
         let all = try statuses(
             [
                 "encode", "testsrc:1280x720@25:40", "--device", "software", "--codec", "hevc", "--preset", "7", "-o",
@@ -145,7 +147,7 @@ import Testing
         #expect(all.first == 69 && all.last == 0, "\(all)")
     }
 
-    @Test func libx265WithLargePictures() throws {
+    @Test func lackOfMemoryForLargeHEVCPicturesIsReported() throws {
         let all = try statuses(
             [
                 "encode", "testsrc:3840x2160@25:12", "--device", "software", "--codec", "hevc", "--preset", "7", "-o",

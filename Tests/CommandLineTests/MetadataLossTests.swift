@@ -1,15 +1,15 @@
 import TestOracles
 import Testing
 
-/// What of tags, titles, languages, dispositions and time codes a container does not carry: every loss is reported and refused by
-/// --strict, and nothing else is; judged by ffprobe.
+/// Tags, titles, languages, dispositions and time codes that a container does not carry: every loss is reported and
+/// refused by --strict, and nothing else is; judged by ffprobe.
 @Suite struct MetadataLossTests {
     private static let fileTags = [
         "title": "A title", "artist": "Somebody", "comment": "Words", "creation_time": "2020-02-03T04:05:06", "album": "An album",
         "composer": "A composer", "foo": "bar",
     ]
 
-    /// A clip with pictures, and sound, whose second stream is for the hearing impaired.
+    /// Makes a clip with pictures and sound. The second audio stream is for the hearing impaired.
     private static func make(sounds: Int, in folder: String) throws {
         let tags = fileTags.map { "-metadata '\($0.key)=\($0.value)'" }.joined(separator: " ")
         let second = sounds > 1
@@ -44,7 +44,7 @@ import Testing
         return (tags(value["format"]), (value["streams"]?.array ?? []).map(Stream.init))
     }
 
-    @Test(arguments: ["a.mp4", "f.mp4", "a.mov", "a.mkv", "a.ts", "a.flv", "a.h264"]) func everyLossIsNamed(_ name: String) throws {
+    @Test(arguments: ["a.mp4", "f.mp4", "a.mov", "a.mkv", "a.ts", "a.flv", "a.h264"]) func everyMetadataLossIsReported(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(sounds: name == "a.flv" ? 1 : 2, in: folder)
             let more = name == "f.mp4" ? ["--format", "fmp4"] : []
@@ -65,16 +65,16 @@ import Testing
                 let own = before.streams[index]
                 for key in ["language", "title"] {
                     let isNamed = !lost("\(key) of stream \(index)").isEmpty
-                    // QuickTime's German.
+                    // QuickTime's code of German.
                     let isSame = stream.tags[key] == own.tags[key] || name == "a.mov" && stream.tags[key] == "ger"
                     #expect(isNamed != isSame, "\(name) \(index) \(key): \(entries) \(stream)")
                 }
-                // Where there is no other place for it.
+                // These containers store the title only here.
                 if name.hasSuffix("mp4") || name == "a.mov" { #expect(stream.tags["handler_name"] == own.tags["title"]) }
                 let missing = own.tags.keys.contains("bar") && stream.tags["bar"] == nil
                 #expect(lost("tags of stream \(index)").contains("bar") == missing, "\(name) \(index): \(entries)")
                 var gone = own.dispositions.subtracting(stream.dispositions)
-                // The first of its kind is taken by default.
+                // The first stream of its kind is implicitly the default.
                 if index < 2, !before.streams.contains(where: { $0.tags["title"] == "Second" }) || index == 0 { gone.remove("default") }
                 #expect(lost("disposition of stream \(index)") == gone, "\(name) \(index): \(entries) \(stream)")
             }
@@ -85,8 +85,8 @@ import Testing
         }
     }
 
-    /// Encoded, the pictures keep what the container holds, and the sound as well.
-    @Test(arguments: ["a.mkv", "a.mp4", "a.ts"]) func encoded(_ name: String) throws {
+    /// Encoded pictures and sound keep the metadata that the container supports.
+    @Test(arguments: ["a.mkv", "a.mp4", "a.ts"]) func encodedStreamsKeepSupportedMetadata(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(sounds: 2, in: folder)
             let some = ["in.mkv", "--device", "software", "--codec", "h264"]
@@ -103,9 +103,8 @@ import Testing
         }
     }
 
-    /// Matroska has a time code as a tag: its track is not missed there.
-    /// A service's name of MPEG-TS has at most 246 bytes beside "FFmpeg", the provider's, as libavformat writes it.
-    @Test(arguments: ["a.ts", "a.m3u8"], [246, 247, 250, 256, 3000]) func longTitles(_ name: String, _ count: Int) throws {
+    /// The service name of MPEG-TS has at most 246 bytes beside the provider "FFmpeg", as libavformat writes it.
+    @Test(arguments: ["a.ts", "a.m3u8"], [246, 247, 250, 256, 3000]) func longServiceNamesAreTruncated(_ name: String, _ count: Int) throws {
         try Files.withTemporaryFolder { folder in
             let title = String(repeating: "é", count: count / 2) + (count % 2 == 0 ? "" : "x")
             try ffmpeg(
@@ -122,7 +121,8 @@ import Testing
         }
     }
 
-    @Test func timeCodes() throws {
+    /// Matroska stores a time code as a tag, so no track is missing there.
+    @Test func lostTimeCodesAreReported() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264",

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Sound beside a camera's pictures.
+/// Sound recorded with a camera's pictures.
 @Suite struct MicrophoneTests {
     private func streams(_ run: CaptureRun, _ name: String) throws -> [String: JSONValue] {
         let result = try ProcessRunner.run(
@@ -14,8 +14,8 @@ import Testing
 
     private func seconds(_ stream: JSONValue?, _ key: String) -> Double { stream?[key]?.string.flatMap { Double($0) } ?? .nan }
 
-    /// A tone is recorded as AAC, both streams begin and end together, and the tone comes out as it went in.
-    @Test func aTone() throws {
+    /// A tone is recorded as AAC. Both streams begin and end together, and the frequency is unchanged.
+    @Test func recordedToneMatchesTheSource() throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:formats=NV12",
@@ -30,7 +30,7 @@ import Testing
             #expect(abs(ends.0 - 2) < 0.05 && abs(ends.1 - ends.0) < 0.04, "\(ends)")
             let raw = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-i", "a.mp4", "-vn", "-ac", "1", "-ar", "8000", "-f", "u8", "-"], directory: folder)
-            // A thousand turns a second.
+            // The tone has 1000 Hz.
             let wave = raw.stdout[4000..<12000].map { Int($0) - 128 }
             let crossings = zip(wave, wave.dropFirst()).count { $0 < 0 && $1 >= 0 }
             #expect(abs(crossings - 1000) <= 3, "\(crossings)")
@@ -38,11 +38,11 @@ import Testing
         }
     }
 
-    /// One line of ours, and none of ALSA's library, says that a device does not open and where its like are listed.
+    /// One line of vaenc, and none of ALSA's library, says that a device cannot be opened and how to list the devices.
     @Test(arguments: [
         ("hw:31", 69, "arecord -L"), ("nosuch", 69, "arecord -L"), ("pulse:none", 69, "pactl list sources short"),
         ("lavfi:nosuchfilter", 69, "filter"), ("", 64, "--audio-device"),
-    ]) func noDevice(_ name: String, _ status: Int, _ remedy: String) throws {
+    ]) func unavailableSoundDeviceIsReported(_ name: String, _ status: Int, _ remedy: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:formats=NV12", ["/dev/video9", "-o", "a.mkv", "--frames", "3", "--audio-device", name, "--device", "software"], in: folder)
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    /// A sound card that ALSA's file plug-in plays, faster than time goes.
-    @Test func aCardFromAFile() throws {
+    /// ALSA's file plug-in simulates a sound card that is faster than real time.
+    @Test func alsaCardIsRecorded() throws {
         try Files.withTemporaryFolder { folder in
             let wave = (0..<480_000).flatMap { index -> [UInt8] in
                 let value = Int16(index / 24 % 2 == 0 ? 8000 : -8000)
@@ -73,9 +73,9 @@ import Testing
         }
     }
 
-    /// A microphone that gives less than time goes, or next to nothing, holds no picture up; both streams end together, and
-    /// what was not heard is silence that is counted.
-    @Test(arguments: [0.5, 0.001]) func aSlowMicrophone(_ speed: Double) throws {
+    /// A microphone that is slower than real time, or nearly silent, delays no picture. Both streams end together, and
+    /// missing samples are filled with silence and counted.
+    @Test(arguments: [0.5, 0.001]) func slowMicrophoneIsFilledWithSilence(_ speed: Double) throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:formats=NV12",
@@ -83,7 +83,7 @@ import Testing
                  "--audio-device", "lavfi:sine=frequency=1000:sample_rate=48000,arealtime=speed=\(speed):limit=10000"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             let times = try run.times("a.mp4")
-            // What waits when the recording ends, and the picture after its end, are not encoded.
+            // Pictures in the queue at the end of the recording, and the picture after its end, are not encoded.
             let given = (run.count("captured") ?? -1) - (run.count("late") ?? 0)
             #expect((0...6).contains(given - times.count), "\(given) \(times.count)")
             #expect(times.last ?? 0 > 1.8, "\(times)")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBegin() throws {
+    @Test func unusableSoundCardLeavesNoFile() throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun("9:", ["/dev/video9", "-o", "a.mp4", "--audio-device", "hw:99", "--device", "software"], in: folder)
             #expect(run.status == 69 && run.encode.errorLines.contains { $0.contains("hw:99") }, "\(run.errors)")

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// A driver that libva loads and that does what no driver should (Tests/OddDriver).
+/// A driver that libva loads and that misbehaves (Tests/OddDriver).
 @Suite struct OddDriverTests {
     private func vaenc(_ arguments: [String], _ environment: [String: String?] = [:]) throws -> (result: ProcessRunner.Result, files: [String]) {
         try Files.withTemporaryFolder { folder in
@@ -15,8 +15,8 @@ import Testing
         }
     }
 
-    /// Terminals obey control characters, whoever wrote them.
-    @Test func controlCharactersOfADriversNameReachNoTerminal() throws {
+    /// A terminal executes control characters of any origin.
+    @Test func controlCharactersOfDriverNamesAreRemoved() throws {
         for arguments in [["probe"], ["probe", "--json"], ["encode", "testsrc:64x64@25:5", "-o", "a.mp4", "--device", "reference"]] {
             let (result, _) = try vaenc(arguments)
             let text = result.stdout + result.stderr
@@ -25,12 +25,12 @@ import Testing
         }
     }
 
-    /// The reference driver's variables: a value that they cannot have is refused, named, with a remedy.
+    /// An invalid value of a reference driver's variable is refused, with its name and a remedy.
     @Test(arguments: [
         ("VAENC_REFERENCE_MODE", "nix"), ("VAENC_REFERENCE_HASH", "sha"), ("VAENC_REFERENCE_NULL_BYTES", "abc"), ("VAENC_REFERENCE_STRICT", "yes"),
         ("VAENC_REFERENCE_LOG", "2"), ("VAENC_REFERENCE_HEVC", "off"), ("VAENC_REFERENCE_PERSONALITY", "none"),
     ])
-    func valuesOfVariables(_ name: String, _ value: String) throws {
+    func invalidDriverVariablesAreRefused(_ name: String, _ value: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "--device", "reference", "-o", "a.h264"], environment: [name: value], directory: folder)
@@ -40,8 +40,8 @@ import Testing
         }
     }
 
-    /// A file that was cut short: the loader would map it, and the process end by SIGBUS.
-    @Test func aDriverThatIsCutShort() throws {
+    /// The driver file is truncated: the loader would map it, and the process would end by SIGBUS.
+    @Test func truncatedDriverIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let whole = try Files.read(Checkout.driverFolder + "/libvaenc_drv_video.so")
             let film = try Fixture.bikes.path()
@@ -60,22 +60,21 @@ import Testing
         }
     }
 
-    /// Variables that a program would pass over without a word.
-    @Test(arguments: ["foo", "0", "-1", "1.5", ""]) func aLimitThatIsNoNumber(_ value: String) throws {
+    @Test(arguments: ["foo", "0", "-1", "1.5", ""]) func invalidTimeoutVariableIsRefused(_ value: String) throws {
         let run = try ProcessRunner.run(
             Checkout.vaenc, ["probe"], environment: ["VAENC_DEVICE_TIMEOUT_MS": value], timeout: 60)
         #expect(run.status == 64 && run.errors.contains("VAENC_DEVICE_TIMEOUT_MS") && run.errorLines.count == 1, "\(run.errors)")
     }
 
-    @Test func aTraceThatCannotBeWritten() throws {
+    @Test func unwritableFaultTraceIsRefused() throws {
         let run = try ProcessRunner.run(
             Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "-o", "/dev/null", "--format", "annexb", "--device", "reference"],
             environment: ["VAENC_FAULT": "vaEndPicture@900=status:1", "VAENC_FAULT_TRACE": "/nonexistent/trace"], timeout: 60)
         #expect(run.status == 69 && run.errors.contains("/nonexistent/trace cannot be written"), "\(run.status) \(run.errors)")
     }
 
-    /// The loader's lock is held for good: the program says so, and ends.
-    @Test func aDriverWhoseLoadingNeverEnds() throws {
+    /// The driver never returns while the loader's lock is held. The program reports this and ends.
+    @Test func hangingDriverLoadTimesOut() throws {
         let environment: [String: String?] = ["ODD_DRIVER": "hang", "VAENC_DEVICE_TIMEOUT_MS": "200"]
         let (encode, files) = try vaenc(["encode", "testsrc:64x64@25:5", "-o", "a.mp4", "--device", "reference"], environment)
         #expect(encode.status == 75 && !encode.timedOut && files == [], "\(encode.status) \(encode.errors)")

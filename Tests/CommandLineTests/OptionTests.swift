@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Each option of docs/CLI.md that an encoder has reaches it: what the encoder says that it uses is what was asked.
+/// Each encoder option of docs/CLI.md reaches the encoder: the effective configuration equals the request.
 @Suite struct OptionTests {
     private func encode(
         _ options: [String], size: String = "192x128", frames: Int = 12, device: String = "reference",
@@ -46,10 +46,10 @@ import Testing
         [("--intra-refresh", "intraRefresh", "on"), ("--low-latency", "lowLatency", "on"), ("--strict", "bFrames", "0")],
     ]
 
-    /// What HEVC has others of, or none.
+    /// Options that HEVC does not have, or whose values differ there.
     private static let ofH264 = ["entropy", "transform8x8", "profile"]
 
-    @Test(arguments: asked.indices, ["o.h264", "o.h265"]) func arrives(_ index: Int, _ name: String) throws {
+    @Test(arguments: asked.indices, ["o.h264", "o.h265"]) func optionsReachTheEncoder(_ index: Int, _ name: String) throws {
         let group = Self.asked[index].filter { name == "o.h264" || !Self.ofH264.contains($0.name) }
         let run = try encode(group.flatMap { $0.option.split(separator: " ").map(String.init) }, name: name)
         #expect(run.status == 0, "\(run.errors)")
@@ -60,22 +60,22 @@ import Testing
         #expect(run.report?["frames"]?["encoded"]?.int == 12)
     }
 
-    /// The range of `--vbv-size` goes further than libavcodec's int: what it takes is used, and reported.
-    @Test(arguments: ["o.h264", "o.h265"]) func aBufferLargerThanLibavcodecTakes(_ name: String) throws {
+    /// The range of `--vbv-size` exceeds libavcodec's int: the largest supported value is used and reported.
+    @Test(arguments: ["o.h264", "o.h265"]) func vbvSizeIsLimitedToLibavcodecsRange(_ name: String) throws {
         let run = try encode(["--bitrate", "1M", "--vbv-size", "4G"], frames: 3, device: "software", name: name)
         #expect(run.status == 0 && run.effective("vbvSize")?["used"]?.string == "2147483647", "\(run.errors)")
         let strict = try encode(["--bitrate", "1M", "--vbv-size", "4G", "--strict"], frames: 3, device: "software", name: name)
         #expect(strict.status == 69 && strict.errors.contains("--vbv-size: asked 4000000000"), "\(strict.errors)")
     }
 
-    /// Key frames where they are forced, by number and by time.
-    @Test func forcedKeyFrames() throws {
+    /// Key frames are forced by number and by time.
+    @Test func keyFramesAreForced() throws {
         let run = try encode(["--force-key", "3,0.32s", "--bframes", "0", "--gop", "100"])
         #expect(run.report?["frames"]?["key"]?.int == 3)
     }
 
-    /// What was not asked for is not said to have been.
-    @Test func whatWasNotAskedHasAReason() throws {
+    /// A value that was not requested does not have the reason "as asked".
+    @Test func unrequestedValuesHaveAReason() throws {
         let run = try encode(["--qp", "30"])
         #expect(run.effective("rateControl")?["why"]?.string == "a QP is asked for")
         #expect(run.effective("frameRate")?["why"]?.string == "the input's")
@@ -84,14 +84,14 @@ import Testing
         }
     }
 
-    /// What a chip lacks stands in the effective configuration, and `--strict` refuses it by name.
+    /// A feature that the device lacks is in the effective configuration, and `--strict` refuses it by name.
     @Test(arguments: [
         ("iHD-9A49", ["--bframes", "2"], "bFrames", "0"), ("iHD-9A49", ["--refs", "8"], "references", "3"),
         ("i965-5916", ["--trellis", "on"], "trellis", "driver's"), ("i965-5916", ["--roi", "0,0,32x32:-5"], "regionsOfInterest", "0"),
         ("radeonsi25-navi31", ["--refs", "4"], "references", "1"), ("radeonsi-navi21", ["--ltr", "2"], "longTermReferences", "0"),
         ("radeonsi-navi21", ["--temporal-layers", "2"], "temporalLayers", "1"), ("radeonsi-navi21", ["--intra-refresh"], "intraRefresh", "off"),
     ])
-    func whatAChipLacks(_ personality: String, _ options: [String], _ name: String, _ used: String) throws {
+    func missingDeviceFeaturesAreReported(_ personality: String, _ options: [String], _ name: String, _ used: String) throws {
         let environment: [String: String?] = ["VAENC_REFERENCE_PERSONALITY": personality]
         let run = try encode(options, size: "256x144", frames: 6, environment: environment)
         #expect(run.status == 0, "\(run.errors)")
@@ -101,7 +101,7 @@ import Testing
         let strict = try encode(options + ["--strict"], size: "256x144", frames: 6, environment: environment)
         #expect(strict.status == 69 && strict.report == nil)
         #expect(strict.errors.contains("\(options[0]): asked"), "\(strict.errors)")
-        // What is printed names the option that was given, too, and not the library's property.
+        // The printed text names the given option too, not the library's property.
         let printed = try Files.withTemporaryFolder { folder in
             try EncodeRun(
                 ["testsrc:256x144@25:6", "--device", "reference", "-o", folder + "/o.h264"] + options, environment: environment)
@@ -110,15 +110,13 @@ import Testing
         #expect(!printed.errors.contains("`") && !printed.errors.contains(" \(name): asked"), "\(printed.errors)")
     }
 
-    /// The software path says the same of itself.
-    @Test func softwareReportsWhatItLacks() throws {
+    @Test func missingSoftwareFeaturesAreReported() throws {
         let run = try encode(["--ltr", "2", "--qp", "30", "--slices", "2"], device: "software")
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.report?["effective"]?.array.contains { $0["option"]?.string == "longTermReferences" && $0["used"]?.string != "2" } == true)
         #expect(try encode(["--ltr", "2", "--strict"], device: "software").status == 69)
     }
 
-    /// Options that exclude each other.
     @Test(arguments: [
         ["--quality", "20", "--bitrate", "1M"], ["--rate-control", "cbr"], ["--rate-control", "icq", "--bitrate", "1M"],
         ["--rate-control", "cbr", "--bitrate", "1M", "--max-bitrate", "2M"], ["--min-qp", "30", "--max-qp", "20"],
@@ -130,23 +128,24 @@ import Testing
         ["--vbv-initial", "0", "--bitrate", "1M", "--hrd", "on"],
         ["--vbv-size", "12"], ["--quality", "0"], ["--progress", "loud"], ["--color-range", "wide"],
     ])
-    func contradictions(_ options: [String]) throws {
+    func contradictingOptionsAreRefused(_ options: [String]) throws {
         let run = try encode(options, frames: 2)
         #expect(run.status == 64, "\(options): \(run.errors)")
         #expect(run.errors.contains(options[0]), "\(run.errors)")
     }
 
-    /// The nearest that does not contradict itself.
+    /// The nearest values that do not contradict each other.
     @Test(arguments: [
         ["--max-frame-bytes", "2000", "--bitrate", "400k"], ["--data-rate-limit", "800/0.01", "--bitrate", "160k"],
         ["--vbv-initial", "0", "--bitrate", "1M", "--hrd", "off"], ["--rate-control", "qvbr", "--max-bitrate", "200k"],
     ])
-    func noContradictions(_ options: [String]) throws {
+    func consistentOptionsAreAccepted(_ options: [String]) throws {
         let run = try encode(options, frames: 2)
         #expect(run.status == 0, "\(options): \(run.errors)")
     }
 
-    /// What turns out on the way not to be reachable is counted and told; where it was asked for, `--strict` ends with it.
+    /// Limits that were missed during encoding are counted and reported. If they were requested, `--strict` ends the
+    /// run.
     @Test(arguments: [
         (["--bitrate", "100k", "--max-qp", "10", "--hrd", "on"], "bufferUnderflows"),
         (["--bitrate", "20k", "--max-qp", "10", "--rate-controller", "vaenc", "--max-frame-bytes", "500"], "overMaxFrameBytes"),
@@ -156,7 +155,7 @@ import Testing
         (["--bitrate", "20k", "--max-qp", "10", "--max-bitrate", "30k", "--hrd", "off"], "overMaxBitrate"),
         (["--qp", "0", "--gop", "1", "--level", "1.1"], "overLevel"),
     ])
-    func whatCannotBeReached(_ options: [String], _ count: String) throws {
+    func missedLimitsAreCountedAndReported(_ options: [String], _ count: String) throws {
         let run = try encode(options, size: "160x96", frames: 40)
         #expect(run.status == 0, "\(run.errors)")
         #expect((run.report?["statistics"]?["broken"]?[count]?.int ?? 0) > 0)
@@ -165,11 +164,11 @@ import Testing
         let strict = try encode(options + ["--strict"], size: "160x96", frames: 40)
         #expect(strict.status == 69 && strict.report == nil)
         #expect(strict.errors.contains("strict: frame"), "\(strict.errors)")
-        // In the command line's words, not in the library's.
+        // The messages name options, not the library's properties.
         #expect(strict.errors.contains("--") && !strict.errors.contains("`") && !notices.joined().contains("`"), "\(strict.errors)")
     }
 
-    @Test func nothingIsToldOfWhatIsKept() throws {
+    @Test func keptLimitsAreNotReported() throws {
         let run = try encode(["--bitrate", "300k", "--max-frame-bytes", "8000", "--hrd", "on", "--strict"])
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.report?["notices"]?.array.count == 0)
@@ -177,8 +176,8 @@ import Testing
         #expect(counts?["bufferUnderflows"]?.int == 0 && counts?["overMaxFrameBytes"]?.int == 0)
     }
 
-    /// A QP of pictures that there are not.
-    @Test func aQPWithoutPictures() throws {
+    /// The option sets the QP of B pictures, which the device does not encode.
+    @Test func qpOfMissingBPicturesIsUnused() throws {
         let run = try encode(["--qp-b", "30", "--qp", "28"], environment: ["VAENC_REFERENCE_PERSONALITY": "iHD-9A49"])
         #expect(run.effective("qpB")?["used"]?.string == "none")
         let strict = try encode(
@@ -186,8 +185,8 @@ import Testing
         #expect(strict.status == 69 && strict.errors.contains("--qp-b: asked"), "\(strict.errors)")
     }
 
-    /// The reason for a limit that nobody keeps does not advise what cannot be had.
-    @Test func windowsThatNobodyKeeps() throws {
+    /// If no controller can keep a limit, the reason does not advise an impossible option.
+    @Test func unkeptRateWindowGivesNoImpossibleAdvice() throws {
         let run = try encode(
             ["--bitrate", "200k", "--rate-controller", "vaenc", "--data-rate-limit", "40000/1"], size: "256x144",
             environment: ["VAENC_REFERENCE_PERSONALITY": "radeonsi-navi21"])
@@ -195,8 +194,8 @@ import Testing
         #expect(why.contains("one QP for all pictures") && !why.contains("ask for"), "\(why)")
     }
 
-    /// A third of the frames is left out here and there: the rate is kept over the time that they are shown.
-    @Test func aVaryingFrameRate() throws {
+    /// Some frames are missing: the rate is kept over the display time.
+    @Test func varyingFrameRateKeepsTheBitRate() throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/vfr.mkv"
             let made = try ProcessRunner.run(

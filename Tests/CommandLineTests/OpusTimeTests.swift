@@ -1,9 +1,11 @@
 import TestOracles
 import Testing
 
-/// Opus in Matroska, whose header says what decoders leave out at the beginning: copies of copies keep the sound beside the pictures.
+/// Opus in Matroska, whose header gives the samples to discard at the start: after repeated copies the sound stays in
+/// sync with the pictures.
 @Suite struct OpusTimeTests {
-    /// Seconds from the first picture to the first packet of sound, which lies an encoder's delay before the first sample.
+    /// Returns the seconds from the first picture to the first packet of sound, which precedes the first sample by the
+    /// encoder delay.
     private func distance(_ path: String, in folder: String) throws -> Double {
         func first(_ kind: String) throws -> Double {
             let packets = try RemuxTests.probe(path, "packet=pts_time", in: folder, ["-select_streams", kind]).split(separator: "\n")
@@ -17,8 +19,9 @@ import Testing
         #expect(run.status == 0, "\(arguments): \(run.errors)")
     }
 
-    /// The delay is 6.5 ms, which Matroska's ticks round to 7 once. `in.mkv` has pictures at 7 ms, as FFmpeg 5 writes it.
-    @Test(arguments: ["in.mp4", "in.mkv"], ["48000", "16000"]) func copiesOfCopies(_ input: String, _ rate: String) throws {
+    /// The delay is 6.5 ms, which Matroska's ticks round to 7 ms once. In `in.mkv`, pictures start at 7 ms, as FFmpeg 5
+    /// writes it.
+    @Test(arguments: ["in.mp4", "in.mkv"], ["48000", "16000"]) func repeatedCopiesKeepTheDelay(_ input: String, _ rate: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 """
@@ -33,7 +36,7 @@ import Testing
                 #expect(try abs(distance(output, in: folder) - expected) < 0.0011, "\(output)")
                 before = output
             }
-            // Not a tick more from the second on.
+            // From the second copy on, no further tick is added.
             #expect(try distance("7.mkv", in: folder) == distance("1.mkv", in: folder))
             #expect(try distance("6.mp4", in: folder) == distance("4.mp4", in: folder))
             try vaenc(["encode", input, "--device", "software", "--codec", "h264", "--preset", "7", "--audio", "copy", "-o", "e.mkv"], in: folder)
@@ -41,8 +44,8 @@ import Testing
         }
     }
 
-    /// What was there first: a click stays where it is in the third copy.
-    @Test func sound() throws {
+    /// A click has the same time in the third copy.
+    @Test func repeatedCopiesKeepTheSoundInSync() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 """
@@ -50,7 +53,7 @@ import Testing
                 -f lavfi -i "aevalsrc='if(lt(mod(t,0.5),0.002),0.8,0)':s=48000:d=2" -pix_fmt yuv420p -c:v libx264 -bf 0 -c:a libopus in.mp4
                 """, in: folder)
             for (input, output) in [("in.mp4", "1.mkv"), ("1.mkv", "2.mkv"), ("2.mkv", "3.mkv")] { try vaenc(["remux", input, "-o", output], in: folder) }
-            /// In samples after the first picture.
+            /// Returns the positions of the clicks, in samples after the first picture.
             func clicks(_ name: String) throws -> [Int] {
                 try RemuxTests.make(
                     "ffmpeg -v error -nostdin -y -copyts -i \(name) -map 0:a -af aresample=async=1:first_pts=0 -ac 1 -ar 48000 -f s16le a.pcm", in: folder)

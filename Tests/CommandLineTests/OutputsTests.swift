@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Several outputs of one input, depths, and what auto takes, by the command line.
+/// Several outputs of one input, bit depths, and automatic choices, by the command line.
 @Suite struct OutputsTests {
     private func vaenc(_ arguments: [String], input: [UInt8] = []) throws -> EncodeRun {
         try EncodeRun(arguments, input: input)
@@ -23,8 +23,8 @@ import Testing
 
     private let software = ["--device", "software", "--json", "--preset", "7"]
 
-    /// From a pipe, which can be read but once: both hold all frames, and each is what it is by itself.
-    @Test func bothOutputsHaveAllFramesOfAPipe() throws {
+    /// A pipe can be read only once: both outputs have all frames, and each equals that of its own run.
+    @Test func pipedInputReachesBothOutputs() throws {
         try Files.withTemporaryFolder { folder in
             let raw = "\(folder)/in.yuv"
             let pattern = try ProcessRunner.run(
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// Ten bits in the one that has them, eight in the other, which says so.
-    @Test func depthsDiffer() throws {
+    /// One output has ten bits. The other one has eight, which is reported.
+    @Test func outputsMayDifferInBitDepth() throws {
         try Files.withTemporaryFolder { folder in
             let run = try vaenc(
                 ["testsrc:64x48@25:5", "--input-format", "p010", "-o", "\(folder)/a.mkv", "-o", "\(folder)/b.h264"]
@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// The other output is finished; the status and the report tell of the one that failed.
-    @Test(arguments: [0, 1]) func oneFailureLeavesTheOther(_ place: Int) throws {
+    /// The other output is finished. The status and the report name the failed one.
+    @Test(arguments: [0, 1]) func failedOutputLeavesTheOtherComplete(_ place: Int) throws {
         try Files.withTemporaryFolder { folder in
             var names = ["\(folder)/a.h264"]
             names.insert("/dev/full", at: place)
@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    /// Nothing is left of outputs where another cannot be made.
-    @Test func nothingIsLeftWhereOneCannotBegin() throws {
+    /// If one output cannot be created, none is left.
+    @Test func refusedOutputLeavesNoOtherOutput() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([1], to: "\(folder)/b.h265")
             let run = try vaenc(["testsrc:64x48@25:5", "-o", "\(folder)/a.h264", "-o", "\(folder)/b.h265"] + software)
@@ -100,8 +100,9 @@ import Testing
         }
     }
 
-    /// Where hardware encodes no ten bits, eight of a deep input are coded, and it is said; strict refuses.
-    @Test func deepInputOnADeviceOfEightBits() throws {
+    /// If the device does not encode ten bits, the input is encoded in eight, which is reported and refused by
+    /// --strict.
+    @Test func tenBitInputIsReducedToEightBits() throws {
         try Files.withTemporaryFolder { folder in
             let arguments = [
                 "testsrc:64x48@25:5", "--input-format", "p010", "--device", "reference", "--codec", "h264", "--json", "-o",
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    /// On a VA-API device the stream has the metadata too, and the report says so; strict has nothing to refuse.
+    /// On a VA-API device the stream carries the metadata too, and the report says so.
     @Test func devicesWriteMetadata() throws {
         try Files.withTemporaryFolder { folder in
             let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
@@ -135,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func optionsOfDepthAndMetadata() throws {
+    @Test func depthAndMetadataOptionsAreApplied() throws {
         try Files.withTemporaryFolder { folder in
             let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
             let path = "\(folder)/a.mp4"
@@ -153,7 +154,7 @@ import Testing
             #expect(try probe(path, "codec_tag_string,pix_fmt,color_transfer").hasPrefix("hev1,yuv420p10le,smpte2084"))
             let all = try ProcessRunner.run("ffprobe", ["-v", "error", "-show_streams", path]).output
             #expect(all.contains("max_content=1000\n") && all.contains("red_x=34000/50000\n"))
-            // What is read from a file is carried on, unasked.
+            // Metadata of an input file is carried over without an option.
             let again = try vaenc([path, "-o", "\(folder)/b.mkv"] + software)
             #expect(again.status == 0 && again.report?["codec"]?.string == "hevc", "\(again.errors)")
             #expect(again.effective("masteringDisplay")?["asked"] == .null)

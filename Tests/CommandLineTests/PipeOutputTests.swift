@@ -3,9 +3,9 @@ import Testing
 
 /// Named pipes as outputs.
 @Suite struct PipeOutputTests {
-    /// The first signal ends the wait for a reader, whenever it comes.
+    /// The first signal ends the wait for a reader at any time.
     @Test(arguments: ["INT", "TERM"], [["encode", "testsrc:64x64@25:5"], ["decode", "in.y4m"]])
-    func aPipeThatNobodyReads(signal: String, command: [String]) throws {
+    func signalEndsTheWaitForAReader(signal: String, command: [String]) throws {
         let script = """
             mkfifo a.pipe
             for delay in 0 0.1 0.7; do
@@ -29,8 +29,7 @@ import Testing
         }
     }
 
-    /// A reader that comes late gets all of it.
-    @Test func aReaderThatComesLate() throws {
+    @Test func lateReaderGetsTheWholeStream() throws {
         let script = """
             mkfifo a.h264
             "$0" encode testsrc:64x64@25:5 -o a.h264 --device software 2>log &

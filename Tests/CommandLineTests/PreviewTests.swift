@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// `--preview`, looked at by ffmpeg's screen grabber.
+/// `--preview`, captured by ffmpeg's screen grabber.
 @Suite struct PreviewTests {
     private static let script = """
         "$0" capture /dev/video9 -o a.h264 --device software --preset 7 --preview --frames 150 --json --progress json >report 2>log &
@@ -10,8 +10,8 @@ import Testing
         wait $!; echo $?
         """
 
-    /// The window shows the pictures, number and all, while they are recorded.
-    @Test func theWindowShowsThePictures() throws {
+    /// The window shows the numbered pictures during the recording.
+    @Test func previewShowsTheCamerasPictures() throws {
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + Self.script, Checkout.vaenc],
@@ -19,13 +19,13 @@ import Testing
             #expect(result.output == "0\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
-            // In the middle of the screen.
+            // The window is in the middle of the screen.
             let (left, top) = ((1280 - 320) / 2, (1024 - 240) / 2)
             func gray(_ x: Int, _ y: Int) -> Int { Int(shot[(top + y) * 1280 + left + x]) }
             var number = 0
             for bit in 0..<16 { number = number * 2 + (gray(bit * 20 + 10, 20) > 128 ? 1 : 0) }
             #expect((1...150).contains(number), "\(number)")
-            // Luma 120 and more, of limited range, becomes gray.
+            // Luma of limited range becomes gray of full range.
             for (x, y) in [(10, 100), (200, 150), (310, 230)] {
                 let luma = 120 + ((x + y + number * 2) & 31)
                 #expect(abs(gray(x, y) - (luma - 16) * 255 / 219) < 30, "\(x) \(y): \(gray(x, y))")
@@ -36,8 +36,8 @@ import Testing
         }
     }
 
-    /// The window shows what is encoded, not what the camera sees: its middle here, upright.
-    @Test func theWindowShowsTheOutput() throws {
+    /// The window shows the encoded picture, not the camera's: here its middle, upright.
+    @Test func previewShowsTheEncodedPictures() throws {
         let script = Self.script.replacing("--preview", with: "--preview --size 120x240 --fit crop").replacing("--frames 150", with: "--frames 200")
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
@@ -48,13 +48,13 @@ import Testing
             try #require(shot.count == 1280 * 1024)
             let row = shot[(512 * 1280)..<(513 * 1280)]
             let lit = row.enumerated().filter { $0.element > 60 }.map(\.offset)
-            // The pointer is drawn too.
+            // The mouse pointer is captured too.
             #expect(lit.first == (1280 - 120) / 2 && lit.last == (1280 + 120) / 2 - 1 && lit.count > 100, "\(lit)")
         }
     }
 
-    /// A display that goes takes the window along, not the recording.
-    @Test func theDisplayGoes() throws {
+    /// If the display closes, the window closes and the recording continues.
+    @Test func lostDisplayKeepsTheRecording() throws {
         let script = """
             touch log; mkfifo display
             Xvfb -displayfd 3 -nolisten tcp 3>display >/dev/null 2>&1 &
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    /// SDL by itself would draw where nobody sees it.
-    @Test(arguments: ["x11", nil]) func withoutADisplay(_ driver: String?) throws {
+    /// Without a display, SDL alone would draw into an invisible window.
+    @Test(arguments: ["x11", nil]) func previewNeedsADisplay(_ driver: String?) throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:", ["/dev/video9", "-o", "a.mp4", "--preview"], in: folder,

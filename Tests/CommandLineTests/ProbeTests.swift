@@ -18,9 +18,9 @@ import Testing
         return members.compactMapValues(\.string)
     }
 
-    /// Everything that the reference driver and the chips that it plays advertise works.
+    /// The reference driver and its personalities support everything that they advertise.
     @Test(arguments: [nil, "iHD-9A49", "iHD25nonfree-7D55", "i965-5916", "radeonsi-navi21", "radeonsi25-navi31"])
-    func allWorks(_ personality: String?) throws {
+    func advertisedModesWork(_ personality: String?) throws {
         let (result, capabilities) = try probe(personality: personality)
         #expect(result.status == 0, "\(result.errors)")
         var tried: [String: Int] = [:]
@@ -44,8 +44,8 @@ import Testing
         #expect(tried["hevc Main", default: 0] >= (hasHEVC ? 1 : 0) && tried["hevc Main 10", default: 0] >= (hasHEVC ? 1 : 0))
     }
 
-    /// A driver that fails once spoils one mode; the failing call and its status are named, and so is the mode.
-    @Test func oneModeFails() throws {
+    /// A driver that fails once fails one mode. The mode, the failing call and its status are named.
+    @Test func failureIsNamedForItsMode() throws {
         let (result, capabilities) = try probe(fault: "vaCreateContext@3=status:2")
         #expect(result.status == 75)
         let failures = capabilities.flatMap { verified($0).filter { $0.value != "ok" } }
@@ -54,24 +54,24 @@ import Testing
         #expect(result.errorLines.count == 1 && result.errors.contains(failures.first?.key ?? "?"), "\(result.errors)")
     }
 
-    /// One whose every picture fails.
-    @Test func nothingWorks() throws {
+    /// Every picture fails.
+    @Test func everyFailingModeIsNamed() throws {
         let (result, capabilities) = try probe(fault: "vaEndPicture@*=status:24")
         #expect(result.status == 75)
         let outcomes = capabilities.flatMap { verified($0).values }
         #expect(outcomes.count > 5 && outcomes.allSatisfy { $0.contains("vaEndPicture failed") }, "\(outcomes)")
     }
 
-    /// Coded data that the driver marks as broken is no picture.
-    @Test func brokenOutputIsAFailure() throws {
+    /// Coded data that the driver marks as corrupt is a failure.
+    @Test func corruptOutputIsAFailure() throws {
         let (result, capabilities) = try probe(fault: "vaMapBuffer@*=corrupt")
         #expect(result.status == 75)
         #expect(capabilities.flatMap { verified($0).values }.allSatisfy { $0 != "ok" })
     }
 
-    /// A driver that ends its process takes no other mode along, and neither the table nor the other devices.
+    /// A driver that aborts its process fails no other mode, and the table and the other devices are still printed.
     @Test(arguments: ["vaCreateContext@2=abort", "vaEndPicture@*/40=abort", "vaCreateContext@*=abort"])
-    func aDriverThatAborts(_ fault: String) throws {
+    func abortingDriverFailsOnlyItsModes(_ fault: String) throws {
         let (result, capabilities) = try probe(personality: "i965-5916", fault: fault)
         #expect(result.status == 75, "\(result.status): \(result.errors)")
         let outcomes = capabilities.flatMap { verified($0).values }
@@ -81,8 +81,8 @@ import Testing
         #expect(result.errorLines.count == 1, "\(result.errors)")
     }
 
-    /// One that does so when it is asked what it can do: the devices are listed all the same.
-    @Test func aDriverThatAbortsAtOnce() throws {
+    /// The driver aborts during capability queries. All devices are still listed.
+    @Test func abortingQueryStillListsDevices() throws {
         for fault in ["vaInitialize@*=abort", "vaQueryConfigProfiles@*=abort"] {
             let result = try ProcessRunner.run(
                 Checkout.vaenc, ["probe", "--json"], environment: ["VAENC_FAULT": fault], timeout: 60)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func asATable() throws {
+    @Test func tableListsVerifiedModes() throws {
         let sound = try probe([]).result
         #expect(sound.status == 0 && sound.output.contains("tried H.264 High EncSlice: ") && !sound.output.contains("FAILED"))
         for profile in ["Main", "Main 10"] { #expect(sound.output.contains("tried HEVC \(profile) EncSlice: "), "\(sound.output)") }
@@ -104,8 +104,8 @@ import Testing
         #expect(broken.output.split(separator: "\n").filter { $0.contains("FAILED: vaCreateContext failed") }.count == 1)
     }
 
-    /// Without the option nothing is tried, and nothing of it printed.
-    @Test func onlyWhenAsked() throws {
+    /// Without the option, no mode is tried or printed.
+    @Test func verificationNeedsTheOption() throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["probe", "--device", "reference", "--json"],
             environment: ["VAENC_FAULT": "vaCreateContext@*=status:2"], timeout: 60)

@@ -1,12 +1,12 @@
 import TestOracles
 import Testing
 
-/// Where decoding may begin: the report, the container's marks and what a decoder makes of them agree.
+/// Random access points: the report, the container's key flags and a decoder agree.
 @Suite struct RandomAccessTests {
     private static let picture = 64 * 48 * 3 / 2
     private static let count = 36
 
-    /// A file of 36 pictures, each unlike the others, an IDR picture first and I pictures after it.
+    /// Encodes a file of 36 different pictures that starts with an IDR picture, followed by I pictures.
     private static func encode(_ name: String, _ options: [String], in folder: String) throws -> JSONValue {
         let result = try ProcessRunner.run(
             Checkout.vaenc,
@@ -16,7 +16,7 @@ import Testing
         return try #require(JSONValue(result.output))
     }
 
-    /// The presentation times of the packets that are marked, in seconds.
+    /// Returns the presentation times of the packets with the key flag, in seconds.
     private static func marked(_ name: String, in folder: String) throws -> [Double] {
         let result = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of", "csv=p=0", name],
@@ -36,7 +36,7 @@ import Testing
         return result.stdout
     }
 
-    /// Content of the boxes of that name, wherever they are.
+    /// Returns the contents of all boxes with the given name.
     private static func boxes(_ name: String, in bytes: [UInt8]) -> [[UInt8]] {
         let pattern = Array(name.utf8)
         return bytes.indices.dropFirst(4).compactMap { at in
@@ -50,9 +50,10 @@ import Testing
         ["--bframes", "2", "--idr-interval", "3"] + (isOpen ? ["--open-gop"] : [])
     }
 
-    /// Seeking to the second mark gives that picture and those after it, and none that needs what was not decoded.
+    /// Seeking to the second key flag gives that picture and the following ones, and none that refers to missing
+    /// pictures.
     @Test(arguments: ["h264", "hevc"], ["mp4", "mov", "mkv", "ts"])
-    func marksAreWhereDecodingMayBegin(_ codec: String, _ container: String) throws {
+    func keyFlagsAreRandomAccessPoints(_ codec: String, _ container: String) throws {
         try Files.withTemporaryFolder { folder in
             for isOpen in [true, false] {
                 let name = "\(isOpen).\(container)"
@@ -60,7 +61,7 @@ import Testing
                 #expect(report["frames"]?["key"]?.int == 3)
                 let marked = try Self.marked(name, in: folder)
                 #expect(marked.count == 3, "\(name): \(marked)")
-                // TS has no index: seeking in it is by guess.
+                // TS has no index, so seeking is approximate.
                 guard container != "ts", marked.count == 3 else { continue }
                 let first = Int((marked[1] * 25).rounded())
                 let whole = try Self.pictures(name, in: folder)
@@ -74,7 +75,7 @@ import Testing
     }
 
     /// Sync samples are those of ISO/IEC 14496-15, 8.4.3: IDR pictures, and CRA pictures without RASL pictures.
-    @Test(arguments: ["h264", "hevc"]) func sampleTables(_ codec: String) throws {
+    @Test(arguments: ["h264", "hevc"]) func syncSamplesFollowTheStandard(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             for isOpen in [true, false] {
                 let isSync = codec == "hevc" && !isOpen
@@ -92,8 +93,8 @@ import Testing
         }
     }
 
-    /// The transport stream's own mark, random_access_indicator, and the fragments of a file that cannot be gone back in.
-    @Test(arguments: ["h264", "hevc"]) func streamsWithoutAnIndex(_ codec: String) throws {
+    /// MPEG-TS has random_access_indicator; an unseekable MP4 has one fragment for each access point.
+    @Test(arguments: ["h264", "hevc"]) func unindexedStreamsSignalAccessPoints(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let options = ["--codec", codec] + Self.open(true)
             _ = try Self.encode("a.ts", options, in: folder)
@@ -114,14 +115,14 @@ import Testing
         }
     }
 
-    /// With long-term references, pictures behind an I picture may refer to what lies before it: it is no mark.
-    @Test(arguments: ["h264", "hevc"]) func longTermReferencesReachOverIntraPictures(_ codec: String) throws {
+    /// With long-term references, pictures after an I picture may refer to earlier ones, so it is no access point.
+    @Test(arguments: ["h264", "hevc"]) func longTermReferencesPreventAccessPoints(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             for container in ["mp4", "mkv"] {
                 let report = try Self.encode(
                     "a.\(container)", ["--codec", codec, "--ltr", "2", "--refs", "3"] + Self.open(false), in: folder)
                 #expect(report["frames"]?["key"]?.int == 1 && report["frames"]?["encoded"]?.int == Self.count)
-                // In H.264 ffprobe itself marks what has a recovery point, whatever the container says.
+                // In H.264, ffprobe itself flags pictures with a recovery point, whatever the container says.
                 if codec == "hevc" { #expect(try Self.marked("a.\(container)", in: folder) == [0]) }
             }
             let file = try Files.read("\(folder)/a.mp4")

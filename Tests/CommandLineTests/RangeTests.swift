@@ -1,23 +1,23 @@
 import TestOracles
 import Testing
 
-/// Every option whose help names a range, as `0 to 51`: a value below it and one above it are refused, naming the same range, and
-/// the values at its ends are not.
+/// Every option whose help names a range, such as `0 to 51`: values just outside are refused with the same range in the
+/// error, and the limits themselves are accepted.
 @Suite struct RangeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var command: String
-        /// With dashes.
+        /// The option's name with dashes.
         var option: String
         var valueName: String
         var low: Double
         var high: Double
-        /// As help writes it: `1k to 4G`.
+        /// The range as the help writes it: `1k to 4G`.
         var range: String
         var isWhole: Bool
 
         var testDescription: String { "\(command) \(option)" }
 
-        /// The value of the option that has a number of the range in it.
+        /// Returns an option value that contains the number.
         func value(_ number: Double) -> String {
             let text = isWhole ? "\(Int(number))" : "\(number)"
             return switch valueName {
@@ -27,11 +27,11 @@ import Testing
             }
         }
 
-        /// A number just outside.
+        /// The distance to the first number outside of the range.
         var step: Double { isWhole ? 1 : 0.01 }
     }
 
-    /// `1 (best) to 51`: each number, and the whole without what stands in brackets; nil where a text names no range.
+    /// Returns the limits of a range such as `1 (best) to 51`, without text in brackets; nil if the text has no range.
     private static func range(in text: String) -> (low: Substring, high: Substring)? {
         guard let match = text.firstMatch(of: #/(-?[0-9]+(?:\.[0-9]+)?[kMG]?)(?: \([^)]*\))? to (-?[0-9]+(?:\.[0-9]+)?[kMG]?)/#) else { return nil }
         return (match.1, match.2)
@@ -47,7 +47,7 @@ import Testing
         var seen: Set<String> = []
         return try CommandOptions.all().flatMap { command in
             command.options.compactMap { option -> Case? in
-                // What `capture` shares with `encode` is the same option.
+                // Options that `capture` shares with `encode` are tested once.
                 let ofCameras = ["--capture-input", "--stall-timeout"].contains(option.names[0])
                 if command.command == (ofCameras ? "encode" : "capture") { return nil }
                 guard option.takesValue, !option.isHidden, let (low, high) = range(in: option.help), let least = number(low), let most = number(high),
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func rangesAreFound() throws {
+    @Test func rangesAreFoundInTheHelp() throws {
         let found = try Self.cases()
         #expect(found.count > 20, "\(found.map(\.testDescription))")
         #expect(found.contains { $0.option == "--max-slice-bytes" && $0.range == "64 to 268435456" })

@@ -1,12 +1,12 @@
 import TestOracles
 import Testing
 
-/// What the command line says of rates and buffers, and what ffprobe and `inspect` find in the files.
+/// What the CLI reports of rates and buffers, and what ffprobe and `inspect` find in the files.
 @Suite struct RateTests {
     private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
 
-    /// Changes of the rate behind the end of the input are told once, or end a strict run.
-    @Test func changesBehindTheEnd() throws {
+    /// Rate changes after the end of the input are reported once, or end a strict run.
+    @Test func rateChangesAfterTheEndAreReported() throws {
         try Files.withTemporaryFolder { folder in
             let line = "testsrc:64x48@25:20 --device reference --codec h264 --bitrate 100k --overwrite --change-bitrate 5=150k -o a.h264"
             let some = try EncodeRun(words(line) + ["--json", "--change-bitrate", "20=90k", "--change-bitrate", "1000=80k"], in: folder)
@@ -28,11 +28,11 @@ import Testing
         }
     }
 
-    /// Noise of 160×96 at the lowest QP takes more than the level's least compression ratio allows the first picture (H.264 level 2: 192 bytes
-    /// for each of the 69 macroblocks that it decodes in 1/172 s; HEVC level 2: 0.75 bytes for each of 15360 samples), and less than the
-    /// later ones and the level's rate and buffer allow.
+    /// Noise of 160×96 at the lowest QP exceeds what the level's minimum compression ratio allows for the first picture
+    /// (H.264 level 2: 192 bytes for each of the 69 macroblocks that it decodes in 1/172 s; HEVC level 2: 0.75 bytes
+    /// for each of 15360 samples). The later pictures, and the level's rate and buffer, are not exceeded.
     @Test(arguments: [("reference", "h264", 13_261), ("software", "h264", 13_261), ("reference", "h265", 11_520)])
-    func leastCompressionRatio(_ device: String, _ ending: String, _ bytes: Int) throws {
+    func minimumCompressionRatioViolationIsReported(_ device: String, _ ending: String, _ bytes: Int) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i color=gray:size=160x96:rate=25:duration=0.2,noise=alls=100:all_seed=1 -pix_fmt yuv420p a.y4m",
@@ -52,9 +52,9 @@ import Testing
         }
     }
 
-    /// The first picture after black, which vaenc's own controller codes finely, keeps to the level's least compression ratio: at 320×180
-    /// and level 1.2 half of 384 bytes for each of 240 macroblocks.
-    @Test func leastCompressionRatioAfterBlack() throws {
+    /// The first picture after black, which vaenc's own controller codes finely, obeys the level's minimum compression
+    /// ratio: at 320×180 and level 1.2, half of 384 bytes for each of 240 macroblocks.
+    @Test func minimumCompressionRatioIsKeptAfterBlack() throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.bigBuckBunny.path()
             try RemuxTests.make(
@@ -74,8 +74,8 @@ import Testing
         }
     }
 
-    /// Where there is no rate, nobody controls it.
-    @Test(arguments: ["reference", "software"], ["", "--qp 30", "--quality 30"]) func controllerWithoutARate(
+    /// Without a bit rate there is nothing to control.
+    @Test(arguments: ["reference", "software"], ["", "--qp 30", "--quality 30"]) func rateControllerNeedsABitRate(
         _ device: String, _ mode: String
     ) throws {
         try Files.withTemporaryFolder { folder in
@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    /// A highest rate that the output goes over ends a strict run, whoever encodes.
-    @Test(arguments: ["h264", "hevc"]) func strictInSoftware(_ codec: String) throws {
+    /// An output above the maximum bit rate ends a strict run with any encoder.
+    @Test(arguments: ["h264", "hevc"]) func exceededMaximumEndsAStrictRun(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let line = "testsrc:96x96@25:50 --device software --codec \(codec) --bitrate 20k --max-bitrate 21k --vbv-size 100k --gop 10 --max-qp 30 -o a.mp4"
             let run = try EncodeRun(words(line) + ["--strict"], in: folder)
@@ -100,9 +100,9 @@ import Testing
         }
     }
 
-    /// A buffer of hardly more than a picture holds to the bit, in a bare stream and in a file whose header has the parameter
-    /// sets.
-    @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func bufferOfOnePicture(_ controller: String, _ codec: String) throws {
+    /// A buffer of little more than one picture is kept to the bit, in a bare stream and in a file whose header has the
+    /// parameter sets.
+    @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func onePictureBufferIsKept(_ controller: String, _ codec: String) throws {
         let raw = try Fixture.bikes.rawPath(width: 320, height: 136, frames: 100)
         try Files.withTemporaryFolder { folder in
             for (size, used) in [(12_000, 12_064), (12_500, 12_500)] {
@@ -120,9 +120,9 @@ import Testing
         }
     }
 
-    /// The largest picture keeps a key frame coarse: the pictures after it come to the quality that they have room for. Where
-    /// it leaves less than the rate, one notice tells.
-    @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func largestPicture(_ controller: String, _ codec: String) throws {
+    /// The maximum frame size makes a key frame coarse: the following pictures reach the quality that their size
+    /// permits. If the limit is below the rate, one notice reports it.
+    @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func frameSizeLimitIsKeptWithoutLosingRate(_ controller: String, _ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             for (clip, bytes, least, notices) in [(Fixture.bikes, 4000, 270_000, 0), (.bigBuckBunny, 1600, 70_000, 1)] {
                 let line = "--size 256x144 --device reference --codec \(codec) --bitrate 300k --max-frame-bytes \(bytes) --audio none "

@@ -1,10 +1,10 @@
 import TestOracles
 import Testing
 
-/// What `vaenc remux` makes of streams that containers hold in different forms: judged by ffmpeg and ffprobe.
+/// `vaenc remux` of streams whose form differs between containers; judged by ffmpeg and ffprobe.
 @Suite struct RemuxFormTests {
-    /// Parameter sets that stand in the header alone, behind start codes, as AVI, ASF and NUT may have them.
-    @Test(arguments: [("libx264", "avi"), ("libx264", "asf"), ("libx265", "nut")]) func parameterSetsOfHeaders(_ encoder: String, _ container: String) throws {
+    /// The parameter sets are only in the header, with start codes, as AVI, ASF and NUT may have them.
+    @Test(arguments: [("libx264", "avi"), ("libx264", "asf"), ("libx265", "nut")]) func headerParameterSetsAreCopied(_ encoder: String, _ container: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", encoder, "-bf", "0", "-g", "10", "-x265-params",
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// Nothing says what the pictures are: a copy could not be decoded.
-    @Test func noParameterSetsAtAll() throws {
+    /// Without parameter sets a copy could not be decoded.
+    @Test func missingParameterSetsAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "0", "-flags", "+global_header",
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    /// AVI says how long it is.
-    @Test func cutAVI() throws {
+    /// AVI has its length in the header.
+    @Test func cutAVIIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf",
@@ -69,7 +69,7 @@ import Testing
         try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder, timeout: 60)
     }
 
-    /// A hash of what a file's first stream of a kind decodes to; nothing may be wrong with the file.
+    /// Returns a hash of the decoded first stream of a kind, which must decode without errors.
     private func decoded(_ path: String, _ kind: String, in folder: String) throws -> String {
         let result = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", "0:\(kind):0", "-f", "md5", "-"], directory: folder)
@@ -77,8 +77,9 @@ import Testing
         return result.output
     }
 
-    /// A folder's name may have a %, which has a meaning in libavformat's patterns of names: segments lie beside the playlist.
-    @Test(arguments: ["h264", "hevc"]) func playlistsInAFolderWithAPercentSign(_ codec: String) throws {
+    /// A folder's name may contain %, which has a meaning in libavformat's name patterns: segments are beside the
+    /// playlist.
+    @Test(arguments: ["h264", "hevc"]) func playlistFolderMayContainAPercentSign(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run("mkdir", ["\(folder)/100%", "\(folder)/100%/a%20b", "\(folder)/%5d"])
             #expect(made.status == 0)
@@ -96,9 +97,9 @@ import Testing
         }
     }
 
-    /// AAC of MPEG-TS has a header in each packet, and other containers one in front of all: also where that is written before
-    /// the first packet. It sounds the same, and stays beside the pictures.
-    @Test(arguments: ["libx264", "libx265"]) func soundOfTransportStreams(_ codec: String) throws {
+    /// AAC in MPEG-TS has a header in each packet. Other containers have one global header, which some write before the
+    /// first packet. The decoded sound is unchanged and in sync with the pictures.
+    @Test(arguments: ["libx264", "libx265"]) func transportStreamAACIsCopiedUnchanged(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -f lavfi -i sine=duration=2 -c:v \(codec) "
@@ -135,14 +136,14 @@ import Testing
         }
     }
 
-    /// Seconds from the first picture to the first sound.
+    /// Returns the seconds from the first picture to the first sound.
     private func gap(_ path: String, in folder: String) throws -> Double {
         let spans = try SoundTests.spans(path, in: folder)
         return try #require(spans["audio"]).start - #require(spans["video"]).start
     }
 
-    /// The container's aspect ratio goes before the stream's, and stands for those that say none.
-    @Test func aspect() throws {
+    /// The container's aspect ratio overrides the stream's, and is used for streams without one.
+    @Test func containerAspectRatioIsKept() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -164,8 +165,9 @@ import Testing
         }
     }
 
-    /// A pipe that ends inside a packet of MPEG-TS is cut short; an MP4 whose index comes last is asked for by its name.
-    @Test func pipes() throws {
+    /// A pipe that ends inside an MPEG-TS packet is cut short. For an MP4 whose index is at the end, the error asks for
+    /// the file's name.
+    @Test func cutPipesAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -c:v libx264 in.mp4\n"
@@ -180,7 +182,7 @@ import Testing
             }
             let whole = try vaenc("remux", "-", "-o", "a.mp4", input: stream, in: folder)
             #expect(whole.status == 0, "\(whole.errors)")
-            // M2TS, with times as small and as large as they come, and packets with error correction behind them.
+            // M2TS with the smallest and largest timestamps, and packets followed by error correction.
             let packets = stride(from: 0, to: stream.count, by: 188).prefix(300).map { stream[$0..<$0 + 188] }
             for time: [UInt8] in [[0, 0, 1, 0], [0x0E, 0xBF, 0x46, 0x22], [0x3F, 0xFF, 0xFF, 0xFF]] {
                 let blu = Array(packets.map { time + $0 }.joined())
@@ -198,8 +200,8 @@ import Testing
         }
     }
 
-    /// Matroska holds codecs without a name of its own as AVI and WAV do; MOV holds no VP8.
-    @Test func codecs() throws {
+    /// For codecs without an own name, Matroska uses those of AVI and WAV. MOV does not support VP8.
+    @Test func foreignCodecsAreCopiedOrRefused() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -219,8 +221,9 @@ import Testing
         }
     }
 
-    /// What libavformat writes into FLV with options of ffmpeg alone, or not at any sample rate, is refused in vaenc's words.
-    @Test func whatFLVDoesNotHold() throws {
+    /// Codecs that libavformat writes into FLV only with ffmpeg's options, or not at every sample rate, are refused
+    /// with vaenc's message.
+    @Test func unsupportedFLVContentIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -242,8 +245,9 @@ import Testing
         }
     }
 
-    /// A track that FLV holds no second of, or not at all, and a name of another codec: what the error advises works.
-    @Test func adviceForWhatIsNotHeld() throws {
+    /// FLV does not support a second track of a kind, or the codec; or the name implies another codec. The advice of
+    /// the error works.
+    @Test func adviceForUnsupportedContentWorks() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -270,8 +274,8 @@ import Testing
         }
     }
 
-    /// Open groups of pictures begin with others than IDR pictures: each of their key pictures has the parameter sets, once.
-    @Test(arguments: ["h264", "h265"]) func parameterSetsOfOpenGroups(_ ending: String) throws {
+    /// Open GOPs begin with key pictures other than IDR: each has the parameter sets exactly once.
+    @Test(arguments: ["h264", "h265"]) func openGOPsHaveParameterSetsOnce(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let isHEVC = ending == "h265"
             let encoder = isHEVC ? "libx265 -x265-params log-level=none:" : "libx264 -b_strategy 0 -x264-params "
@@ -284,7 +288,7 @@ import Testing
                 ffmpeg -v error -nostdin -f \(format) -i in.bits -c copy within.mp4
                 """
             try RemuxTests.make(script, in: folder)
-            // An SPS behind a start code: nal_unit_type 7 with nal_ref_idc 3, or 33.
+            // An SPS after a start code: nal_unit_type 7 with nal_ref_idc 3, or 33.
             let sps: [UInt8] = isHEVC ? [0, 0, 1, 0x42, 1] : [0, 0, 1, 0x67]
             func count(_ name: String) throws -> Int {
                 let bytes = try Files.read("\(folder)/\(name)")
@@ -302,7 +306,7 @@ import Testing
             }
             let converted = try vaenc("convert", prefixed, "-o", "d.\(ending)", in: folder)
             #expect(converted.status == 0, "\(converted.errors)")
-            // From the key picture at 4 s on.
+            // The copy starts at the key picture at 4 s.
             for name in ["c.ts", "c.\(ending)", "d.\(ending)"] {
                 let decoded = try ProcessRunner.run(
                     "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", name], directory: folder)
@@ -319,8 +323,8 @@ import Testing
         }
     }
 
-    /// A cover is an attached file in Matroska, and a track in MP4: it is the same picture, and still a cover.
-    @Test func covers() throws {
+    /// A cover is an attached file in Matroska and a track in MP4. It stays the same picture, and a cover.
+    @Test func coversAreCopied() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e

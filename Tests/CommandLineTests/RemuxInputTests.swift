@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// What `vaenc remux` makes of inputs that are damaged, cut by edit lists, or asked for from behind their end.
+/// `vaenc remux` of inputs that are damaged, cut by edit lists, or shorter than the requested start.
 @Suite struct RemuxInputTests {
     private func run(_ command: String, _ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, [command] + arguments, directory: folder, timeout: 60)
@@ -9,8 +9,9 @@ import Testing
 
     private func remux(_ arguments: String..., in folder: String) throws -> ProcessRunner.Result { try run("remux", arguments, in: folder) }
 
-    /// A broken length inside a packet, a stream without parameter sets, an empty file: bad input, whatever the output.
-    @Test func damaged() throws {
+    /// A broken length inside a packet, a stream without parameter sets, and an empty file are bad input for any
+    /// output.
+    @Test func damagedInputIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -22,7 +23,7 @@ import Testing
                 """
             let made = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
             try #require(made.status == 0, "\(made.errors)")
-            // The 21st packet's first bytes are its first length: the same in both files.
+            // The first bytes of the 21st packet are its first length, equal in both files.
             let numbers = made.output.split(separator: "\n")[20].split(separator: ",").compactMap { Int($0) }
             try #require(numbers.count == 2)
             let (size, place) = (numbers[0], numbers[1])
@@ -48,8 +49,8 @@ import Testing
         }
     }
 
-    /// An MP4 whose tracks are damaged so that none can be read is bad input, as for `encode`.
-    @Test func unreadableTracks() throws {
+    /// An MP4 whose damaged tracks cannot be read is bad input, as for `encode`.
+    @Test func unreadableTracksAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 in.mp4", in: folder)
@@ -62,15 +63,15 @@ import Testing
                 #expect(result.status == 65 && result.errors.contains("neither video nor sound"), "\(output): \(result.status) \(result.errors)")
                 #expect(!Files.exists("\(folder)/\(output)"))
             }
-            // Sound for a stream that holds pictures alone is wrong usage still.
+            // Sound into a stream that has only pictures is still a usage error.
             try RemuxTests.make("ffmpeg -v error -nostdin -f lavfi -i sine=duration=1 -c:a aac in.m4a", in: folder)
             let sound = try remux("in.m4a", "-o", "b.h264", in: folder)
             #expect(sound.status == 64 && sound.errors.contains("holds H.264 or HEVC alone"), "\(sound.errors)")
         }
     }
 
-    /// An HEVC sequence parameter set that announces millions of entries: libavformat would read them for minutes.
-    @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func damagedParameterSets(_ output: String) throws {
+    /// An HEVC sequence parameter set declares millions of entries, which libavformat would read for minutes.
+    @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func damagedParameterSetIsRefused(_ output: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=160x120:rate=25:duration=0.4 -pix_fmt yuv420p -c:v libx265 "
                 + "-x265-params log-level=none:keyint=5:min-keyint=5:repeat-headers=1:open-gop=0 in.h265"
@@ -91,8 +92,8 @@ import Testing
         }
     }
 
-    /// Times out of range are named with the option and its range.
-    @Test(arguments: ["--start", "--duration"]) func rangeOfTimes(_ option: String) throws {
+    /// The error names the option and its range.
+    @Test(arguments: ["--start", "--duration"]) func timesOutOfRangeAreRefused(_ option: String) throws {
         for value in ["1e9", "-1"] {
             let result = try run("remux", ["in.mp4", "-o", "a.mp4", option, value], in: "/tmp")
             #expect(result.status == 64 && result.errors.contains("\(option) \(value) is out of range"), "\(result.errors)")
@@ -100,8 +101,8 @@ import Testing
         }
     }
 
-    /// Behind the end there is nothing to copy; before it a bare stream is cut at a key frame too.
-    @Test func start() throws {
+    /// A start after the end leaves nothing to copy. An earlier one cuts a bare stream at a key frame too.
+    @Test func startCutsAtAKeyFrame() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -123,16 +124,16 @@ import Testing
         }
     }
 
-    /// A file whose beginning an edit list cuts off: MP4 cuts it off again; elsewhere the sound is cut, and the pictures that
-    /// others are decoded with are shown, which is said.
-    @Test func editList() throws {
+    /// An edit list hides the beginning of the file. MP4 output hides it again. In other containers the sound is cut,
+    /// and the hidden reference pictures are displayed, which is reported.
+    @Test func editListIsKeptOrReported() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make("ffmpeg -v error -nostdin -ss 0.7 -i \(try Fixture.bigBuckBunny.path()) -t 2 -c copy in.mp4", in: folder)
             let expected = try SoundTests.hashes("in.mp4", in: folder)
             for name in ["a.mp4", "a.mov"] {
                 #expect(try remux("in.mp4", "-o", name, "--strict", in: folder).status == 0)
                 #expect(try SoundTests.hashes(name, in: folder) == expected)
-                // From 0 on is everything, and no time lies before what is shown first.
+                // A start of 0 copies everything, because no time is before the first displayed picture.
                 #expect(try remux("in.mp4", "-o", "0\(name)", "--start", "0", "--strict", in: folder).status == 0)
                 #expect(try Files.read("\(folder)/0\(name)") == Files.read("\(folder)/\(name)"))
                 let later = try remux("in.mp4", "-o", "1\(name)", "--start", "0.01", in: folder)
@@ -147,7 +148,7 @@ import Testing
                 #expect(told.status == 0 && told.errors.contains("edit list"), "\(told.errors)")
                 let spans = try SoundTests.spans(name, in: folder)
                 let video = try #require(spans["video"]), sound = try #require(spans["audio"])
-                // 18 pictures more, and the sound with the first of the others.
+                // 18 more pictures, and the sound starts with the first of the others.
                 #expect(video.count == expected.count + 18 && abs(sound.start - video.start - 0.72) < 0.03, "\(name): \(spans)")
             }
             for audio in ["copy", "aac"] {
@@ -163,14 +164,14 @@ import Testing
         }
     }
 
-    /// Languages, titles and chapters: kept where the container has a place for them, and else said.
-    @Test func metadata() throws {
+    /// Languages, titles and chapters are kept if the container supports them, and otherwise reported.
+    @Test func metadataIsKeptOrReported() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(RemuxTests.rich, in: folder)
             func languages(_ name: String) throws -> [String] {
                 try RemuxTests.probe(name, "stream_tags=language", in: folder, ["-select_streams", "a"]).split(separator: "\n").map(String.init)
             }
-            // QuickTime's codes are of languages; ffprobe calls them by its own names.
+            // ffprobe has its own names for QuickTime's language codes.
             #expect(try remux("base.mp4", "-o", "a.mov", in: folder).status == 0)
             #expect(try languages("a.mov") == ["ger", "fra"])
             for (name, options) in [
@@ -194,7 +195,7 @@ import Testing
                 #expect(result.status == 0 && result.errors.split(separator: "\n").count { $0.contains("language of stream 1") } == count, "\(name): \(result.errors)")
                 #expect(try remux("in.mkv", "-o", "s\(name)", "--strict", in: folder).status == (count == 0 ? 0 : 69))
             }
-            // New sound is the old one's in another form.
+            // Re-encoded sound keeps the metadata of the original.
             let result = try run("encode", ["old.mkv", "--device", "software", "--codec", "h264", "--audio", "aac", "-o", "n.mp4", "-o", "n.mkv"], in: folder)
             #expect(result.status == 0, "\(result.errors)")
             #expect(try languages("n.mp4") == ["deu"] && languages("n.mkv") == ["deu"])

@@ -7,7 +7,7 @@ import Testing
         try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
     }
 
-    /// A clip with two tracks of sound, subtitles, chapters, languages and a cover.
+    /// Makes a clip with two audio tracks, subtitles, chapters, languages and a cover.
     static let rich = """
         set -e
         printf '1\\n00:00:00,000 --> 00:00:01,000\\nHello\\n\\n' >s.srt
@@ -25,7 +25,7 @@ import Testing
         try #require(result.status == 0, "\(result.errors)")
     }
 
-    /// Hashes of the packets of each stream of a kind.
+    /// Returns a hash of the packets of each stream of a kind.
     static func hashes(_ path: String, _ kind: String = "", in folder: String, filter: [String] = []) throws -> [String] {
         let result = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", kind.isEmpty ? "0" : "0:\(kind)", "-c", "copy"] + filter
@@ -41,13 +41,14 @@ import Testing
         return result.output
     }
 
-    /// MP4 into MP4: every stream's packets, times, languages, dispositions, chapters, title, cover and rotation.
-    @Test func everything() throws {
+    /// From MP4 to MP4, every stream's packets, times, languages, dispositions, chapters, title, cover and rotation are
+    /// the same.
+    @Test func mp4CopyKeepsEverything() throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(Self.rich, in: folder)
             try TurnedClip.turn("\(folder)/rich.mp4")
             #expect(try TurnedClip.rotation("\(folder)/rich.mp4") == "-90")
-            // QuickTime has no covers.
+            // QuickTime does not support covers.
             #expect(try run(["rich.mp4", "-o", "a.mov", "--strict"], in: folder).status == 69)
             for name in ["a.mp4"] {
                 let result = try run(["rich.mp4", "-o", name, "--json", "--strict"], in: folder)
@@ -68,8 +69,9 @@ import Testing
         }
     }
 
-    /// Into each container and back: the same packets, at the same times but for the container's units.
-    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264", "avcc"]) func thereAndBack(_ ending: String) throws {
+    /// Through each container and back, the packets are the same, and so are the times, within the container's time
+    /// unit.
+    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264", "avcc"]) func roundTripThroughEachContainerKeepsPackets(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.bigBuckBunny.path()
             let path = ending == "fmp4" ? "f.mp4" : "a.\(ending)"
@@ -78,7 +80,7 @@ import Testing
             let back = try run([path, "-o", "back.mp4"] + (["h264", "avcc"].contains(ending) ? ["--fps", "25"] : []), in: folder)
             #expect(back.status == 0, "\(back.errors)")
             let isBare = ["h264", "avcc"].contains(ending)
-            // Annex B has the parameter sets in the stream: compared as Annex B.
+            // Annex B has the parameter sets in the stream, so both are compared as Annex B.
             let asAnnexB = ["-bsf:v", "h264_mp4toannexb"]
             func pictures(_ path: String) throws -> [String] { try SoundTests.hashes(path, in: folder) }
             #expect(try pictures("back.mp4") == pictures(clip), "\(path)")
@@ -96,8 +98,8 @@ import Testing
         }
     }
 
-    /// Cuts begin at the key frame before; what is left plays and is as long as asked.
-    @Test func cuts() throws {
+    /// A cut begins at the preceding key frame, plays, and has the requested length.
+    @Test func cutsBeginAtAKeyFrame() throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(Self.rich, in: folder)
             let result = try run(["base.mp4", "-o", "a.mkv", "--start", "0.9", "--duration", "0.5", "--json"], in: folder)
@@ -107,7 +109,7 @@ import Testing
             let spans = try SoundTests.spans("a.mkv", in: folder)
             let video = try #require(spans["video"])
             #expect((14...18).contains(video.count), "\(spans)")
-            // Chapters are of what is left, from its first picture on.
+            // Chapters cover the remaining part, relative to its first picture.
             let chapters = try Self.probe("a.mkv", "chapter=start_time,end_time", in: folder)
             #expect(chapters == "0.000000,0.200000\n0.200000,0.600000\n", "\(chapters)")
             #expect(try run(["base.mp4", "-o", "b.mkv", "--start", "0.9", "--strict"], in: folder).status == 69)
@@ -115,8 +117,8 @@ import Testing
         }
     }
 
-    /// What cannot be is refused by name, and nothing is left.
-    @Test func refusals() throws {
+    /// Each refusal leaves no file.
+    @Test func impossibleRemuxesAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(Self.rich + "\nffmpeg -v error -nostdin -i base.mp4 -map 0:v -map 0:a -c:v copy -c:a flac f.mkv", in: folder)
             let before = Files.list(folder)
@@ -135,8 +137,8 @@ import Testing
         }
     }
 
-    /// A file cut anywhere, or with damage, is told from a whole one, and leaves nothing; nothing crashes.
-    @Test func cutInputs() throws {
+    /// A cut or damaged file is detected, leaves no output, and does not crash.
+    @Test func cutInputsAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Files.read(Fixture.carphone.path())
             for part in stride(from: 1, through: 15, by: 2) {

@@ -1,14 +1,14 @@
 import TestOracles
 import Testing
 
-/// What `vaenc remux` makes of times, and of sound that some containers hold and others do not.
+/// `vaenc remux`: timestamps, and sound that only some containers support.
 @Suite struct RemuxTimeTests {
     private func remux(_ arguments: String..., in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
     }
 
-    /// Pictures that come at uneven times: the playlist's segments are as long as they are.
-    @Test func segmentsOfAVaryingRate() throws {
+    /// The pictures have uneven times: the playlist gives the actual durations of the segments.
+    @Test func segmentDurationsFollowAVaryingRate() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    /// Sound whose times Matroska rounds to the same millisecond goes into MP4, and that it was moved is said.
-    @Test func equalTimes() throws {
+    /// Matroska rounds two times of the sound to the same millisecond. In MP4 one packet is moved, which is reported.
+    @Test func equalTimesAreSeparatedAndReported() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -53,9 +53,9 @@ import Testing
         }
     }
 
-    /// Matroska does not say when pictures are decoded: those of the first continue backwards.
+    /// Matroska has no decoding times: those of the first pictures are extrapolated backwards.
     @Test(arguments: ["libx264 -bf 1", "libx264 -bf 3", "libx265 -x265-params log-level=none -bf 3", "h264", "hevc"])
-    func decodingTimesOfMatroska(_ encoder: String) throws {
+    func decodingTimesAreDerivedFromMatroska(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
             let delay: Int
             if encoder.hasPrefix("lib") {
@@ -90,8 +90,9 @@ import Testing
         }
     }
 
-    /// A length that ends between a picture and one that it refers to: every picture up to there, and what is more is said.
-    @Test func lengths() throws {
+    /// The duration ends between a picture and its reference: every picture before the end is copied, and an excess is
+    /// reported.
+    @Test func durationKeepsEveryDisplayedPicture() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -c:v libx264 -bf 3 -b_strategy 0 -g 50 in.mp4", in: folder)
@@ -101,7 +102,7 @@ import Testing
                 #expect(result.status == 0, "\(result.errors)")
                 let shown = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0) }.sorted()
                 let asked = try #require(Double(length))
-                // All that is shown before the end.
+                // The number of pictures that are displayed before the end.
                 let inside = Int((asked * 25).rounded())
                 #expect(shown.count >= inside && abs(shown[inside - 1] - Double(inside - 1) / 25) < 0.001, "\(length): \(shown)")
                 let entry = JSONValue(result.output)?["effective"]?.array.first { $0["option"]?.string == "duration" }
@@ -114,8 +115,8 @@ import Testing
         }
     }
 
-    /// Packets, lengths and what is reported of them are those of the output.
-    @Test(arguments: ["1.5 0", "0 2", "1.5 2", "5.5 3"]) func reportOfACut(_ cut: String) throws {
+    /// The reported packets and durations are those of the output.
+    @Test(arguments: ["1.5 0", "0 2", "1.5 2", "5.5 3"]) func reportOfACutMatchesTheOutput(_ cut: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 """
@@ -132,14 +133,14 @@ import Testing
             let length = try #require(Double(RemuxTests.probe("a.mp4", "format=duration", in: folder).prefix { $0 != "\n" }))
             #expect(abs((report["seconds"]?.double ?? 0) - length) < 0.03, "\(result.output) \(length)")
             let entry = report["effective"]?.array.first { $0["option"]?.string == "duration" }
-            // From the key frame before; the last input ends before the time is over.
+            // The copy begins at the preceding key frame. The last input ends before the duration.
             #expect((entry == nil) == (times[1] == 0 || times[0] > 5), "\(result.output)")
             if let entry { #expect(abs((Double(entry["used"]?.string ?? "") ?? 0) - length) < 0.05, "\(entry) \(length)") }
         }
     }
 
-    /// Sound that begins before time 0, where no edit list cuts it off: all of it is heard, and the pictures come later.
-    @Test func soundBeforeZero() throws {
+    /// Sound begins before time 0, and no edit list hides it: all of it is kept, and the pictures are delayed.
+    @Test func soundBeforeZeroIsKept() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -172,8 +173,8 @@ import Testing
         }
     }
 
-    /// What AVI says of pictures that are reordered is when they are decoded: encoding them helps, and it is said.
-    @Test(arguments: ["a.mkv", "a.ts", "a.mp4", "a.mov", "a.flv"]) func unknownTimes(_ name: String) throws {
+    /// For reordered pictures, AVI has only decoding times. The error says so and advises encoding.
+    @Test(arguments: ["a.mkv", "a.ts", "a.mp4", "a.mov", "a.flv"]) func unknownDisplayTimesAreRefused(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 2 -b_strategy 0 in.avi", in: folder)
@@ -183,8 +184,8 @@ import Testing
         }
     }
 
-    /// What the error says works: the pictures alone, and those in the container, with the times that they were encoded for.
-    @Test(arguments: [("avi", "264"), ("mpg", "264"), ("mpg", "265")]) func byWayOfABareStream(_ ending: String, _ codec: String) throws {
+    /// The advice of the error works: the bare stream, and its copy in a container with the intended times.
+    @Test(arguments: [("avi", "264"), ("mpg", "264"), ("mpg", "265")]) func adviceForUnknownTimesWorks(_ ending: String, _ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let quiet = codec == "265" ? "-x265-params log-level=none" : ""
             let (input, form) = ("in.\(ending)", ending == "avi" ? "avi" : "mpeg")
@@ -202,9 +203,9 @@ import Testing
         }
     }
 
-    /// In program streams, and in AVI, some pictures of MPEG-1 and MPEG-2 have no time of their own. They are shown when the next that is no
-    /// B picture is decoded, as `ffmpeg -fflags +genpts` has it.
-    @Test(arguments: ["in.mpg", "in.vob", "in.avi"]) func timesOfSomePictures(_ input: String) throws {
+    /// In program streams and AVI, some pictures of MPEG-1 and MPEG-2 have no time. They are displayed when the next
+    /// picture other than a B picture is decoded, as with `ffmpeg -fflags +genpts`.
+    @Test(arguments: ["in.mpg", "in.vob", "in.avi"]) func missingTimesAreGenerated(_ input: String) throws {
         try Files.withTemporaryFolder { folder in
             let codec = input == "in.mpg" ? "mpeg1video -f mpeg" : input == "in.vob" ? "mpeg2video -f vob" : "mpeg2video"
             let script = """
@@ -214,7 +215,7 @@ import Testing
                 """
             try RemuxTests.make(script, in: folder)
             #expect(try RemuxTests.probe(input, "packet=pts", in: folder).contains("N/A"))
-            /// From the first picture on.
+            /// Returns the display times relative to the first picture.
             func shown(_ name: String) throws -> [Double] {
                 let all = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
                 return all.map { $0 - (all.min() ?? 0) }
@@ -231,15 +232,15 @@ import Testing
                 #expect(found.count == 50 && zip(found, expected).allSatisfy { abs($0 - $1) < 0.0025 }, "\(name): \(found) \(expected)")
                 #expect(try pictures(name) == pictures(input), "\(name)")
             }
-            // The second key frame is shown at 0.48 s, and decoded before.
+            // The second key frame is displayed at 0.48 s and decoded earlier.
             let cut = try remux(input, "-o", "b.mkv", "--start", "0.47", in: folder)
             #expect(cut.status == 0 && cut.errors.contains("(the key frame before)"), "\(cut.errors)")
             #expect(try shown("b.mkv").count == 50)
         }
     }
 
-    /// Without B pictures, those of AVI are shown as they are decoded.
-    @Test func timesWithoutBPictures() throws {
+    /// Without B pictures, AVI's decoding times are the display times.
+    @Test func aviWithoutBPicturesIsCopied() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -pix_fmt yuv420p -c:v libx264 -bf 0 in.avi", in: folder)
@@ -248,14 +249,14 @@ import Testing
         }
     }
 
-    /// A program stream that begins between key frames begins with a picture that has no time and cannot be decoded.
-    @Test(arguments: ["a.mp4", "a.mkv", "a.ts"]) func beginsBetweenKeyFrames(_ name: String) throws {
+    /// A program stream that begins between key frames starts with a picture without a time that cannot be decoded.
+    @Test(arguments: ["a.mp4", "a.mkv", "a.ts"]) func undecodableFirstPictureIsLeftOut(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=320x240:rate=25:duration=4 -pix_fmt yuv420p -c:v mpeg2video -b:v 1M -bf 2 -f vob whole.mpg",
                 in: folder)
             let whole = try Files.read("\(folder)/whole.mpg")
-            // The first place from which the pictures begin so.
+            // The first offset at which the pictures begin like this.
             var isFound = false
             for place in stride(from: 20_480, to: whole.count / 2, by: 2048) where !isFound {
                 try Files.write(Array(whole[place...]), to: "\(folder)/in.mpg")
@@ -271,8 +272,8 @@ import Testing
         }
     }
 
-    /// Opus and FLAC, which MP4 holds and QuickTime does not.
-    @Test(arguments: ["libopus", "flac"]) func soundOfMP4(_ codec: String) throws {
+    /// MP4 supports Opus and FLAC. QuickTime does not.
+    @Test(arguments: ["libopus", "flac"]) func opusAndFLACAreCopiedIntoMP4(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 """
@@ -290,7 +291,7 @@ import Testing
             }
             let refused = try remux("in.mkv", "-o", "a.mov", in: folder)
             #expect(refused.status == 64 && refused.errors.contains("mov holds no \(name)"), "\(refused.errors)")
-            // Encoding, what a container does not hold becomes AAC.
+            // When encoding, sound that the container does not support becomes AAC.
             let run = try EncodeRun(["in.mkv", "--device", "software", "--codec", "h264", "-o", "b.mov", "-o", "b.mp4"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(try sound("b.mov") == "aac" && sound("b.mp4") == name)

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Several outputs of one input through VA-API: each frame is read and converted once, and no output spoils another.
+/// Several outputs of one input through VA-API: each frame is read and converted once, and no output affects another.
 @Suite struct SeveralOutputsTests {
     private func vaenc(
         _ arguments: [String], in folder: String, personality: String? = nil, input: [UInt8] = []
@@ -20,10 +20,10 @@ import Testing
         return Int(result.output.prefix { $0.isNumber }) ?? -1
     }
 
-    /// From a pipe, which can be read but once; each output is what it is by itself.
+    /// A pipe can be read only once. Each output equals that of its own run.
     @Test(arguments: [(nil, 64, 48, 10), ("iHD-9A49", 128, 128, 2), ("radeonsi-navi21", 256, 128, 1)] as [(String?, Int, Int, Int)])
     func eachFrameIsReadOnce(_ personality: String?, _ width: Int, _ height: Int, _ count: Int) throws {
-        // As many as a pipe of 64 KiB holds, at the least sizes for HEVC.
+        // The frames fit a pipe of 64 KiB, at the minimum sizes for HEVC.
         let input = (0..<width * height * 3 / 2 * count).map { UInt8(truncatingIfNeeded: $0 * $0 >> 7) }
         let layout = ["-", "--input-size", "\(width)x\(height)", "--input-format", "i420", "--fps", "25", "--qp", "28"]
         try Files.withTemporaryFolder { folder in
@@ -41,8 +41,8 @@ import Testing
         }
     }
 
-    /// Every kind of output at once, in the codec that each is bound to or takes.
-    @Test func differentContainers() throws {
+    /// All containers at once, each in the codec that its name requires or that is chosen automatically.
+    @Test func allContainersAreWrittenAtOnce() throws {
         let names = ["a.h264", "b.h265", "c.mp4", "d.mov", "e.mkv", "f.ts"]
         try Files.withTemporaryFolder { folder in
             let run = try vaenc(
@@ -56,8 +56,8 @@ import Testing
         }
     }
 
-    /// What only one codec has goes to the outputs of that codec.
-    @Test func optionsGoWhereTheyBelong() throws {
+    /// An option that only one codec has applies to the outputs of that codec.
+    @Test func codecOptionsApplyToTheirOutputs() throws {
         let both = ["-o", "a.h264", "-o", "b.h265"]
         let cases: [(options: [String], expected: [String])] = [
             (both + ["--bit-depth", "10"], ["h264 High", "hevc Main 10"]), (both + ["--profile", "main"], ["h264 Main", "hevc Main"]),
@@ -75,12 +75,12 @@ import Testing
         }
     }
 
-    /// One that cannot begin leaves nothing of the other: it exists, has no folder, nobody listens there, or it has a codec
-    /// that the device has not.
+    /// One output cannot be created: it exists, has no folder, has no listener, or its codec is not supported by the
+    /// device. The other leaves no file.
     @Test(arguments: [
         ("there.h265", nil, 73), ("no/such.h265", nil, 73), ("rtmp://127.0.0.1:1/a", nil, 74), ("b.h265", "i965-5916", 69), ("b.xyz", nil, 64),
     ] as [(String, String?, Int)])
-    func nothingIsLeftWhereOneCannotBegin(_ name: String, _ personality: String?, _ status: Int) throws {
+    func refusedOutputLeavesNoOtherOutput(_ name: String, _ personality: String?, _ status: Int) throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([1, 2], to: "\(folder)/there.h265")
             for order in [["-o", "a.h264", "-o", name], ["-o", name, "-o", "a.h264"]] {
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// One that fails on the way is named; the other is finished.
-    @Test(arguments: [0, 1]) func oneFailureLeavesTheOther(_ place: Int) throws {
+    /// The output that fails during encoding is named. The other is finished.
+    @Test(arguments: [0, 1]) func failedOutputLeavesTheOtherComplete(_ place: Int) throws {
         try Files.withTemporaryFolder { folder in
             var names = ["a.h265"]
             names.insert("/dev/full", at: place)
@@ -107,8 +107,8 @@ import Testing
         }
     }
 
-    /// Ctrl-C finishes both, with the same frames in each.
-    @Test func interruptionFinishesAll() throws {
+    /// Ctrl-C finishes both outputs, with the same frames.
+    @Test func interruptionFinishesAllOutputs() throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun.interrupted(
                 ["testsrc:128x96@25:100000", "--device", "reference", "--preset", "7", "--json", "-o", "a.mp4", "-o", "b.h264"],

@@ -1,11 +1,11 @@
 import TestOracles
 import Testing
 
-/// Clips of fewer pictures than encoders look ahead, and of narrow ones.
+/// Clips with fewer pictures than the encoder's lookahead, or with narrow pictures.
 @Suite struct ShortClipTests {
-    /// Every picture is there, and decoded no later than it is shown. PNG's decoder leaves memory behind that is not zero, which x265
-    /// reads where it set nothing.
-    @Test(arguments: ["h264", "hevc"]) func times(_ codec: String) throws {
+    /// No picture is missing or decoded later than it is displayed. PNG's decoder leaves non-zero memory, which x265
+    /// reads if it did not initialize it.
+    @Test(arguments: ["h264", "hevc"]) func shortClipsHaveValidTimes(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// libavformat's probe takes a short stream with a prefix NAL unit before each slice for another format.
-    @Test(arguments: [2, 3, 4]) func temporalLayersAreReadAgain(_ layers: Int) throws {
+    /// libavformat's probe mistakes a short stream with a prefix NAL unit before each slice for another format.
+    @Test(arguments: [2, 3, 4]) func shortTemporalLayerStreamsAreRead(_ layers: Int) throws {
         try Files.withTemporaryFolder { folder in
             for count in [1, 3, 5, 10, 60] {
                 let made = try ProcessRunner.run(
@@ -47,7 +47,7 @@ import Testing
                     #expect(report?["frames"]?["decoded"]?.int == count, "\(count) of \(input)")
                     #expect(report?["frameRate"]?.string == "25/1", "\(report as Any)")
                 }
-                // The stream says all that FFmpeg needs, once its format is named.
+                // If its format is given, FFmpeg reads the stream.
                 let probe = try ProcessRunner.run(
                     "ffprobe",
                     ["-v", "error", "-f", "h264", "-count_frames", "-show_entries", "stream=r_frame_rate,nb_read_frames", "-of", "csv=p=0",
@@ -58,8 +58,9 @@ import Testing
         }
     }
 
-    /// libx265 cannot share a picture of few coding tree rows and columns between threads: the first packet comes all the same.
-    @Test(arguments: ["96x160", "60x128", "40x200", "128x130", "64x64", "176x144"]) func lowLatencyOfNarrowPictures(_ size: String) throws {
+    /// libx265 cannot divide a picture with few coding tree rows and columns between threads. It still outputs the
+    /// first packet.
+    @Test(arguments: ["96x160", "60x128", "40x200", "128x130", "64x64", "176x144"]) func narrowPicturesEncodeWithLowLatency(_ size: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 Checkout.vaenc,
@@ -69,8 +70,8 @@ import Testing
         }
     }
 
-    /// A file over the system's limit is an error with its line, and nothing is left.
-    @Test func fileSizeLimit() throws {
+    /// A file that exceeds the system's size limit is an error in one line, and no file is left.
+    @Test func fileSizeLimitRemovesTheOutput() throws {
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 "bash",

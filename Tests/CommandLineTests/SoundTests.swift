@@ -1,9 +1,9 @@
 import TestOracles
 import Testing
 
-/// Sound beside the pictures, judged by ffprobe and ffmpeg. Each container with sound: ContainerTests.
+/// Sound with pictures, judged by ffprobe and ffmpeg. ContainerTests covers each container with sound.
 @Suite struct SoundTests {
-    /// Hashes of the decoded pictures, or of a stream's packets, as ffmpeg makes them.
+    /// Returns a hash of each decoded picture, by ffmpeg.
     static func hashes(_ path: String, in folder: String) throws -> [String] {
         let result = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"],
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// First time and end of the pictures and of the sound, in seconds.
+    /// Returns the first time, the end and the number of the pictures and of the sound's frames, in seconds.
     static func spans(_ path: String, in folder: String) throws -> [String: (start: Double, end: Double, count: Int)] {
         let result = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-show_entries", "frame=media_type,best_effort_timestamp_time,duration_time,pkt_duration_time", "-of", "csv=p=0", path],
@@ -31,8 +31,8 @@ import Testing
         return spans
     }
 
-    /// The sound is cut as the pictures are: with --start and --duration it begins and ends with them.
-    @Test(arguments: ["copy", "aac"]) func cuts(_ audio: String) throws {
+    /// With --start and --duration, the sound begins and ends with the pictures.
+    @Test(arguments: ["copy", "aac"]) func soundIsCutWithThePictures(_ audio: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
                 [try Fixture.bigBuckBunny.path(), "--device", "software", "--codec", "h264", "--size", "160x96", "--preset", "7",
@@ -48,8 +48,8 @@ import Testing
         }
     }
 
-    /// Where the pictures end before a limit, as the input has no more, the sound goes on: to the limit of time, or to its own end.
-    @Test(arguments: ["copy", "aac"]) func limitsBehindThePictures(_ audio: String) throws {
+    /// If the pictures of the input end before a limit, the sound continues to the time limit or to its own end.
+    @Test(arguments: ["copy", "aac"]) func soundMayOutlastThePictures(_ audio: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-f", "lavfi", "-i", "sine=d=5", "-c:v", "libx264", "-preset", "ultrafast",
@@ -65,8 +65,8 @@ import Testing
         }
     }
 
-    /// New AAC is heard when the old was: a click every half second stays where it is, to a few samples.
-    @Test func delay() throws {
+    /// A click every half second stays in place to a few samples in the new AAC.
+    @Test func encodedSoundKeepsItsTiming() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -79,7 +79,7 @@ import Testing
                 """
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
             try #require(result.status == 0, "\(result.errors)")
-            /// From the first picture on, in samples.
+            /// Returns the positions of the clicks, in samples after the first picture.
             func clicks(_ name: String) throws -> [Int] {
                 let start = try #require(try Self.spans(name, in: folder)["video"]?.start)
                 return Self.clicks(try Files.read("\(folder)/\(name).pcm")).map { $0 - Int((start * 44_100).rounded()) }
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// The places of the samples that are loud after silence.
+    /// Returns the indices of the samples that are loud after silence.
     static func clicks(_ pcm: [UInt8]) -> [Int] {
         var places: [Int] = []
         for index in 0..<pcm.count / 2 {
@@ -103,8 +103,8 @@ import Testing
         return places
     }
 
-    /// A rotation that players are asked for is carried where the container has a place for it, and else said.
-    @Test func rotation() throws {
+    /// A rotation is copied if the container supports it, and otherwise reported.
+    @Test func rotationIsKeptOrReported() throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "in.mp4"],
@@ -125,8 +125,8 @@ import Testing
         }
     }
 
-    /// Two fields become one picture: as many pictures as before, whose lines no longer differ as combs do.
-    @Test(arguments: ["software", "reference"]) func interlaced(_ device: String) throws {
+    /// Two fields become one picture: the number of pictures is unchanged, and combing is removed.
+    @Test(arguments: ["software", "reference"]) func interlacedPicturesAreDeinterlaced(_ device: String) throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=50:duration=1", "-vf",
@@ -136,7 +136,7 @@ import Testing
             let run = try EncodeRun(["in.mp4", "--device", device, "--codec", "h264", "--qp", "12", "--json", "-o", "a.mp4"], in: folder)
             #expect(run.status == 0 && run.effective("fields")?["used"]?.string == "progressive", "\(run.errors)")
             #expect(try SoundTests.hashes("a.mp4", in: folder).count == 25)
-            /// Frames that a detector of combs (libavfilter's idet) finds interlaced.
+            /// Returns the number of frames that libavfilter's idet detects as interlaced.
             func combed(_ name: String) throws -> Int {
                 let result = try ProcessRunner.run(
                     "ffmpeg", ["-nostdin", "-hide_banner", "-i", name, "-vf", "idet", "-f", "null", "-"], directory: folder)
@@ -150,8 +150,8 @@ import Testing
         }
     }
 
-    /// What no container holds, or no input has, is said.
-    @Test func refusals() throws {
+    /// The output does not support sound, the codec is unknown, or the input has no sound.
+    @Test func impossibleSoundIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.bigBuckBunny.path()
             let some = [clip, "--device", "software", "--frames", "2", "--size", "64x48"]

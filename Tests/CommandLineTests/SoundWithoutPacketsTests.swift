@@ -1,20 +1,20 @@
 import TestOracles
 import Testing
 
-/// Sound of which no packet comes, or only after a while: what ends before the part that is copied, and what begins late.
+/// Sound without packets, or whose packets start late: it ends before the copied part, or begins later.
 @Suite struct SoundWithoutPacketsTests {
     private func vaenc(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
     }
 
-    /// Pictures for four seconds, and sound for the first one and a half.
+    /// Makes a clip with four seconds of pictures, and with sound for the first one and a half.
     private func makeClip(_ sound: String, _ name: String, in folder: String) throws {
         try RemuxTests.make(
             "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=128x96:rate=25:duration=4 -f lavfi -i sine=duration=1.5:r=48000 "
                 + "-pix_fmt yuv420p -c:v libx264 -preset ultrafast -g 25 -ac 2 -strict -2 -c:a \(sound) \(name)", in: folder)
     }
 
-    /// The kinds of a file's streams, each with the number of its packets; nothing may be wrong with the file.
+    /// Returns the kind and the number of packets of each stream. The file must be read without errors.
     private func streams(_ path: String, in folder: String) throws -> [String] {
         let run = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=codec_type,nb_read_packets", "-of", "csv=p=0", path], directory: folder)
@@ -22,8 +22,8 @@ import Testing
         return run.output.split(separator: "\n").map { $0.split(separator: ",").joined(separator: " ") }
     }
 
-    /// Packets of fragmented MP4 do not say how long they are if their codec has no parser: the last one must not be lost in MP4.
-    @Test(arguments: ["flac", "libvorbis", "alac", "libopus"]) func theLastPacketOfFragments(_ sound: String) throws {
+    /// In fragmented MP4, packets of a codec without a parser have no duration. The last one must not be lost in MP4.
+    @Test(arguments: ["flac", "libvorbis", "alac", "libopus"]) func lastPacketOfFragmentsIsKept(_ sound: String) throws {
         try Files.withTemporaryFolder { folder in
             try makeClip(sound, "in.mp4", in: folder)
             let whole = try streams("in.mp4", in: folder).last
@@ -41,9 +41,9 @@ import Testing
         }
     }
 
-    /// Fragmented MP4 and HLS of it describe Dolby's codecs by their first packets: what had none could not be read. MP4 and MOV
-    /// hold no track without one.
-    @Test(arguments: ["ac3", "eac3", "truehd", "aac"], ["h264", "hevc"]) func soundThatEnds(_ sound: String, _ codec: String) throws {
+    /// Fragmented MP4, and HLS with it, describe Dolby's codecs by their first packets: a track without packets could
+    /// not be read. MP4 and MOV do not support a track without packets.
+    @Test(arguments: ["ac3", "eac3", "truehd", "aac"], ["h264", "hevc"]) func soundWithoutPacketsIsLeftOut(_ sound: String, _ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             try makeClip(sound, "in.mkv", in: folder)
             var outputs = [("a.mp4", "mp4"), ("f.mp4", "fmp4"), ("a.mkv", "mkv")]
@@ -62,7 +62,7 @@ import Testing
                 } else {
                     #expect(try SoundTests.hashes(output, in: folder).count > 30, "\(what)")
                 }
-                // Segments lie beside a playlist.
+                // A playlist has further files, the segments.
                 if format == "hls" { continue }
                 let strict = try EncodeRun(arguments + ["s-" + output, "--strict"], in: folder)
                 #expect(strict.status == (isLeftOut ? 69 : 0), "\(what): \(strict.errors)")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["ac3", "eac3"]) func copies(_ sound: String) throws {
+    @Test(arguments: ["ac3", "eac3"]) func copiedSoundWithoutPacketsIsReported(_ sound: String) throws {
         try Files.withTemporaryFolder { folder in
             try makeClip(sound, "whole.mkv", in: folder)
             #expect(try vaenc(["remux", "whole.mkv", "--start", "2.3", "-o", "in.mkv"], in: folder).status == 0)
@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    /// The header of fragments waits for the sound, which begins seconds later, as long as it can.
-    @Test(arguments: ["ac3", "eac3"]) func lateSound(_ sound: String) throws {
+    /// The header of a fragmented file waits as long as possible for the sound, which begins seconds later.
+    @Test(arguments: ["ac3", "eac3"]) func lateSoundIsKeptInFragments(_ sound: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=128x96:rate=25:duration=9 -itsoffset 6 -f lavfi -i sine=duration=2:r=48000 "
@@ -99,7 +99,7 @@ import Testing
             let spans = try SoundTests.spans("f.mp4", in: folder)
             let video = try #require(spans["video"]), heard = try #require(spans["audio"])
             #expect(video.count == 225 && abs(heard.start - video.start - 6) < 0.02, "\(spans)")
-            // HLS describes its tracks when the first segment ends, after four seconds here.
+            // HLS describes its tracks at the end of the first segment, after four seconds here.
             for (cut, isThere) in [([], false), (["--start", "2"], false), (["--start", "3"], true)] {
                 let name = "a\(cut.last ?? "").m3u8"
                 let run = try vaenc(["remux", "in.mkv", "-o", name] + cut, in: folder)

@@ -1,10 +1,11 @@
 import TestOracles
 import Testing
 
-/// `--start` begins at the same picture whatever the container is, whether or not it can be sought in.
+/// `--start` begins at the same picture in every container, seekable or not.
 @Suite struct StartTests {
-    /// Eight seconds at 25 frames per second, a key picture every two seconds. AVI's index begins behind the file's first time.
-    @Test(arguments: ["mkv", "mp4", "mov", "ts", "flv", "avi", "nut"], ["0", "2"]) func picturesAreThoseBehindIt(_ container: String, _ bFrames: String) throws {
+    /// The clip has eight seconds at 25 frames per second and a key picture every two seconds. AVI's index begins after
+    /// the file's first time.
+    @Test(arguments: ["mkv", "mp4", "mov", "ts", "flv", "avi", "nut"], ["0", "2"]) func startSelectsTheSamePictures(_ container: String, _ bFrames: String) throws {
         try Files.withTemporaryFolder { folder in
             let input = "in.\(container)"
             let sound = ["mkv": "pcm_s16le", "nut": "pcm_s16le", "avi": "mp3"][container] ?? "aac"
@@ -28,12 +29,12 @@ import Testing
                     #expect(run.status == 0, "\(what): \(run.errors)")
                     #expect(!run.errors.contains("left out"), "\(what): \(run.errors)")
                     let packets = try RemuxTests.probe("o.mkv", "packet=pts_time", in: folder, ["-select_streams", "v:0"]).split(separator: "\n")
-                    // The sound may begin before the pictures, and AVI has no times of presentation.
+                    // The sound may begin before the pictures, and AVI has no presentation times.
                     let whole = 200 - Int((start * 25).rounded(.up))
                     #expect((whole...whole + 2).contains(packets.count), "\(what): \(packets.count)")
                     counts.append(packets.count)
                     if container == "avi" { continue }
-                    // Copies begin at the key picture before.
+                    // Copies begin at the preceding key picture.
                     let copy = try ProcessRunner.run(
                         "bash",
                         [

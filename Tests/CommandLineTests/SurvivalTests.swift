@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// What a run survived stands in its report; what it did not survive is one line, and leaves nothing.
+/// A survived fault is in the report. A fatal one is reported in one line and leaves no file.
 @Suite struct SurvivalTests {
     private func encode(
         _ fault: String?, _ options: [String] = [], _ body: (ProcessRunner.Result, String) throws -> Void
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func aSoundRunSurvivesNothing() throws {
+    @Test func runWithoutFaultsReportsNone() throws {
         try encode(nil) { result, _ in
             let counts = JSONValue(result.output)?["statistics"]
             #expect(counts?["taken"]?.int == 20 && counts?["delivered"]?.int == 20)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aFaultIsSurvivedAndCounted() throws {
+    @Test func survivedFaultIsCounted() throws {
         try encode("vaEndPicture@7=status:24") { result, folder in
             #expect(result.status == 0, "\(result.errors)")
             let report = JSONValue(result.output)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceThatStaysBrokenIsTold() throws {
+    @Test func permanentDeviceFaultIsReported() throws {
         try encode("vaEndPicture@5+=status:24") { result, folder in
             #expect(result.status == 75, "\(result.errors)")
             #expect(result.errorLines.count == 1 && result.errors.contains("vaEndPicture"), "\(result.errors)")
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    /// Ctrl-C: a whole file, and a report that says so.
-    @Test func aReportAfterAnInterruption() throws {
+    /// After Ctrl-C the file is finished and the report says that it was interrupted.
+    @Test func interruptionIsReported() throws {
         let script = """
             mkfifo pipe
             "$0" encode - --input-size 64x48 --input-format nv12 --device reference --qp 4 --json -o o.h264 <pipe >report 2>log &

@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// Under a limit of threads a command ends with one line about what is lacking, or does its work. libx265 waited for ever
-/// for a thread that it could not start.
+/// Under a thread limit a command succeeds, or fails with one line about threads. Earlier, libx265 waited forever for a
+/// thread that it could not start.
 @Suite struct ThreadLimitTests {
     private static let limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 1000]
 
@@ -18,11 +18,11 @@ import Testing
             let output = arguments.last ?? ""
             #expect(!Files.list(folder).contains { $0.hasPrefix(output) }, "\(what)")
         }
-        // None is not enough for libraries that encode.
+        // Encoder libraries need at least one thread.
         if most == 0, arguments[0] == "encode" { #expect(run.status == 69, "\(what)") }
     }
 
-    @Test(arguments: ["h264", "hevc"]) func encoding(_ codec: String) throws {
+    @Test(arguments: ["h264", "hevc"]) func threadLimitInSoftwareEncodingIsReported(_ codec: String) throws {
         for most in Self.limits {
             try Files.withTemporaryFolder { folder in
                 let output = "out.\(codec == "h264" ? "h264" : "h265")"
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    /// The session's threads, and those of the reference driver.
-    @Test func encodingOnADevice() throws {
+    /// The limit applies to the threads of the session and of the reference driver.
+    @Test func threadLimitInDeviceEncodingIsReported() throws {
         for most in Self.limits {
             try Files.withTemporaryFolder { folder in
                 try check(
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// A decoder without its threads was called bad input.
-    @Test func decoding() throws {
+    /// Earlier, a decoder without threads was reported as bad input.
+    @Test func threadLimitInDecodingIsReported() throws {
         try Files.withTemporaryFolder { clips in
             let clip = clips + "/clip.h264"
             let made = try ProcessRunner.run(

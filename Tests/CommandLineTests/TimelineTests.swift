@@ -1,9 +1,9 @@
 import TestOracles
 import Testing
 
-/// Inputs whose times begin before 0, jump, or lie far apart: what of them is in the output, judged by ffprobe.
+/// Inputs whose times begin before 0, jump, or are far apart; the output is judged by ffprobe.
 @Suite struct TimelineTests {
-    /// Times of the packets of a kind, as they are shown or heard.
+    /// Returns the sorted presentation times of the packets of a kind.
     private static func times(_ name: String, _ kind: String, in folder: String) throws -> [Double] {
         try RemuxTests.probe(name, "packet=pts_time", in: folder, ["-select_streams", kind])
             .split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }.sorted()
@@ -11,9 +11,9 @@ import Testing
 
     private static func steps(_ times: [Double]) -> [Double] { zip(times, times.dropFirst()).map { $1 - $0 } }
 
-    /// Matroska whose first pictures, and sound, have times before 0, which libavformat does not give: they keep their distance, copied and
-    /// encoded, and the first of them is at 0.
-    @Test(arguments: ["a.mp4", "a.mkv", "a.ts"], ["0.05", "0.7", "2.5"]) func picturesBeforeZero(_ name: String, _ offset: String) throws {
+    /// The first pictures and sound of a Matroska file have times before 0, which libavformat does not return. They
+    /// keep their distances, copied and encoded, and the first is at 0.
+    @Test(arguments: ["a.mp4", "a.mkv", "a.ts"], ["0.05", "0.7", "2.5"]) func timesBeforeZeroAreShifted(_ name: String, _ offset: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -41,13 +41,13 @@ import Testing
                 let input = bytes == nil ? "early.mkv" : "-"
                 try check(run(["encode", input] + options))
                 try check(run(["remux", input, "--overwrite", "--strict", "-o", name]))
-                // The pictures are what they were.
+                // The pictures are unchanged.
                 func shown(_ name: String) throws -> String {
                     try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-map", "0:v", "-vsync", "0", "-f", "md5", "-"], directory: folder).output
                 }
                 #expect(try shown(name) == shown("full.mkv"))
             }
-            // Times are counted from the first picture or sound.
+            // Times are relative to the first picture or sound.
             let run = try EncodeRun(["early.mkv", "--start", "0.2"] + options, in: folder)
             #expect(run.status == 0, "\(run.errors)")
             let pictures = try Self.times(name, "v", in: folder)
@@ -55,8 +55,9 @@ import Testing
         }
     }
 
-    /// A start is counted from where the file begins, whatever time that is, and whether pictures or sound come first. `ffmpeg` counts so.
-    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"]) func startOfLateFiles(_ ending: String) throws {
+    /// A start is relative to the beginning of the file, whatever time that is, and whether pictures or sound come
+    /// first. `ffmpeg` does the same.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"]) func startIsRelativeToTheFirstTime(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -67,7 +68,8 @@ import Testing
                 ffmpeg -v error -nostdin -itsoffset 1 -i in.mp4 -i in.mp4 -map 0:v -map 1:a -c copy sound.\(ending)
                 """
             try RemuxTests.make(script, in: folder)
-            // Pictures lie 0.04 s apart, and every tenth is a key frame. In the last file the sound comes 1 s before them.
+            // The pictures are 0.04 s apart, and every tenth is a key frame. In the last file the sound starts 1 s
+            // before them.
             for (name, start, shown, copied) in [
                 ("pictures", "0.75", 81, 90), ("pictures", "0.8", 80, 80), ("pictures", "1.19", 70, 80), ("both", "0.75", 81, 90), ("sound", "1.75", 81, 90),
             ] {
@@ -81,7 +83,7 @@ import Testing
                 #expect(try Self.times("b.mkv", "v", in: folder).count == copied, "\(input) \(start)")
                 #expect(result.errors.contains("start: asked") == (start != "0.8"), "\(input) \(start): \(result.errors)")
                 #expect(result.errors.contains("the key frame before") == (start != "0.8"), "\(input) \(start): \(result.errors)")
-                // In MPEG-TS it finds places in the file, and may begin behind the time.
+                // In MPEG-TS, ffmpeg seeks by byte offset and may begin after the time.
                 if ending == "ts" { continue }
                 let frames = try ProcessRunner.run(
                     "ffmpeg", ["-v", "quiet", "-nostdin", "-ss", start, "-i", input, "-map", "0:v", "-vsync", "0", "-f", "framemd5", "-"],
@@ -95,8 +97,8 @@ import Testing
         }
     }
 
-    /// A copy of a file that begins between key frames begins with its first one, which lies behind the start.
-    @Test func startBeforeTheFirstKeyFrame() throws {
+    /// If a file begins between key frames, a copy starts with the first key frame, which is after the requested start.
+    @Test func copyStartsAtTheFirstKeyFrame() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -110,8 +112,8 @@ import Testing
         }
     }
 
-    /// Sound long before the pictures is left out, which is said.
-    @Test func soundFarBeforeThePictures() throws {
+    /// Sound long before the pictures is left out, which is reported.
+    @Test func soundFarBeforeThePicturesIsLeftOut() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -128,9 +130,10 @@ import Testing
         }
     }
 
-    /// A transport stream and one that was joined to it.
+    /// Joins two transport streams.
     ///
-    /// - Parameter isMarked: the first packet of each stream behind the joint has discontinuity_indicator set (H.222.0 2.4.3.5).
+    /// - Parameter isMarked: Whether the first packet of each stream after the joint has discontinuity_indicator set
+    ///   (H.222.0 2.4.3.5).
     private static func join(_ first: [UInt8], _ second: [UInt8], isMarked: Bool) -> [UInt8] {
         var second = second
         var seen: Set<Int> = []
@@ -142,9 +145,9 @@ import Testing
         return first + second
     }
 
-    /// Times that jump back where streams were joined go on, for pictures and sound alike, which is said once. A jump of 1000 s is one that
-    /// libavformat takes for a wrap of the clock.
-    @Test(arguments: [true, false], ["1000", "1"]) func joinedTransportStreams(_ isMarked: Bool, _ offset: String) throws {
+    /// Times that jump back at a joint are continued, for pictures and sound alike, which is reported once. libavformat
+    /// mistakes a jump of 1000 s for a clock wrap.
+    @Test(arguments: [true, false], ["1000", "1"]) func joinedTransportStreamsHaveContinuousTimes(_ isMarked: Bool, _ offset: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -163,7 +166,7 @@ import Testing
                 let (pictures, heard) = try (Self.times(name, "v", in: folder), Self.times(name, "a", in: folder))
                 #expect(pictures.count == 150 && Self.steps(pictures).allSatisfy { $0 > 0.01 && $0 < 0.2 }, "\(name): \(pictures)")
                 #expect(sound.contains(heard.count) && Self.steps(heard).allSatisfy { $0 < 0.2 }, "\(name): \(heard.count) \(sounds)")
-                // Both tracks end together, as they do in each part.
+                // Both tracks end together, as in each part.
                 #expect(abs((pictures.last ?? 0) - (heard.last ?? 0)) < 0.15, "\(name)")
             }
             for name in ["a.mp4", "a.mkv", "a.ts"] {
@@ -189,8 +192,8 @@ import Testing
         }
     }
 
-    /// MPEG-TS whose times jump back and forth every three pictures is damaged, rather than a stream of many joints.
-    @Test func swingingTimes() throws {
+    /// In MPEG-TS, times that jump back and forth every three pictures are damage, not many joints.
+    @Test func oscillatingTimesAreDamage() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=8 -pix_fmt yuv420p -c:v libx264 -bf 0 whole.ts", in: folder)
@@ -216,8 +219,8 @@ import Testing
         }
     }
 
-    /// A clock that wraps at its end is no jump.
-    @Test func wrappedClock() throws {
+    /// A clock that wraps is no jump.
+    @Test func wrappedClockIsContinued() throws {
         try Files.withTemporaryFolder { folder in
             // 2^33 ticks are 95443.7 s; the muxer adds 1.4 s.
             let script = """
@@ -237,8 +240,9 @@ import Testing
         }
     }
 
-    /// Pictures that lie farther apart than a sample of MP4 can last are the input's fault, and said in plain words; MKV holds them.
-    @Test func timesFarApart() throws {
+    /// Pictures that are farther apart than the maximum duration of an MP4 sample are bad input, with a clear error.
+    /// MKV supports them.
+    @Test func timesTooFarApartForMP4AreRefused() throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e

@@ -9,7 +9,7 @@ struct ToolRun {
     var output: [UInt8]
     var peakKB: Int
 
-    /// - Parameter measuresMemory: whether `peakKB` is the program's own peak, which costs another process.
+    /// - Parameter measuresMemory: Whether `peakKB` is the program's own peak, which needs another process.
     init(_ arguments: [String], input: [UInt8] = [], measuresMemory: Bool = false) throws {
         let result =
             measuresMemory
@@ -19,7 +19,7 @@ struct ToolRun {
         (output, peakKB) = (result.stdout, result.peakKB)
     }
 
-    /// One line on stderr with these words, this status, and no trace of the outputs.
+    /// Expects one line on stderr with the given words, the given status, and no output files.
     func expectRefusal(_ status: Int, _ words: String, without files: [String] = [], at place: SourceLocation = #_sourceLocation) {
         #expect(self.status == status, "\(errorLines)", sourceLocation: place)
         #expect(errorLines.count == 1 && errorLines[0].contains(words), "\(errorLines)", sourceLocation: place)
@@ -29,13 +29,13 @@ struct ToolRun {
     }
 }
 
-/// ffmpeg, which must succeed.
+/// Runs ffmpeg, which must succeed.
 func ffmpeg(_ arguments: String...) throws {
     let run = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
     try #require(run.status == 0, "\(run.errors)")
 }
 
-/// Elementary streams of real clips, and HEVC ones made of them.
+/// Elementary streams of real clips, and HEVC streams encoded from them.
 enum StreamSample: String, CaseIterable {
     case bikes, carphone, bigBuckBunny, hevc, hevc10
 

@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// Access unit delimiters, which MPEG-TS has before every picture: those of HEVC have the TemporalId of their pictures, as FFmpeg's
-/// trace_headers reads it, and HRD parameters count them.
+/// Access unit delimiters, which precede every picture in MPEG-TS: those of HEVC have the TemporalId of their pictures,
+/// as FFmpeg's trace_headers reads it, and the HRD parameters include them.
 @Suite struct TransportStreamTests {
     private func vaenc(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
         let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
@@ -10,7 +10,7 @@ import Testing
         return result
     }
 
-    /// TemporalId of each picture, and of the delimiter before it; -1 where there is none.
+    /// Returns the TemporalId of each picture and of the delimiter before it, or -1 without a delimiter.
     private func layers(of path: String) throws -> [(picture: Int, delimiter: Int)] {
         var result: [(Int, Int)] = []
         var delimiter = -1
@@ -25,7 +25,7 @@ import Testing
         return result
     }
 
-    @Test(arguments: [2, 3]) func delimitersOfTemporalLayers(_ count: Int) throws {
+    @Test(arguments: [2, 3]) func delimitersHaveTheTemporalIdOfTheirPicture(_ count: Int) throws {
         try Files.withTemporaryFolder { folder in
             let outputs = ["a.ts", "a.m2ts", "a.mp4", "a.mkv", "a.h265"]
             _ = try vaenc(
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// Whatever becomes of delimiters in a container, asked for or not, the stream keeps its HRD parameters.
-    @Test(arguments: ["h264", "hevc"], [false, true]) func countedInTheBuffer(_ codec: String, _ asked: Bool) throws {
+    /// Whether a container keeps or removes delimiters, requested or not, the stream conforms to its HRD parameters.
+    @Test(arguments: ["h264", "hevc"], [false, true]) func delimitersKeepHRDConformance(_ codec: String, _ asked: Bool) throws {
         try Files.withTemporaryFolder { folder in
             // HLS chooses HEVC itself.
             let named = codec == "hevc" ? [] : ["--codec", codec]

@@ -1,21 +1,21 @@
 import TestOracles
 import Testing
 
-/// MP4 files whose pictures are to be turned: FFmpeg's own program writes the matrix of what it reads alone.
+/// MP4 files with a rotation, which FFmpeg's program writes only if its input has one.
 enum TurnedClip {
-    /// Has players turn the first track a quarter clockwise.
+    /// Sets the first track's rotation to 90° clockwise.
     static func turn(_ path: String) throws {
         var bytes = try Files.read(path)
         let header = Array("tkhd".utf8)
         let place = try #require((0..<bytes.count - 80).first { bytes[$0..<$0 + 4].elementsEqual(header) })
-        // The matrix lies 40 bytes behind the name (ISO/IEC 14496-12 8.3.2).
+        // The matrix is 40 bytes after the box type (ISO/IEC 14496-12 8.3.2).
         let matrix: [Int32] = [0, 0x10000, 0, -0x10000, 0, 0, 48 << 16, 0, 0x4000_0000]
         let raw = matrix.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32($0))) } }
         bytes.replaceSubrange(place + 44..<place + 80, with: raw)
         try Files.write(bytes, to: path)
     }
 
-    /// What ffprobe says of it: -90, or nothing.
+    /// Returns the rotation that ffprobe reports: -90, or an empty string.
     static func rotation(_ path: String) throws -> String {
         try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation", "-of", "csv=p=0", path]

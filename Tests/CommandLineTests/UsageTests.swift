@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Options that are given twice, misspelled or from other programs, and what help and messages name.
+/// Options that are repeated, misspelled or from other programs, and the options that help and messages name.
 @Suite struct UsageTests {
     private func vaenc(_ line: String, in folder: String? = nil) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, line.split(separator: " ").map(String.init), directory: folder, timeout: 60)
@@ -12,9 +12,9 @@ import Testing
         "inspect": ["in.h264"], "compare": ["a.mp4", "b.mp4"], "bench": ["in.mp4"],
     ]
 
-    /// A file whose name begins with a dash is taken for options: what to write is said.
+    /// A file name that begins with a dash is parsed as options: the error says what to write.
     @Test(arguments: ["remux in.mp4 -o -x.mp4", "remux -x.mp4 -o y.mp4", "encode in.mp4 -o -x.h264", "decode in.mp4 -o -x.y4m", "compare a.mp4 -b.mp4"])
-    func namesWithADash(_ line: String) throws {
+    func namesWithADashGetAHint(_ line: String) throws {
         let result = try vaenc(line)
         let name = line.split(separator: " ").first { $0.hasPrefix("-") && $0.contains(".") } ?? ""
         #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
@@ -23,8 +23,8 @@ import Testing
 
     // MARK: Given twice
 
-    /// Every option with one value, of every command, by each of its names: nothing is read or written.
-    @Test(arguments: try CommandOptions.all().map(\.command)) func aValueGivenTwice(_ command: String) throws {
+    /// Every option with one value, of every command, by each of its names: no file is read or written.
+    @Test(arguments: try CommandOptions.all().map(\.command)) func repeatedOptionIsRefused(_ command: String) throws {
         let description = try #require(try CommandOptions.all().first { $0.command == command })
         try Files.withTemporaryFolder { folder in
             for option in description.options where option.takesValue && !option.isRepeatable {
@@ -40,8 +40,8 @@ import Testing
         }
     }
 
-    /// What may be repeated is what the documentation lists.
-    @Test func repeatableOptions() throws {
+    /// The repeatable options are those that the documentation lists.
+    @Test func repeatableOptionsMatchTheDocumentation() throws {
         let repeatable = Set(try CommandOptions.all().flatMap(\.options).filter { $0.isRepeatable && $0.takesValue }.flatMap(\.names))
         #expect(repeatable == ["-o", "--output", "--change-bitrate", "--data-rate-limit", "--roi", "--switch-to"])
         let text = String(decoding: try Files.read(Checkout.root + "/docs/CLI.md"), as: UTF8.self)
@@ -49,12 +49,12 @@ import Testing
         for name in repeatable where name != "--output" { #expect(text.contains("`\(name)`"), "\(name): \(line)") }
     }
 
-    /// Two outputs with a rate for each: the second would have gone for both.
+    /// With a rate for each of two outputs, the second would apply to both.
     @Test(arguments: [
         "-o a.h264 --bitrate 300k -o b.h264 --bitrate 600k", "-o a.h264 --bitrate=300k --bitrate=600k", "-o a.h264 --qp 30 --qp=30",
         "-o a.h264 --crf 30 --quality 20", "-o a.h264 --b-pyramid --no-b-pyramid", "-o a.h264 --change-bitrate 5=1M --change-bitrate 5=2M --bitrate 1M",
     ])
-    func contradictions(_ options: String) throws {
+    func contradictingOptionsAreRefused(_ options: String) throws {
         try Files.withTemporaryFolder { folder in
             let result = try vaenc("encode testsrc:64x48@25:2 --device software \(options)", in: folder)
             #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
@@ -62,13 +62,13 @@ import Testing
         }
     }
 
-    /// Values that only look like options, and options that may be repeated.
+    /// Values that look like options, and repeatable options.
     @Test(arguments: [
         "-o a.h264 -o b.h264 --roi 0,0,32x32:-4 --roi 32,0,32x32:4", "-o a.h264 --strict --bframes 0 --strict",
         "-o a.h264 --bitrate 1M --data-rate-limit 900000/1 --data-rate-limit 1800000/2 --change-bitrate 1=2M --change-bitrate 2=1M",
         "-o a.h264 --qp 30 --qp-i 30 --qp-b 30",
     ])
-    func noContradictions(_ options: String) throws {
+    func repeatableOptionsAreAccepted(_ options: String) throws {
         try Files.withTemporaryFolder { folder in
             let result = try vaenc("encode testsrc:64x48@25:3 --device reference \(options)", in: folder)
             #expect(result.status == 0, "\(result.errors)")
@@ -90,13 +90,13 @@ import Testing
         ("help encod", "did you mean vaenc help encode?"), ("encod --help", "did you mean vaenc encode?"), ("help xyzzy -h", "use one of probe, encode"),
         ("help encode decode", "help takes one command, not encode decode: write vaenc help encode"), ("encod --version", "did you mean vaenc encode?"),
     ])
-    func suggestions(_ line: String, _ words: String) throws {
+    func unknownOptionsGetASuggestion(_ line: String, _ words: String) throws {
         let result = try vaenc(line)
         #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
         #expect(result.errors.contains(words), "\(result.errors)")
     }
 
-    /// What the parser refuses is named with its value, and with what to do.
+    /// The error names the refused value and the remedy.
     @Test(arguments: [
         ("encode x --qp nan -o y.mp4", "--qp nan is not a whole number: write it with digits alone, as --qp 4"),
         ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits alone, as --slices 4"),
@@ -128,12 +128,12 @@ import Testing
         ("encode x --strict=yes -o y.mp4", "--strict takes no value: write --strict alone"),
         ("encode x --b-pyramid --no-b-pyramid -o y.mp4", "--no-b-pyramid contradicts --b-pyramid: leave out one of them"),
     ])
-    func whatTheParserRefuses(_ line: String, _ words: String) throws {
+    func parserErrorsNameValueAndRemedy(_ line: String, _ words: String) throws {
         let result = try vaenc(line)
         #expect(result.status == 64 && result.errors == "vaenc: \(words)\n", "\(result.errors)")
     }
 
-    @Test func aFileInPlaceOfACommand() throws {
+    @Test func fileWithoutACommandGetsAHint() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([0], to: "\(folder)/movie.mp4")
             let result = try vaenc("movie.mp4 -o a.mp4", in: folder)
@@ -141,8 +141,7 @@ import Testing
         }
     }
 
-    /// Other names of the same.
-    @Test func aliases() throws {
+    @Test func aliasesAreAccepted() throws {
         try Files.withTemporaryFolder { folder in
             func encode(_ options: String) throws -> EncodeRun {
                 let words = "testsrc:64x48@25:10 --device reference --json --overwrite \(options)".split(separator: " ").map(String.init)
@@ -163,8 +162,8 @@ import Testing
         }
     }
 
-    /// Seconds, and hours, minutes and seconds, mean the same everywhere.
-    @Test func times() throws {
+    /// Seconds, and hours, minutes and seconds, mean the same in every command.
+    @Test func timesAreReadInEveryForm() throws {
         try Files.withTemporaryFolder { folder in
             func frames(_ options: String) throws -> Int? {
                 let words = "testsrc:64x48@25:100 --device software --codec h264 --json --overwrite -o a.mp4 \(options)".split(separator: " ").map(String.init)
@@ -191,7 +190,7 @@ import Testing
 
     // MARK: Empty
 
-    /// Nothing can be seen of an empty name in a message: what is empty is named. `|` parts arguments here.
+    /// An empty name is invisible in a message, so the error says what is empty. Here, `|` separates arguments.
     @Test(arguments: [
         ("encode||-o|a.mp4", "the name of the input is empty"), ("encode|-o|a.mp4|--|", "the name of the input is empty"),
         ("inspect|", "the name of the input is empty"), ("decode||-o|a.y4m", "the name of the input is empty"),
@@ -204,13 +203,13 @@ import Testing
         ("inspect|in.h264|--plot|", "the value of --plot is empty"), ("convert|in.h264|-o|a.avcc|--record|", "the value of --record is empty"),
         ("encode|in.mp4|-o|a.mp4|--start|", "the value of --start is empty"), ("probe|--device|", "the value of --device is empty"),
         ("", "the name of the command is empty"), ("help|", "the name of the command is empty"),
-        // The next argument would be taken for the value.
+        // The next argument would be parsed as the value.
         ("encode|in.mp4|-o|a.mp4|--qp=|--device|software", "the value of --qp is empty"), ("encode|in.mp4|-o|a.mp4|--qp=", "the value of --qp is empty"),
         ("encode|in.mp4|-o|a.mp4|--preset=|--codec|h264", "the value of --preset is empty"), ("encode|in.mp4|--crf=|-o|a.mp4", "the value of --crf is empty"),
         ("encode|in.mp4|-o|a.mp4|--bitrate=|--device|software", "the value of --bitrate is empty"), ("decode|in.mp4|-o=|--json", "the name of the output is empty"),
         ("compare|a.mp4|b.mp4|--start=|--json", "the value of --start is empty"), ("encode|in.mp4|--strict=|-o|a.mp4", "--strict takes no value: write --strict alone"),
     ])
-    func emptyNames(_ line: String, _ words: String) throws {
+    func emptyNamesAreRefused(_ line: String, _ words: String) throws {
         let arguments = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         let result = try ProcessRunner.run(Checkout.vaenc, arguments)
         #expect(result.status == 64 && result.errorLines.count == 1, "\(result.status) \(result.errors)")
@@ -219,12 +218,12 @@ import Testing
 
     // MARK: Help
 
-    @Test(arguments: ["help", "help encode", "help --help", "help help", "encode --help", "--help", "--version"]) func help(_ line: String) throws {
+    @Test(arguments: ["help", "help encode", "help --help", "help help", "encode --help", "--help", "--version"]) func helpAndVersionSucceed(_ line: String) throws {
         let result = try vaenc(line)
         #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result.errors)")
     }
 
-    /// Help says what each option does, in a sentence, and the range or default of numbers.
+    /// The help explains each option in a sentence, and gives the range or default of numbers.
     @Test func everyOptionIsExplained() throws {
         for command in try CommandOptions.all() {
             for option in command.options where !option.isHidden && !["--help", "--version"].contains(option.names[0]) {
@@ -239,12 +238,12 @@ import Testing
         }
     }
 
-    /// What is asked for on stdout, on a disk that is full: 74 and a line.
+    /// The status is 74, with one line.
     @Test(arguments: [
         "--help", "--version", "help", "help encode", "encode --help", "--generate-completion-script bash", "probe", "probe --json", "inspect s.h264",
         "inspect s.h264 --json", "compare s.h264 s.h264", "encode s.h264 --device software -o a.mp4 --json", "remux s.h264 -o b.mp4 --json",
     ])
-    func aFullDiskOnStdout(_ line: String) throws {
+    func fullDiskOnStdoutIsReported(_ line: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
             let result = try ProcessRunner.run("bash", ["-c", "\"$0\" \(line) > /dev/full", Checkout.vaenc], directory: folder, timeout: 60)
@@ -254,8 +253,8 @@ import Testing
         }
     }
 
-    /// A reader that closes the pipe: nothing is said of a help text; a report names it.
-    @Test func aClosedPipeOnStdout() throws {
+    /// The reader closes the pipe: there is no message for a help text, and one for a report.
+    @Test func closedPipeOnStdoutIsAnOutputError() throws {
         // The pipe has no reader before the first byte is written.
         let script = "exec 3> >(:); wait $!; \"$0\" $1 >&3"
         for line in ["--help", "--version", "help encode"] {
@@ -268,8 +267,9 @@ import Testing
 
     // MARK: What is not there
 
-    /// The contract names it and it is not built: 69, whatever else is on the line; neither help nor documents speak of it.
-    @Test func whatIsNotBuilt() throws {
+    /// The contract names these features, and they are not built: 69, whatever other options are given. Neither help
+    /// nor documents mention them.
+    @Test func unbuiltFeaturesAreRefused() throws {
         for line in ["doctor", "doctor --json", "encode nowhere.mp4 --two-pass", "encode nowhere.mp4 --lookahead 20 -o a.mp4",
             "encode nowhere.mp4 --target-ssim 0.9 -o a.mp4", "encode nowhere.mp4 --subtitles all -o a.mp4"]
         {
@@ -288,8 +288,8 @@ import Testing
         }
     }
 
-    /// Without a GPU `auto` encodes with x264, which help does not talk people out of; `probe` says what to do.
-    @Test func withoutAGPU() throws {
+    /// Without a GPU, `auto` encodes with x264, and the help does not advise against it. `probe` says what to do.
+    @Test func probeAdvisesWithoutAGPU() throws {
         #expect(!(try vaenc("--help").output.contains("--device reference")))
         let probe = try vaenc("probe")
         let report = try #require(JSONValue(try vaenc("probe --json").output))
@@ -301,7 +301,7 @@ import Testing
 
     // MARK: Names in messages
 
-    /// String literals of a folder's sources that hold `--option`, with the option.
+    /// Returns the string literals of a folder's sources that contain an `--option`, with the option.
     private static func namedOptions(in folder: String) throws -> [(file: String, line: Substring, option: String)] {
         let found = try ProcessRunner.run("grep", ["-rn", "--include=*.swift", "-e", "\"[^\"]*--[a-z]", folder])
         return found.output.split(separator: "\n").flatMap { line -> [(String, Substring, String)] in
@@ -314,20 +314,19 @@ import Testing
         }
     }
 
-    /// The library knows nothing of the command line: its errors name properties, which the program makes options of.
+    /// The library does not know the command line: its errors name properties, which the program replaces by options.
     @Test(arguments: [
         "BitstreamInspection", "Capture", "DecodeSession", "EncodePlanning", "EncodeSession", "LibAV", "MediaFiles", "Preview",
         "RateControl", "ReferenceDisplay", "SoftwareEncode", "VAAPI", "VideoBase",
     ])
-    func theLibraryNamesNoOptions(_ module: String) throws {
+    func libraryErrorsNameNoOptions(_ module: String) throws {
         let named = try Self.namedOptions(in: Checkout.root + "/Sources/" + module)
         #expect(named.isEmpty, "\(named)")
     }
 
-    /// No message of the program names an option that is not there.
     @Test func messagesNameOptionsThatExist() throws {
         let known = Set(try CommandOptions.all().flatMap(\.options).flatMap(\.names))
-        // Of vainfo, ArgumentParser and the advice for containers.
+        // Options of vainfo and ArgumentParser, and those in the advice for containers.
         let others: Set<String> = ["--display", "--help", "--device"]
         for (file, line, option) in try Self.namedOptions(in: Checkout.root + "/Sources/VaencCLI") where !file.hasSuffix("Suggestion.swift") {
             #expect(known.contains(option) || others.contains(option), "\(file): \(line)")
@@ -335,7 +334,7 @@ import Testing
         #expect(known.count > 80)
     }
 
-    /// What libraries say of properties reaches a person with the names of options.
+    /// Properties in messages of the library are replaced by options.
     @Test(arguments: [
         ("encode testsrc:64x48@25:2 --input-size 32x32 -o a.mp4", "leave out --input-size"),
         ("remux in.mp4 -o in.m4a.x", "or add --format"), ("decode in.mp4 -o old.y4m", "add --overwrite"),
@@ -343,7 +342,7 @@ import Testing
         ("encode in.mp4 --device reference --bitrate 1M --vbv-initial 0 -o a.mp4", "--vbv-initial is 0"),
         ("compare in.mp4 testsrc:64x64@25:2", "one size with --size"),
     ])
-    func translated(_ line: String, _ words: String) throws {
+    func libraryErrorsAreTranslatedToOptions(_ line: String, _ words: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "\(folder)/in.mp4")
             try Files.write([1], to: "\(folder)/old.y4m")
@@ -354,7 +353,8 @@ import Testing
 
     // MARK: Usual mistakes
 
-    /// A folder, an address or another kind of file in place of what a command takes: one line, with a remedy.
+    /// A folder, an address or another kind of file is given instead of what a command expects: one line, with a
+    /// remedy.
     @Test(arguments: [
         ("encode in.mp4 --device software -o out", 73, "out is a directory: name a file in it"), ("remux in.mp4 -o out/", 73, "out/ is a directory: name a file in it"),
         ("decode in.mp4 -o out", 73, "out is a directory: name a file in it"), ("convert in.h264 -o out", 73, "out is a directory: name a file in it"),
@@ -384,7 +384,7 @@ import Testing
         ("bench bad --device software --no-ffmpeg", 65, "check that the file is whole; give raw frames as Y4M"),
         ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 64, "give even numbers, such as 32×32"),
     ])
-    func usualMistakes(_ line: String, _ status: Int, _ words: String) throws {
+    func usualMistakesGetARemedy(_ line: String, _ status: Int, _ words: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
@@ -400,7 +400,7 @@ import Testing
 
     // MARK: Bench and inspect
 
-    @Test func benchSaysWhatItIsAt() throws {
+    @Test func benchReportsItsProgress() throws {
         let result = try vaenc("bench testsrc:64x48@25:2 --frames 2 --qp 30,40 --device software --no-ffmpeg --json")
         #expect(result.status == 0, "\(result.errors)")
         let runs = JSONValue(result.output)?["runs"]?.array ?? []
@@ -409,7 +409,7 @@ import Testing
         #expect(!runs.isEmpty && lines.count { $0.contains("run ") && $0.contains(" of \(runs.count)") } == runs.count, "\(result.errors)")
     }
 
-    @Test func aPlotInPlaceOfTheList() throws {
+    @Test func plotReplacesTheList() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
             let listed = try vaenc("inspect s.h264", in: folder).output.split(separator: "\n")

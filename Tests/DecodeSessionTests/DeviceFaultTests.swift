@@ -6,11 +6,12 @@ import Testing
 import VAAPI
 import VideoBase
 
-/// A device that fails while it decodes: it is reinitialized once, then libavcodec decodes in software, and every picture comes out.
+/// A device fails during decoding: it is reinitialized once, then libavcodec decodes in software, and every picture is
+/// output.
 @Suite struct DeviceFaultTests {
     private static let number = Atomic<Int>(0)
 
-    /// What came of a stream on a device with faults.
+    /// The result of decoding a stream on a device with faults.
     private struct FaultyRun {
         var run = Run()
         var pictures: [PlanarFrame?] = []
@@ -24,7 +25,7 @@ import VideoBase
             let trace = folder + "/calls"
             var result = FaultyRun()
             do {
-                // No display may outlive this: the counts are written when the last one ends.
+                // All displays must end here: the counts are written when the last one ends.
                 let display = try ReferenceDisplay.open(
                     faults: ["VAENC_FAULT": "# decode \(number); \(rules)", "VAENC_FAULT_TRACE": trace],
                     limitNanoseconds: limitMilliseconds * 1_000_000)
@@ -57,16 +58,16 @@ import VideoBase
         #expect(result.run.statistics.rebuilds <= 2, "\(rules)")
     }
 
-    /// Calls that decoding makes, each of which is made to fail. What ends an object may fail unnoticed.
+    /// The calls of decoding, each of which is made to fail. A failure to destroy an object may be unnoticed.
     private static let calls = [
         "vaCreateConfig", "vaCreateContext", "vaCreateSurfaces", "vaQuerySurfaceAttributes", "vaQueryConfigProfiles", "vaCreateBuffer",
         "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2", "vaDestroyBuffer", "vaDestroySurfaces",
         "vaDestroyContext", "vaDestroyConfig",
     ]
 
-    /// Each call lost, and refused, the first time that it comes and at some seven places.
+    /// Each call loses the device, or is refused, the first time and at about seven further indices.
     @Test(arguments: VideoCodec.allCases)
-    func anyCallMayFail(codec: VideoCodec) throws {
+    func anyFailingCallLosesNoPicture(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 12)
         let sound = try decode(stream, "")
         let isSame = sound.pictures == stream.pictures
@@ -81,23 +82,23 @@ import VideoBase
         }
     }
 
-    /// Each status that libva knows, once and for good.
+    /// Each status of libva is returned once, and permanently.
     @Test(arguments: VideoCodec.allCases)
-    func anyStatusMayCome(codec: VideoCodec) throws {
+    func anyStatusLosesNoPicture(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 8)
         let calls = ["vaCreateBuffer", "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2"]
         for (index, status) in StatusCode.named.enumerated() where status != .success {
             for call in [calls[index % 5], calls[(index + 2) % 5]] {
-                // That is what the driver says of a damaged picture, and what it says where it has no such call.
+                // The driver returns these for a damaged picture, and for a missing call.
                 if call == "vaSyncSurface2", [.decodingError, .unimplemented].contains(status) { continue }
                 for when in ["4", "4+"] { try expectWhole(stream, "\(call)@\(when)=status:\(status.rawValue)") }
             }
         }
     }
 
-    /// The second device fails as well, at any of its pictures: libavcodec goes on in software.
+    /// The second device fails too, at any of its pictures: libavcodec continues in software.
     @Test(arguments: VideoCodec.allCases)
-    func theSecondDeviceMayFailToo(codec: VideoCodec) throws {
+    func secondDeviceFailureFallsBackToSoftware(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 12)
         for picture in 6...16 { try expectWhole(stream, "vaEndPicture@5=lost; vaEndPicture@\(picture)=lost") }
         for call in ["vaInitialize@2+", "vaCreateConfig@2+", "vaCreateContext@2+", "vaCreateSurfaces@*/9"] {

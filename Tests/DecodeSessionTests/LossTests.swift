@@ -3,18 +3,18 @@ import Testing
 import TestOracles
 import VideoBase
 
-/// Streams that miss something, or are damaged: nothing is lost uncounted, and nothing wrong is given for right.
+/// Streams with missing or damaged data: each lost picture is counted, and no wrong picture is output as correct.
 @Suite struct LossTests {
-    /// Pictures of the whole stream by their place in decoding order.
+    /// Returns the pictures of the whole stream by their index in decoding order.
     private func whole(_ stream: Stream) throws -> [Int: PlanarFrame] {
         let run = try decode([stream.bytes], DecompressionConfiguration(codec: stream.codec), endsPicture: true)
         let pictures = try run.frames.compactMap { frame in try frame.planar().map { (frame.index, $0) } }
         return Dictionary(uniqueKeysWithValues: pictures)
     }
 
-    /// Each NAL unit left out in turn. Of the stream's HEVC pictures each has one slice alone.
+    /// Each NAL unit is left out in turn. The HEVC pictures have one slice each.
     @Test(arguments: VideoCodec.allCases)
-    func everyUnitMayBeMissing(codec: VideoCodec) throws {
+    func missingUnitGivesNoWrongPicture(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 14)
         let (units, pictures) = (stream.units, try whole(stream))
         for missing in units.indices {
@@ -22,7 +22,7 @@ import VideoBase
             kept.remove(at: missing)
             let run = try decode([Stream.annexB(kept)], DecompressionConfiguration(codec: codec), endsPicture: true)
             #expect(run.addsUp, "unit \(missing)")
-            // Of a slice the picture's other one stays: a picture still, of which half is missing.
+            // The picture's other slice remains: it is still a picture, with half of it missing.
             let isGone = codec == .hevc && stream.isSlice(units[missing])
             let place = units[..<missing].count(where: stream.startsPicture)
             let wrong = try run.frames.filter { frame in
@@ -33,9 +33,9 @@ import VideoBase
         }
     }
 
-    /// Each picture left out in turn: what refers to it is skipped, not made up.
+    /// Each picture is left out in turn: pictures that refer to it are skipped, not concealed.
     @Test(arguments: VideoCodec.allCases)
-    func everyPictureMayBeMissing(codec: VideoCodec) throws {
+    func missingPictureSkipsItsDependents(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 14, options: "slices=1")
         let (units, pictures) = (stream.units, try whole(stream))
         let starts = units.indices.filter { stream.startsPicture(units[$0]) }
@@ -55,9 +55,9 @@ import VideoBase
         #expect(dependents > starts.count)
     }
 
-    /// The stream joined at each NAL unit, its parameter sets known.
+    /// Decoding starts at each NAL unit, with known parameter sets.
     @Test(arguments: VideoCodec.allCases)
-    func joinsAnywhere(codec: VideoCodec) throws {
+    func startAtAnyUnitGivesNoWrongPicture(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 14)
         let (units, pictures) = (stream.units, try whole(stream))
         let sets = units.prefix { !stream.isSlice($0) }.filter(stream.isParameterSet)
@@ -65,7 +65,7 @@ import VideoBase
             let rest = Array(units[start...])
             let run = try decode([Stream.annexB(sets + rest)], DecompressionConfiguration(codec: codec), endsPicture: true)
             #expect(run.addsUp, "from unit \(start)")
-            // The first picture may be half there, and what is shown before it refers to what is not.
+            // The first picture may be incomplete, and pictures displayed before it refer to missing ones.
             let key = rest.firstIndex { stream.isKeySlice($0) && stream.startsPicture($0) }
             let expected = key.map { rest[$0...].count { stream.startsPicture($0) && !stream.isSkippedLeading($0) } } ?? 0
             #expect(run.frames.count >= expected, "from unit \(start)")
@@ -85,9 +85,9 @@ import VideoBase
         #expect(run.statistics.skipped == [.noParameterSets: 6])
     }
 
-    /// One byte of the stream wrong, at every so many places.
+    /// One byte of the stream is wrong, at regular intervals.
     @Test(arguments: VideoCodec.allCases)
-    func anyByteMayBeWrong(codec: VideoCodec) throws {
+    func wrongByteKeepsCountsConsistent(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 12, width: 64, height: 64)
         let places = stride(from: 0, to: stream.bytes.count, by: 61)
         for place in places {
@@ -108,9 +108,9 @@ import VideoBase
         }
     }
 
-    /// Slices that are missing, of pictures with several: a skipped picture, and what follows it is marked.
+    /// A slice of a picture with several slices is missing: the picture is skipped, and the following ones are marked.
     @Test(arguments: [8, 10])
-    func missingSlicesOfHEVCAreKnown(bitDepth: Int) throws {
+    func missingHEVCSliceIsDetected(bitDepth: Int) throws {
         let stream = try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 Checkout.vaenc,
@@ -135,9 +135,9 @@ import VideoBase
         }
     }
 
-    /// Access units cut short at every so many bytes.
+    /// Access units are cut short at regular intervals.
     @Test(arguments: VideoCodec.allCases)
-    func anyPictureMayBeCut(codec: VideoCodec) throws {
+    func cutPictureIsCounted(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 8, width: 64, height: 64, options: codec == .h264 ? "slices=1" : "ctu=16")
         let (units, pictures) = (stream.units, try whole(stream))
         var (cuts, unnoticed) = (0, 0)
@@ -158,7 +158,7 @@ import VideoBase
                 if !wrong.isEmpty { unnoticed += 1 }
             }
         }
-        // What stands behind the cut may be taken for the rest of a picture.
+        // The data after the cut may be decoded as the rest of the picture.
         #expect(cuts > 20 && unnoticed * (codec == .h264 ? 2 : 4) <= cuts, "\(unnoticed) of \(cuts)")
     }
 }

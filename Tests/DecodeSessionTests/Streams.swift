@@ -2,7 +2,7 @@ import DecodeSession
 import TestOracles
 import VideoBase
 
-/// A stream of a foreign encoder's, and its pictures by libavcodec itself.
+/// A stream of a foreign encoder, and its pictures as libavcodec decodes them.
 struct Stream: Sendable {
     var codec: VideoCodec
     var bytes: [UInt8]
@@ -16,7 +16,8 @@ struct Stream: Sendable {
         pictures = ForeignDecoder.libavcodec.decode(bytes, codec: codec == .h264 ? .h264 : .hevc).frames
     }
 
-    /// Carphone, with B pictures that others refer to, a key picture every ten, and of H.264 two slices each.
+    /// Encodes the carphone clip with B pictures that others refer to, a key picture every ten, and two slices a
+    /// picture in H.264.
     static func make(_ codec: VideoCodec, frames: Int = 24, width: Int = 96, height: Int = 80, bitDepth: Int = 8, options: String = "")
         throws -> Stream
     {
@@ -31,7 +32,7 @@ struct Stream: Sendable {
                 : try ForeignEncoder.x265(source, options: common + ":b-pyramid=1" + extra))
     }
 
-    /// NAL units without start codes.
+    /// The NAL units without start codes.
     var units: [[UInt8]] { Self.units(bytes) }
 
     static func units(_ bytes: [UInt8]) -> [[UInt8]] {
@@ -47,7 +48,7 @@ struct Stream: Sendable {
 
     func isSlice(_ unit: [UInt8]) -> Bool { codec == .h264 ? [1, 5].contains(unit[0] & 31) : unit[0] >> 1 & 63 < 32 }
     func isKeySlice(_ unit: [UInt8]) -> Bool { codec == .h264 ? unit[0] & 31 == 5 : (16...21).contains(unit[0] >> 1 & 63) }
-    /// RASL of HEVC.
+    /// Returns whether the unit is of an HEVC RASL picture.
     func isSkippedLeading(_ unit: [UInt8]) -> Bool { codec == .hevc && [8, 9].contains(unit[0] >> 1 & 63) }
     func isParameterSet(_ unit: [UInt8]) -> Bool {
         codec == .h264 ? [7, 8].contains(unit[0] & 31) : (32...34).contains(unit[0] >> 1 & 63)
@@ -57,13 +58,13 @@ struct Stream: Sendable {
     }
 }
 
-/// What came out of a pipeline.
+/// The output of a pipeline.
 struct Run {
     var frames: [DecodedFrame] = []
     var skipped: [SkippedPicture] = []
     var statistics = DecoderStatistics()
 
-    /// Every picture that was taken came out or was skipped, once.
+    /// Whether every accepted picture was output or skipped exactly once.
     var addsUp: Bool {
         let seen = frames.map(\.index) + skipped.map(\.index)
         return statistics.pending == 0 && statistics.delivered == frames.count && statistics.skippedCount == skipped.count
@@ -73,7 +74,7 @@ struct Run {
 
 final class Collector {
     var run = Run()
-    /// False: pictures are read when they come, into `pictures`, and let go of.
+    /// If false, each picture is read into `pictures` and released.
     var keepsPictures = true
     var pictures: [PlanarFrame?] = []
 
@@ -93,7 +94,7 @@ final class Collector {
     }
 }
 
-/// Decodes pieces, the n-th at the time n / 25, each a picture's end or not.
+/// Decodes pieces, the n-th at the time n / 25. `endsPicture` tells whether each one ends a picture.
 func decode(
     _ pieces: [[UInt8]], _ configuration: DecompressionConfiguration, endsPicture: Bool, on device: DecodeDevice? = nil
 ) throws -> Run {
@@ -109,7 +110,7 @@ func decode(
 }
 
 extension DecodedFrame {
-    /// The samples, planar as the oracle has them; of NV12 and P010.
+    /// Returns the samples of NV12 or P010 in the planar layout of the oracle.
     func planar() throws -> PlanarFrame? {
         let (size, format) = (buffer.size, buffer.format)
         let bytes = try unsafe buffer.withUnsafePlanes { planes in

@@ -5,6 +5,7 @@ import ReferenceDisplay
 import Synchronization
 import TestOracles
 import Testing
+import Threads
 import VAAPI
 import VideoBase
 
@@ -282,7 +283,7 @@ final class Received: Sendable {
         }
         try give(0..<3)
         let pending = Monitor<Int?>(nil)
-        let completer = try DeviceThread()
+        let completer = try DeviceThread("test")
         completer.async {
             do { try encoder.completeFrames(until: nil) } catch { Issue.record("\(error)") }
             let count = encoder.pendingFrameCount

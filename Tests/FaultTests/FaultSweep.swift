@@ -106,7 +106,7 @@ struct FaultSweep: Sendable {
     /// Runs them on so many threads of their own.
     static func run(_ cells: [Cell], threads: Int, limitMilliseconds: UInt64, secondsAllowed: Double) throws -> [Result] {
         let work = Work(cells)
-        let workers = try (0..<threads).map { _ in try DeviceThread() }
+        let workers = try (0..<threads).map { _ in try DeviceThread("test") }
         for worker in workers {
             worker.async {
                 while let cell = work.next() {

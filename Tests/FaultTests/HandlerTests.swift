@@ -3,6 +3,7 @@ import Glibc
 import ReferenceDisplay
 import Synchronization
 import Testing
+import Threads
 import VideoBase
 
 /// A handler runs on a thread of its session: what it asks of others is theirs.

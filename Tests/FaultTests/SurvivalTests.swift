@@ -3,6 +3,7 @@ import Glibc
 import ReferenceDisplay
 import TestOracles
 import Testing
+import Threads
 import VAAPI
 import VideoBase
 
@@ -137,7 +138,7 @@ import VideoBase
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(faults: ["VAENC_FAULT": "# moments; vaEndPicture@*/7=status:1; vaSyncBuffer@*/9=status:24"]),
             configuration: configuration, onPacket: { _ in })
-        let watcher = try DeviceThread()
+        let watcher = try DeviceThread("test")
         let state = Monitor((ended: false, looks: 0, wrong: [EncoderStatistics]()))
         watcher.async {
             while !state.withLock({ $0.ended }) {
@@ -230,7 +231,7 @@ import VideoBase
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(faults: ["VAENC_FAULT": "# closing; \(rules)"]),
             configuration: FaultRun.Shape.ip.configuration, limits: limits, onPacket: inbox.handler)
-        let feeder = try DeviceThread()
+        let feeder = try DeviceThread("test")
         feeder.async {
             for index in 0..<9 {
                 guard let buffer = try? encoder.makePixelBuffer(), (try? FaultRun.draw(index, buffer)) != nil else { return }

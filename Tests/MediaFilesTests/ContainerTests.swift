@@ -11,8 +11,8 @@ import VideoBase
     private static let size = VideoSize(width: 176, height: 144)
     private static let rate = Rational(30000, 1001)
 
-    /// A stream that libx264 made, as packets with times: display order by picture order is not needed, the
-    /// streams have no B frames.
+    /// Encodes with libx264 and returns packets with times. The streams have no B frames, so display order equals
+    /// coding order.
     static func packets(_ times: [MediaTime], options: String = "bframes=0:keyint=5:scenecut=0") throws
         -> [EncodedPacket]
     {
@@ -65,9 +65,9 @@ import VideoBase
         (start..<start + count).map { MediaTime(value: Int64($0 * 1001), timescale: 30000) }
     }
 
-    /// Times that a container cannot hold are refused: MPEG-TS has 33 bits of 90 kHz, and FLV 24 for the time from decoding to
-    /// presentation.
-    @Test func timesTooFarApart() throws {
+    /// Times that a container cannot store are refused: MPEG-TS has 33 bits of 90 kHz, and FLV 24 bits for the time
+    /// from decoding to presentation.
+    @Test func timesTooFarApartAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             let jump = try Self.packets(Self.regular(3) + [MediaTime(value: 14 * 3600, timescale: 1)])
             #expect(failure { try Self.write(jump, to: folder + "/jump.ts") }?.category == .badInput)
@@ -79,9 +79,9 @@ import VideoBase
         }
     }
 
-    /// Every container holds the same pictures as the bare stream, none missing, and decodes without a word.
+    /// Every container has the same pictures as the bare stream, none missing, and decodes without messages.
     @Test(arguments: ["mp4", "mov", "mkv", "ts"])
-    func holdsTheStream(_ ending: String) throws {
+    func containerPicturesMatchTheStream(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let packets = try Self.packets(Self.regular(12))
             let path = "\(folder)/a.\(ending)"
@@ -98,8 +98,8 @@ import VideoBase
         }
     }
 
-    /// Exact times from zero on, whatever the first one was; durations from the frame rate.
-    @Test func timesInMP4() throws {
+    /// Times are exact and start at zero, whatever the first one was. Durations come from the frame rate.
+    @Test func mp4TimesAreExact() throws {
         try Files.withTemporaryFolder { folder in
             for start in [0, 777] {
                 let path = "\(folder)/a\(start).mp4"
@@ -115,7 +115,7 @@ import VideoBase
         }
     }
 
-    @Test func varyingTimes() throws {
+    @Test func varyingTimesAreKept() throws {
         try Files.withTemporaryFolder { folder in
             let times = [0, 40, 50, 300, 301, 1000].map { MediaTime(value: $0, timescale: 1000) }
             let packets = try Self.packets(times)
@@ -129,8 +129,8 @@ import VideoBase
         }
     }
 
-    /// Decoding times before presentation times, the first below zero, as with B pictures.
-    @Test func reorderedTimes() throws {
+    /// Decoding times precede presentation times and start below zero, as with B pictures.
+    @Test func reorderedTimesAreKept() throws {
         try Files.withTemporaryFolder { folder in
             var packets = try Self.packets(Self.regular(7))
             let shown = [0, 3, 1, 2, 6, 4, 5]
@@ -152,8 +152,8 @@ import VideoBase
         }
     }
 
-    /// avcC says what the SPS says; samples have four-byte lengths and no parameter sets.
-    @Test func avcCAndSamples() throws {
+    /// avcC matches the SPS. Samples have four-byte lengths and no parameter sets.
+    @Test func avcCAndSamplesMatchTheStream() throws {
         try Files.withTemporaryFolder { folder in
             let packets = try Self.packets(Self.regular(6))
             let path = "\(folder)/a.mp4"
@@ -183,7 +183,7 @@ import VideoBase
         return nil
     }
 
-    @Test func colourAndAspect() throws {
+    @Test func colorAndAspectBoxesAreWritten() throws {
         try Files.withTemporaryFolder { folder in
             var options = SinkOptions()
             options.color = ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: false)
@@ -198,7 +198,7 @@ import VideoBase
         }
     }
 
-    /// Stopped after any number of packets, the file plays.
+    /// The file plays after any number of packets.
     @Test func everyPrefixPlays() throws {
         try Files.withTemporaryFolder { folder in
             let packets = try Self.packets(Self.regular(4))
@@ -207,7 +207,7 @@ import VideoBase
                 try Self.write(Array(packets[..<count]), to: path)
                 #expect(try Self.probe(path, "stream=nb_read_frames", ["-count_frames"]) == ["\(count)"])
             }
-            // With no packet at all there is still a file that ffprobe accepts.
+            // Without any packet there is still a file.
             let sink = try MediaOutput.open("\(folder)/none.mp4")
             try sink.start(Self.description(packets))
             try sink.finish()
@@ -215,8 +215,8 @@ import VideoBase
         }
     }
 
-    /// To a device, which cannot be gone back in, MP4 is fragmented; here one that is always full.
-    @Test func fullDevice() throws {
+    /// A device is not seekable, so MP4 is fragmented. This device is always full.
+    @Test func fullDeviceIsReported() throws {
         let packets = try Self.packets(Self.regular(6))
         for format in [OutputFormat.mp4, .mov, .mkv, .ts] {
             var options = SinkOptions()
@@ -233,8 +233,8 @@ import VideoBase
         }
     }
 
-    /// Of 16 kilobytes. Others than root may mount nothing.
-    @Test(.enabled(if: geteuid() == 0)) func fullDisk() throws {
+    /// The disk has 16 KiB. Only root may mount it.
+    @Test(.enabled(if: geteuid() == 0)) func fullDiskKeepsOnlyRecordings() throws {
         try Files.withTemporaryFolder { folder in
             let mount = try ProcessRunner.run("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", folder])
             try #require(mount.status == 0, "\(mount.errors)")
@@ -251,7 +251,7 @@ import VideoBase
                 }
                 #expect(error?.category == .inputOutput, "\(name)")
                 #expect(error?.message.contains("the disk is full") == true, "\(error?.message ?? "")")
-                // Of a recording what plays stays, where there is any: a fragment of MP4 is larger than the disk.
+                // A recording's playable part is kept, if there is one: a fragment of MP4 is larger than the disk.
                 let part = sink.abandon()
                 #expect(Files.list(folder) == (part == nil ? [] : [name + ".part"]), "\(name)")
                 #expect((part != nil) == (isRecording && name != "a.mp4"), "\(name)")
@@ -260,7 +260,7 @@ import VideoBase
         }
     }
 
-    @Test func timescales() {
+    @Test func timescaleFitsRateAndTimes() {
         #expect(ContainerSink.timescale(25, 25) == 25)
         #expect(ContainerSink.timescale(30000, 30000) == 30000)
         #expect(ContainerSink.timescale(25, 1) == 25)
@@ -269,7 +269,7 @@ import VideoBase
         #expect(ContainerSink.timescale(1_000_003, 999_983) == 90_000)
     }
 
-    @Test func differencesOfTimes() {
+    @Test func timeDifferencesAreExact() {
         func t(_ value: Int64, _ scale: Int32) -> MediaTime { MediaTime(value: value, timescale: scale) }
         #expect(t(5, 25) - t(2, 25) == t(3, 25))
         #expect(t(1, 2) - t(1, 4) == t(1, 4))
@@ -277,8 +277,8 @@ import VideoBase
         #expect(t(7, 30) - .zero == t(7, 30))
     }
 
-    /// Times of all sizes, as far apart as they can be: written, or refused with an error; never an end of the process.
-    @Test(arguments: ["mp4", "mov", "mkv", "ts"]) func extremeTimes(_ format: String) throws {
+    /// Times of all sizes, as far apart as possible, are written or refused with an error, and never end the process.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts"]) func extremeTimesDoNotTrap(_ format: String) throws {
         let pairs: [(Int64, Int64, Int32, Int32)] = [
             (-(1 << 62) + 1, (1 << 62) - 1, .max, .max), (.min, .max, 1, 1), (.min, .max, .max, 1), (0, .max, 1, .max),
             (-(1 << 40) + 1, 1 << 40, 1, 25), ((1 << 62) - 2, (1 << 62) - 1, .max, .max), (-1, 1, .max, 1),
@@ -306,8 +306,8 @@ import VideoBase
         }
     }
 
-    /// Against the definition.
-    @Test func differencesOfExtremes() {
+    /// The differences are compared with the definition.
+    @Test func extremeTimeDifferencesAreRounded() {
         let values: [Int64] = [.min, -(1 << 62) + 1, -1, 0, 7, (1 << 62) - 1, .max]
         let times = values.flatMap { value in [1, 25, 90_000, .max - 1, .max].map { MediaTime(value: value, timescale: $0) } }
         for a in times {

@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Times of a clock of 33 bits that wraps and jumps, as MPEG-TS has them, put on one timeline.
+/// Times of a 33-bit clock that wraps and jumps, as in MPEG-TS, mapped to one timeline.
 @Suite struct ContinuedTimesTests {
     private static let second: Int64 = 90_000
     private static let period = Int64(1) << 33
@@ -14,14 +14,14 @@ import VideoBase
         var time: Int64
     }
 
-    /// Two streams, a packet of each in turn.
+    /// Makes alternating packets of two streams.
     private static func part(_ first: Int64, _ second: Int64, count: Int = 50) -> [Packet] {
         (0..<count).flatMap { index in
             [Packet(stream: 0, time: first + Int64(index) * length), Packet(stream: 1, time: second + Int64(index) * length)]
         }
     }
 
-    /// Does what a reader does, and gives each stream's times.
+    /// Processes the packets as a reader does, and returns the times of each stream.
     private static func continued(_ packets: [Packet]) -> (streams: [[Int64]], times: ContinuedTimes) {
         var times = ContinuedTimes()
         var streams: [[Int64]] = [[], []]
@@ -56,28 +56,29 @@ import VideoBase
 
     private static func steps(_ times: [Int64]) -> [Int64] { zip(times, times.dropFirst()).map { $1 - $0 } }
 
-    /// A jump back, as the file has it and as libavformat gives it; from a time near 26.5 hours, too, which is no wrap.
-    @Test(arguments: [0, period]) func jumpsBack(added: Int64) throws {
+    /// A jump back, as stored in the file and as libavformat returns it; also from a time near 26.5 hours, which is no
+    /// wrap.
+    @Test(arguments: [0, period]) func backwardJumpsAreContinued(added: Int64) throws {
         for start in [2, 1000, 72_000, 95_000] {
             let first = Int64(start) * Self.second
             let (streams, times) = Self.continued(Self.part(first, first + 500) + Self.part(added + Self.second, added + Self.second + 900))
             #expect(Self.steps(streams[0]).allSatisfy { $0 == Self.length }, "\(start)")
-            // The distance to the other stream is that of the second part.
+            // The offset to the other stream is that of the second part.
             #expect(Self.steps(streams[1]).filter { $0 != Self.length } == [Self.length + 400], "\(start)")
             #expect(streams[0].first == first && times.entry?.used == "continued at 1 jump", "\(start)")
         }
     }
 
-    /// Streams of which one lies behind the other: none goes back, and the packets before the joint that come late stay before it.
-    @Test func streamsApart() throws {
+    /// One stream lags behind the other: no time goes back, and late packets of the first part stay before the joint.
+    @Test func laggingStreamsAreContinued() throws {
         let s = Self.second
         let (streams, times) = Self.continued(Self.part(1000 * s, 999 * s) + Self.part(5 * s, 4 * s) + Self.part(5 * s, 4 * s))
         #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } })
         #expect(times.entry?.used == "continued at 2 jumps")
     }
 
-    /// Two programs, each with a clock of its own, of which one lies far behind the other: each goes on where it was.
-    @Test func clocksApart() throws {
+    /// Two programs have their own clocks, one far behind the other: each continues where it was.
+    @Test func separateClocksAreContinued() throws {
         let s = Self.second
         for (one, other) in [(Int64(1000), Int64(6000)), (6000, 1000)] {
             let (streams, times) = Self.continued(Self.part(one * s, other * s) + Self.part(5 * s, 400 * s) + Self.part(3 * s, 70 * s))
@@ -86,17 +87,17 @@ import VideoBase
         }
     }
 
-    @Test func goesOnFarAhead() throws {
+    @Test func farForwardJumpsAreContinued() throws {
         let s = Self.second
         let (streams, times) = Self.continued(Self.part(s, s) + Self.part(7200 * s, 7200 * s))
         #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } } && times.entry != nil)
-        // A gap of minutes is one.
+        // A gap of minutes is kept.
         let gap = Self.continued(Self.part(s, s) + Self.part(600 * s, 600 * s))
         #expect(gap.times.entry == nil && gap.streams[0].last == 600 * s + 49 * Self.length)
     }
 
-    /// A stream that pauses for more than an hour goes on with the others.
-    @Test func pauses() throws {
+    /// A stream that pauses for more than an hour stays in sync with the others.
+    @Test func pausedStreamKeepsItsTimes() throws {
         let packets = (0..<7200).flatMap { index -> [Packet] in
             let time = Int64(index + 1) * Self.second
             let one = Packet(stream: 0, time: time)
@@ -107,9 +108,9 @@ import VideoBase
         for stream in 0...1 { #expect(streams[stream] == packets.filter { $0.stream == stream }.map(\.time)) }
     }
 
-    /// A stream whose times swing back and forth is damaged. As many clips that were joined are not, however short they are, nor are pictures
-    /// that come once a second.
-    @Test(arguments: [1, 3]) func swings(_ count: Int) throws {
+    /// A stream whose times oscillate is damaged. Many short joined clips are not, and neither are pictures once a
+    /// second.
+    @Test(arguments: [1, 3]) func oscillatingTimesAreAFault(_ count: Int) throws {
         let s = Self.second
         for high in [1000, 10_000] {
             let packets = (0..<400).map { index in
@@ -125,8 +126,8 @@ import VideoBase
         #expect(Self.continued(slow).times.fault(of: 0) == nil)
     }
 
-    /// A stream that goes on behind many parts in which it had nothing.
-    @Test func manyParts() throws {
+    /// A stream continues after many parts without its packets.
+    @Test func streamContinuesAfterManyParts() throws {
         let s = Self.second
         let clips = (0..<2000).flatMap { _ in Self.part(5 * s, 5 * s, count: 25) }.filter { $0.stream == 0 }
         let (streams, times) = Self.continued([Packet(stream: 1, time: 5 * s)] + clips + [Packet(stream: 1, time: 5 * s + 24 * Self.length)])
@@ -134,7 +135,7 @@ import VideoBase
         #expect(streams[1].last == streams[0].last)
     }
 
-    @Test(arguments: [true, false]) func wraps(isSeen: Bool) throws {
+    @Test(arguments: [true, false]) func wrappedClockIsContinued(isSeen: Bool) throws {
         let start = Self.period - 2 * Self.second
         let packets = Self.part(start, start + 500, count: 100).map { packet in
             Packet(stream: packet.stream, time: isSeen ? packet.time & (Self.period - 1) : packet.time)
@@ -143,8 +144,8 @@ import VideoBase
         #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } } && times.entry == nil)
     }
 
-    /// Any times do: no trap.
-    @Test func anyTimes() throws {
+    /// All combinations of extreme times are tested.
+    @Test func extremeTimesDoNotTrap() throws {
         let values: [Int64] = [.min, .min + 1, -1, 0, 1, Self.period - 1, Self.period, .max - 1, .max]
         for a in values {
             for b in values {

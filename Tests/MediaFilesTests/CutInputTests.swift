@@ -5,9 +5,10 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Inputs that become shorter while they are read: an error, never an early end.
+/// Inputs that are truncated while they are read: an error, never an early end.
 @Suite struct CutInputTests {
-    /// - Parameter whole: the number of pictures of an input that libavformat may have read to its end when it was opened.
+    /// - Parameter whole: The number of pictures of an input that libavformat may have read completely when it was
+    ///   opened.
     private func expectCut(_ source: any FrameSource, _ path: String, readFirst: Int, to length: Int, whole: Int? = nil) throws {
         let picture = PaddedPicture(.nv12, source.info.size)
         for _ in 0..<readFirst { #expect(try picture.read(source) != nil) }
@@ -21,7 +22,7 @@ import VideoBase
         }
     }
 
-    @Test(arguments: [0, 1, 5000]) func rawPictures(length: Int) throws {
+    @Test(arguments: [0, 1, 5000]) func truncatedRawInputIsAnError(length: Int) throws {
         try Files.withTemporaryFolder { folder in
             var options = SourceOptions()
             options.inputSize = VideoSize(width: 64, height: 48)
@@ -35,8 +36,8 @@ import VideoBase
         }
     }
 
-    /// Containers and bare streams, which are read ahead: of a clip large enough that not all of it is read at once.
-    @Test(arguments: ["mp4", "mkv", "ts", "h264", "y4m"]) func compressed(ending: String) throws {
+    /// Containers and bare streams are read ahead, so the clip is too large to be read at once.
+    @Test(arguments: ["mp4", "mkv", "ts", "h264", "y4m"]) func truncatedCodedInputIsAnError(ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.\(ending)"
             let coding = ending == "y4m" ? [] : ["-c:v", "libx264", "-qp", "4", "-preset", "ultrafast", "-movflags", "+faststart"]

@@ -6,9 +6,9 @@ import VideoBase
 @testable import MediaFiles
 
 @Suite struct DecodingSourceTests {
-    /// The clip's pictures are those that ffmpeg writes raw, as I420 and as NV12, at their times.
+    /// The clip's pictures equal ffmpeg's raw ones, as I420 and as NV12, at their times.
     @Test(arguments: [Fixture.carphone, .bikes])
-    func agreesWithFFmpeg(_ clip: Fixture) throws {
+    func decodedPicturesMatchFFmpeg(_ clip: Fixture) throws {
         let source = try MediaInput.open(clip.path())
         #expect(source.info.size == VideoSize(width: clip.width, height: clip.height))
         #expect(source.info.frameCount == clip.frameCount)
@@ -26,7 +26,7 @@ import VideoBase
         }
     }
 
-    @Test func givesEveryPicture() throws {
+    @Test func everyPictureIsReturned() throws {
         for clip in Fixture.allCases {
             let source = try MediaInput.open(clip.path())
             var count = 0
@@ -42,7 +42,7 @@ import VideoBase
         }
     }
 
-    @Test func startDurationAndLimit() throws {
+    @Test func startDurationAndLimitAreApplied() throws {
         let all = try MediaInput.open(Fixture.bikes.path()).all(.nv12)
         var options = SourceOptions()
         options.start = 3.2
@@ -61,8 +61,8 @@ import VideoBase
         #expect(try MediaInput.open(Fixture.bikes.path(), options: options).all(.nv12).isEmpty)
     }
 
-    /// A rate that is asked for replaces the file's times.
-    @Test func frameRateOverride() throws {
+    /// A requested frame rate replaces the file's times.
+    @Test func requestedRateReplacesTheTimes() throws {
         var options = SourceOptions()
         options.frameRate = Rational(50)
         options.frameLimit = 3
@@ -70,8 +70,7 @@ import VideoBase
         #expect(frames.map(\.timing.presentation) == (0..<3).map { MediaTime(value: $0, timescale: 50) })
     }
 
-    /// A rate that varies passes through.
-    @Test func varyingFrameRate() throws {
+    @Test func varyingFrameRateIsKept() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/vfr.mkv"
             try ffmpeg(
@@ -85,8 +84,8 @@ import VideoBase
         }
     }
 
-    /// Raw H.264, MKV and TS of the same stream have the same pictures.
-    @Test func otherContainers() throws {
+    /// All containers with the same stream have the same pictures.
+    @Test func picturesAreEqualInEveryContainer() throws {
         try Files.withTemporaryFolder { folder in
             let expected = try MediaInput.open(Fixture.carphone.path()).all().map(\.bytes)
             for name in ["a.mkv", "a.mov", "a.avi", "a.ts"] {
@@ -98,7 +97,7 @@ import VideoBase
         }
     }
 
-    @Test func colourAndAspect() throws {
+    @Test func colorAndAspectAreRead() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/c.mp4"
             try ffmpeg(
@@ -115,14 +114,14 @@ import VideoBase
 
     // MARK: bad input
 
-    @Test func badInputs() throws {
+    @Test func badInputsAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             let bikes = try Files.read(Fixture.bikes.path())
             try Files.write([], to: "\(folder)/empty.mp4")
             try Files.write(Array("no video here\n".utf8), to: "\(folder)/text.mp4")
             try Files.write(Array(String(repeating: "no video here\n", count: 500).utf8), to: "\(folder)/text.txt")
             try Files.write(noise(50_000), to: "\(folder)/noise.mp4")
-            // The index comes last: without it nothing can be read.
+            // The index is at the end: without it the file cannot be read.
             try Files.write(Array(bikes[..<200_000]), to: "\(folder)/cut.mp4")
             try ffmpeg(["-f", "lavfi", "-i", "sine=d=0.5", "\(folder)/sound.mp4"])
             for name in ["empty.mp4", "text.mp4", "text.txt", "noise.mp4", "cut.mp4", "sound.mp4", "."] {
@@ -138,8 +137,8 @@ import VideoBase
         }
     }
 
-    /// An MP4 with its index first, cut: the whole pictures, then bad input.
-    @Test func truncatedAfterTheIndex() throws {
+    /// The MP4 has its index first. The complete pictures are returned, then the error.
+    @Test func truncatedMP4EndsWithAnError() throws {
         try Files.withTemporaryFolder { folder in
             let whole = "\(folder)/whole.mp4"
             try ffmpeg(["-i", Fixture.bikes.path(), "-an", "-c", "copy", "-movflags", "+faststart", whole])
@@ -150,7 +149,7 @@ import VideoBase
             let error = failure { while let frame = try source.next(.nv12) { given.append(frame) } }
             #expect(error?.category == .badInput)
             #expect(given.count > 50 && given.count < 200)
-            // The last ones may have a gap before them: pictures that were coded after them.
+            // There may be a gap before the last pictures: pictures that were coded after them.
             let wrong = given.filter { frame in
                 expected.first { $0.timing.presentation == frame.timing.presentation }?.bytes != frame.bytes
             }
@@ -169,12 +168,11 @@ import VideoBase
         }
     }
 
-    /// A read that waits for a pipe wakes.
     @Test(.timeLimit(.minutes(60))) func cancelWakesAReadFromAPipe() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/pipe"
             try #require(unsafe mkfifo(path, 0o600) == 0)
-            // Opened for both: reading finds no bytes, and no end.
+            // The pipe is open for reading and writing: a read finds neither bytes nor the end.
             let writer = unsafe open(path, O_RDWR)
             defer { close(writer) }
             let reader = try ByteReader(path: path)

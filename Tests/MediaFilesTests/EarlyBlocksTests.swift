@@ -2,19 +2,19 @@ import Testing
 
 @testable import MediaFiles
 
-/// Blocks of Matroska whose times lie before 0, by bytes of the elements (RFC 9559 10 and 11.2).
+/// Matroska blocks with times before 0, built from the bytes of the elements (RFC 9559 10 and 11.2).
 @Suite struct EarlyBlocksTests {
-    /// An element whose size has one byte.
+    /// Makes an element with a size of one byte.
     private static func element(_ id: [UInt8], _ content: [UInt8]) -> [UInt8] { id + [0x80 | UInt8(content.count)] + content }
 
-    /// A block of a track at a time, counted from its cluster's.
+    /// Makes a block of a track, at a time relative to its cluster's.
     private static func block(_ id: UInt8, _ track: UInt8, _ time: Int16) -> [UInt8] {
         let bits = UInt16(bitPattern: time)
         return element([id], [0x80 | track, UInt8(bits >> 8), UInt8(bits & 255), 0x80] + [UInt8](repeating: 0xAA, count: 30))
     }
 
     private static let header = element([0x1A, 0x45, 0xDF, 0xA3], [0x42, 0x82, 0x84, 0x77, 0x65, 0x62, 0x6D])
-    /// Of unknown size.
+    /// A segment of unknown size.
     private static let segment: [UInt8] = [0x18, 0x53, 0x80, 0x67, 0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
     private static func cluster(_ time: UInt8) -> [UInt8] { [0x1F, 0x43, 0xB6, 0x75, 0xFF, 0xE7, 0x81, time] }
 
@@ -27,14 +27,14 @@ import Testing
         return blocks
     }
 
-    @Test(arguments: [1, 7, 24, 25, 10_000]) func times(_ piece: Int) {
+    @Test(arguments: [1, 7, 24, 25, 10_000]) func timesOfEarlyBlocksAreFound(_ piece: Int) {
         var file = Self.header + Self.segment + Self.element([0xEC], [1, 2, 3]) + Self.cluster(20)
         var places: [Int] = []
         func add(_ block: [UInt8], head: Int) {
             places.append(file.count + head)
             file += block
         }
-        // 10 before 0, one in a group, one from 0 on, and one in a later cluster.
+        // A block 10 before 0, one in a group, one at 0, one 30 before 0, and two in a later cluster.
         add(Self.block(0xA3, 1, -30), head: 2)
         let group = Self.block(0xA1, 2, -25)
         add(Self.element([0xA0], group), head: 4)
@@ -56,8 +56,8 @@ import Testing
         #expect(next == -6, "the next packet of the same block")
     }
 
-    /// Nothing is kept of other files, and of any bytes: no trap.
-    @Test func anyBytes() {
+    /// For other files nothing is kept, and random bytes cause no trap.
+    @Test func otherBytesAreIgnored() {
         #expect(Self.found([UInt8](repeating: 0xA3, count: 1000), by: 100).isEmpty)
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
@@ -65,7 +65,7 @@ import Testing
             _ = Self.found(Self.header + Self.segment + Self.cluster(0) + noise, by: 50)
             _ = Self.found(Self.header + noise, by: 50)
         }
-        // Sizes of 2^56 - 2, after which nothing lies.
+        // Sizes of 2^56 - 2, beyond the end of the file.
         for id: [UInt8] in [[0xEC], [0xA3], [0xE7], [0x1F, 0x43, 0xB6, 0x75]] {
             let huge = id + [0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE]
             let blocks = Self.found(Self.header + huge + huge + [UInt8](repeating: 0xFF, count: 100), by: 9)

@@ -5,7 +5,7 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// HEVC streams that are cut short, which libavcodec takes in silence. libx265 makes them.
+/// Truncated HEVC streams, which libavcodec accepts silently. libx265 makes them.
 @Suite struct EndCheckTests {
     private static func stream(_ options: String, format: String = "yuv420p", to path: String) throws {
         let raw = path + ".yuv"
@@ -19,7 +19,7 @@ import VideoBase
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// How many pictures come before the end or the error.
+    /// Returns the number of pictures before the end or the error.
     private static func read(_ path: String) throws -> (count: Int, error: (category: ErrorCategory, message: String)?) {
         let source = try MediaInput.open(path)
         var count = 0
@@ -27,14 +27,14 @@ import VideoBase
         return (count, error)
     }
 
-    /// What is whole is taken as whole, however it ends.
+    /// A complete stream is accepted, however it ends.
     @Test(arguments: [
         ("keyint=5:min-keyint=5:bframes=0", "yuv420p", "h265"), ("keyint=4:open-gop=1:bframes=3", "yuv420p", "h265"),
         ("keyint=50:wpp=1:slices=3:hash=1:aud=1", "yuv420p10le", "hevc"), ("keyint=5:bframes=2", "yuv422p", "h265"),
         ("keyint=4:open-gop=1:bframes=3", "yuv420p", "ts"), ("keyint=1:lossless=1", "yuv444p", "h265"),
         ("keyint=50:intra-refresh=1:bframes=0", "yuv420p", "h265"), ("keyint=4:open-gop=1:bframes=3", "yuv420p10le", "mkv"),
     ])
-    func wholeStreams(_ options: String, _ format: String, _ ending: String) throws {
+    func completeStreamsAreAccepted(_ options: String, _ format: String, _ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             try Self.stream(options, format: format, to: "\(folder)/a.\(ending)")
             let read = try Self.read("\(folder)/a.\(ending)")
@@ -47,10 +47,10 @@ import VideoBase
         }
     }
 
-    /// Cut anywhere inside the last slices, the picture is left out and the error tells of it. Without its last two bytes a
-    /// slice may still have all that is decoded; a cut between NAL units of two pictures is none.
+    /// If the stream is cut inside one of its last slices, the picture is left out and the error names it. Without its
+    /// last two bytes a slice may still have all decoded data; a cut between NAL units of two pictures is no damage.
     @Test(arguments: ["keyint=50:bframes=0", "keyint=5:open-gop=1:bframes=2", "keyint=50:bframes=0:slices=2:wpp=1"])
-    func cutStreams(_ options: String) throws {
+    func cutStreamsAreDetected(_ options: String) throws {
         try Files.withTemporaryFolder { folder in
             try Self.stream(options, to: "\(folder)/whole.h265")
             let stream = try Files.read("\(folder)/whole.h265")
@@ -68,8 +68,8 @@ import VideoBase
         }
     }
 
-    /// A picture whose last slice is missing altogether.
-    @Test func missingSlice() throws {
+    /// The last slice of the picture is missing completely.
+    @Test func missingSliceIsDetected() throws {
         try Files.withTemporaryFolder { folder in
             try Self.stream("keyint=50:bframes=0:slices=2", to: "\(folder)/whole.h265")
             let stream = try Files.read("\(folder)/whole.h265")

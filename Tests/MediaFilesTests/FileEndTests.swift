@@ -4,13 +4,13 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Files cut anywhere: an error, whatever libavformat makes of them. ffmpeg writes them.
+/// Files that are cut anywhere: an error, whatever libavformat reports. ffmpeg writes the files.
 @Suite struct FileEndTests {
-    /// A container, and where a cut leaves nothing that could be missed: `true` for between two of its parts.
+    /// A container, and whether a cut between two of its parts is undetectable.
     struct Container: Sendable, CustomTestStringConvertible {
         var ending: String
         var options: [String]
-        /// A cut between two parts cannot be seen.
+        /// Whether a cut between two parts cannot be detected.
         var isOpenEnded = false
         var testDescription: String { ([ending] + options).joined(separator: " ") }
     }
@@ -42,14 +42,14 @@ import VideoBase
         return (count, error)
     }
 
-    @Test(arguments: containers) func everyCutIsSeen(_ container: Container) throws {
+    @Test(arguments: containers) func everyCutIsDetected(_ container: Container) throws {
         try Files.withTemporaryFolder { folder in
             let whole = "\(folder)/whole.\(container.ending)"
             try Self.write(container, to: whole)
             let bytes = try Files.read(whole)
             let all = Self.read(whole)
             #expect(all.count == 12 && all.error == nil)
-            // What stands behind the file is not missed.
+            // Bytes after the end of the file are ignored.
             for tail: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
                 try Files.write(bytes + tail, to: "\(folder)/long.\(container.ending)")
                 #expect(Self.read("\(folder)/long.\(container.ending)").count == 12)
@@ -70,10 +70,10 @@ import VideoBase
             #expect(unseen <= (container.isOpenEnded ? 2 : 0), "\(unseen) of \(cuts.underestimatedCount) cuts are not seen")
         }
     }
-    /// A byte that is missing or changed behind the first picture: an error, or all pictures in the end; never fewer in
-    /// silence. (What cannot be decoded before the first picture is skipped, as where a stream is joined.) In Matroska a
-    /// changed byte may make of a block an element that nobody knows, which readers pass over (RFC 8794 6.2).
-    @Test(arguments: containers.filter { !$0.isOpenEnded }) func damageIsSeen(_ container: Container) throws {
+    /// A byte after the first picture is missing or changed: an error, or all pictures, and never fewer silently.
+    /// (Pictures before the first decodable one are skipped, as in a joined stream.) In Matroska a changed byte may
+    /// turn a block into an unknown element, which readers skip (RFC 8794 6.2).
+    @Test(arguments: containers.filter { !$0.isOpenEnded }) func damageIsDetected(_ container: Container) throws {
         try Files.withTemporaryFolder { folder in
             let whole = "\(folder)/whole.\(container.ending)"
             try Self.write(container, to: whole)
@@ -92,16 +92,16 @@ import VideoBase
         }
     }
 
-    /// A transport stream tells a cut inside a packet, of whatever a packet holds.
+    /// In a transport stream, a cut inside any packet is detected.
     ///
-    /// - Parameter size: bytes of a packet; 192 in M2TS, 204 with the error correction of broadcasts.
-    @Test(arguments: [188, 192, 204]) func transportStreams(size: Int) throws {
+    /// - Parameter size: The bytes of a packet: 192 in M2TS, 204 with the error correction of broadcasts.
+    @Test(arguments: [188, 192, 204]) func transportStreamCutIsDetected(size: Int) throws {
         try Files.withTemporaryFolder { folder in
             let name = "\(folder)/whole.\(size == 192 ? "m2ts" : "ts")"
             try Self.write(Container(ending: "ts", options: size == 192 ? ["-f", "mpegts", "-mpegts_m2ts_mode", "1"] : []), to: name)
             var bytes = try Files.read(name)
             if size == 204 {
-                // ffmpeg does not write it: each packet with 16 bytes behind it.
+                // ffmpeg does not write this form: 16 bytes follow each packet.
                 let packets = stride(from: 0, to: bytes.count, by: 188).map { bytes[$0..<$0 + 188] }
                 bytes = Array(packets.map { $0 + [UInt8](repeating: 0, count: 16) }.joined())
                 try Files.write(bytes, to: name)

@@ -7,13 +7,13 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// HDR10 and HDR10+ from options to streams and files, and from files back: judged by ffprobe.
+/// HDR10 and HDR10+ from options to streams and files, and read back from files; judged by ffprobe.
 @Suite struct HDRMetadataTests {
     private static let display = MasteringDisplay(
         "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
     private static let light = ContentLight(maxContentLight: 1000, maxFrameAverageLight: 400)
 
-    /// Six pictures in two groups.
+    /// Encodes six pictures in two GOPs.
     private static func encode(
         codec: VideoCodec, withDynamic: Bool, to path: String, container: Bool
     ) throws {
@@ -60,9 +60,10 @@ import VideoBase
         return result.output.split(separator: "[FRAME]").map { $0 }
     }
 
-    /// Each key frame says it in the stream; files, and streams whose container says nothing, are read back alike.
+    /// Each key frame of the stream has the metadata. Files are read back the same, with and without the container's
+    /// own metadata.
     @Test(arguments: [("a.h265", false), ("a.ts", false), ("a.mp4", false), ("a.mp4", true), ("a.mkv", true)])
-    func staticMetadataComesBack(_ name: String, _ container: Bool) throws {
+    func staticMetadataIsReadBack(_ name: String, _ container: Bool) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/\(name)"
             try Self.encode(codec: .hevc, withDynamic: false, to: path, container: container)
@@ -83,15 +84,15 @@ import VideoBase
             #expect(source.info.contentLight == Self.light)
             #expect(source.info.color.primaries == 9 && source.info.color.transfer == 16 && source.info.color.matrix == 9)
             #expect(source.info.bitDepth == 10)
-            // The first picture, looked at beforehand, is given all the same.
+            // The first picture was inspected before, and is still returned.
             #expect(try source.all(.p010).count == 6)
         }
     }
 
-    @Test func h264SaysItToo() throws {
+    @Test func h264CarriesStaticMetadata() throws {
         try Files.withTemporaryFolder { folder in
             try Self.encode(codec: .h264, withDynamic: false, to: "\(folder)/a.h264", container: false)
-            // FFmpeg's H.264 decoder does not read it before version 6.1: its reader of headers does.
+            // FFmpeg's H.264 decoder does not read it before version 6.1, but trace_headers does.
             let result = try ProcessRunner.run(
                 "ffmpeg",
                 [
@@ -103,14 +104,14 @@ import VideoBase
                 ("max_content_light_level", "1000"), ("max_pic_average_light_level", "400"),
             ] {
                 let found = lines.filter { $0.contains(" \(field) ") }
-                // Of both key frames.
+                // The two key frames have the messages.
                 #expect(found.count == 2 && found.allSatisfy { $0.hasSuffix("= \(value)") }, "\(field)")
             }
         }
     }
 
-    /// HDR10+ of each picture, bit for bit, through FFmpeg's reading of it.
-    @Test func dynamicMetadataComesBack() throws {
+    /// HDR10+ of each picture is bit-exact after FFmpeg has read it.
+    @Test func dynamicMetadataIsReadBack() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.mp4"
             try Self.encode(codec: .hevc, withDynamic: true, to: path, container: true)
@@ -128,8 +129,8 @@ import VideoBase
         }
     }
 
-    /// A file without any has none, of 8 bits or 10.
-    @Test func plainFilesHaveNone() throws {
+    /// The file has no metadata, with 8 bits or 10.
+    @Test func plainFilesHaveNoMetadata() throws {
         try Files.withTemporaryFolder { folder in
             for format in ["yuv420p", "yuv420p10le"] {
                 let path = "\(folder)/\(format).mkv"
@@ -144,7 +145,7 @@ import VideoBase
         }
     }
 
-    @Test func otherDataIsNoDynamicMetadata() {
+    @Test func otherDataIsNotDynamicMetadata() {
         var options = FrameOptions()
         options.dynamicHDR = [0xB5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34]
         let size = VideoSize(width: 16, height: 16)

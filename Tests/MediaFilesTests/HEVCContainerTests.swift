@@ -5,12 +5,12 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// HEVC in containers, judged by ffprobe, by ffmpeg's decoding and by what libavformat itself writes of the stream.
+/// HEVC in containers, judged by ffprobe, by ffmpeg's decoding, and by libavformat's own output of the stream.
 @Suite struct HEVCContainerTests {
     private static let size = VideoSize(width: 176, height: 144)
     private static let rate = Rational(30000, 1001)
 
-    /// A stream that libx265 made, in Annex B form.
+    /// Encodes with libx265 and returns the stream in Annex B.
     private static func stream(
         depth: Int, _ folder: String, count: Int = 8, options: String = ""
     ) throws -> [UInt8] {
@@ -30,7 +30,7 @@ import VideoBase
 
     private static func type(_ unit: [UInt8]) -> UInt8 { unit[0] >> 1 & 63 }
 
-    /// One packet per picture; the streams have neither B pictures nor slices.
+    /// Splits a stream into one packet per picture. The streams have no B pictures and one slice per picture.
     private static func packets(_ stream: [UInt8]) -> [EncodedPacket] {
         var packets: [EncodedPacket] = []
         var pending: [UInt8] = []
@@ -67,9 +67,9 @@ import VideoBase
         try sink.finish()
     }
 
-    /// MPEG-TS has a delimiter before every picture, with the picture's TemporalId. Of libx265's pictures without delimiters some are
-    /// moved to higher layers.
-    @Test func delimitersOfTemporalLayers() throws {
+    /// In MPEG-TS a delimiter with the picture's TemporalId precedes every picture. The test moves some of libx265's
+    /// pictures without delimiters to higher layers.
+    @Test func delimitersHaveTheTemporalIdOfTheirPicture() throws {
         try Files.withTemporaryFolder { folder in
             var layers: [Int] = []
             var packets = Self.packets(try Self.stream(depth: 8, folder))
@@ -98,7 +98,7 @@ import VideoBase
         return result.output
     }
 
-    /// The content of the first box of that name.
+    /// Returns the content of the first box with the given name.
     private static func box(_ name: String, in bytes: [UInt8]) -> [UInt8]? {
         let pattern = Array(name.utf8)
         guard let place = (4..<bytes.count - 4).first(where: { bytes[$0..<$0 + 4].elementsEqual(pattern) }) else {
@@ -110,7 +110,7 @@ import VideoBase
     }
 
     @Test(arguments: ["mp4", "mov", "mkv", "ts"], [8, 10])
-    func holdsTheStream(_ ending: String, _ depth: Int) throws {
+    func containerPicturesMatchTheStream(_ ending: String, _ depth: Int) throws {
         try Files.withTemporaryFolder { folder in
             let stream = try Self.stream(depth: depth, folder)
             let packets = Self.packets(stream)
@@ -134,8 +134,8 @@ import VideoBase
         }
     }
 
-    /// The record is byte for byte libavformat's own, in both sample entries; in Matroska it is CodecPrivate.
-    @Test(arguments: [8, 10]) func recordsAreThoseThatLibavformatWrites(_ depth: Int) throws {
+    /// The record equals libavformat's byte for byte, with both sample entries. In Matroska it is CodecPrivate.
+    @Test(arguments: [8, 10]) func recordsMatchLibavformats(_ depth: Int) throws {
         try Files.withTemporaryFolder { folder in
             let packets = Self.packets(try Self.stream(depth: depth, folder))
             for entry in HEVCSampleEntry.allCases {
@@ -152,7 +152,7 @@ import VideoBase
                 if entry == .hvc1 { continue }
                 try Self.write(packets, depth: depth, to: "\(folder)/a.mkv") { $0.hevcSampleEntry = entry }
                 let file = try Files.read("\(folder)/a.mkv")
-                // Its arrays are marked as complete by libavformat before version 61, not from then on.
+                // Before version 61, libavformat marks the arrays as complete.
                 let records = try [true, false].map {
                     try #require(
                         HEVCDecoderConfigurationRecord(parameterSets: Self.sets(packets), isComplete: $0)
@@ -163,8 +163,9 @@ import VideoBase
         }
     }
 
-    /// `hvc1` has the parameter sets in its sample entry alone, `hev1` in key frames too; delimiters are left out.
-    @Test func samplesHoldParameterSetsInHev1Alone() throws {
+    /// With `hvc1`, only the sample entry has the parameter sets; with `hev1`, key frames have them too. Delimiters are
+    /// removed.
+    @Test func onlyHev1SamplesHaveParameterSets() throws {
         try Files.withTemporaryFolder { folder in
             let packets = Self.packets(try Self.stream(depth: 8, folder))
             #expect(packets.filter(\.isKey).count == 2)
@@ -181,10 +182,10 @@ import VideoBase
         }
     }
 
-    /// Mastering display, content light and colour as ffprobe reads them, and in MP4 as the boxes hold them.
-    @Test(arguments: ["mp4", "mov", "mkv"]) func carriesHighDynamicRange(_ ending: String) throws {
+    /// Mastering display, content light and colour, as ffprobe reads them and, in MP4, as the boxes store them.
+    @Test(arguments: ["mp4", "mov", "mkv"]) func containersCarryHDRMetadata(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
-            // ffprobe's colours are the decoder's where there is one: the stream says the same.
+            // ffprobe prints the decoder's colours if there is a decoder, so the stream has the same.
             let packets = Self.packets(
                 try Self.stream(
                     depth: 10, folder, count: 2,
@@ -215,7 +216,7 @@ import VideoBase
             }
             if ending != "mp4" { return }
             let file = try Files.read(path)
-            // Green, blue, red, white; the luminances in 0.0001 cd/m².
+            // The primaries are in the order green, blue, red, then white; the luminances in 0.0001 cd/m².
             #expect(
                 Self.box("mdcv", in: file) == [
                     0x33, 0xC2, 0x86, 0xC4, 0x1D, 0x4C, 0x0B, 0xB8, 0x84, 0xD0, 0x3E, 0x80, 0x3D, 0x13, 0x40, 0x42,

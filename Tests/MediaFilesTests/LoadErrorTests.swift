@@ -2,8 +2,8 @@ import LibAV
 import Testing
 import VideoBase
 
-/// What is said of a library that the loader does not load: a package is named where one is missing, no limit's effect is
-/// called that.
+/// The error for a library that cannot be loaded: it names a package if one is missing, but not if a limit is the
+/// cause.
 @Suite struct LoadErrorTests {
     @Test(arguments: [
         ("libavcodec.so.59: cannot open shared object file: No such file or directory", "install the package libavcodec"),
@@ -23,7 +23,7 @@ import VideoBase
         #expect(remedy.hasPrefix("install") || error.remedy?.contains("install") == false, "\(error)")
     }
 
-    /// Lines of libav's log that name options of the program ffmpeg are for others than vaenc's users.
+    /// Log lines of libav that name options of the ffmpeg program are not for vaenc's users.
     @Test(arguments: [
         ("use vstrict=-1 / -strict -1 to use it anyway", true),
         ("Malformed AAC bitstream detected: use the audio bitstream filter 'aac_adtstoasc' to fix it ('-bsf:a aac_adtstoasc' option with ffmpeg)", true),
@@ -31,7 +31,7 @@ import VideoBase
         ("Codec mpeg4 is not supported in the official FLV specification", false), ("moov atom not found", false),
         ("non-existing PPS 0 referenced", false), ("Application provided invalid, non monotonically increasing dts: 5 >= -3", false), ("-", false), ("", false),
     ])
-    func linesThatNameOptions(_ line: String, _ names: Bool) {
+    func logLinesWithFFmpegOptionsAreRecognized(_ line: String, _ names: Bool) {
         #expect(LibAV.namesOption(line) == names)
     }
 }

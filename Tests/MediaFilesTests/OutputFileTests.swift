@@ -12,7 +12,7 @@ import VideoBase
             decode: MediaTime(value: Int64(index), timescale: 25), displayIndex: index, codingIndex: index)
     }
 
-    @Test func appearsUnderItsNameWhenFinished() throws {
+    @Test func fileGetsItsNameWhenFinished() throws {
         try Files.withTemporaryFolder { folder in
             let sink = try MediaOutput.open("\(folder)/a.h264")
             let parts = [[0, 0, 0, 1, 9], noise(100), noise(1_000_000), noise(3)]
@@ -27,7 +27,7 @@ import VideoBase
         }
     }
 
-    @Test func emptyNames() {
+    @Test func emptyNamesAreRefused() {
         var options = SinkOptions()
         options.format = .mp4
         for error in [failure { try MediaOutput.open("") }, failure { try MediaOutput.open("", options: options) }, failure { try OutputFile(path: "", overwrite: true) }] {
@@ -37,7 +37,7 @@ import VideoBase
         #expect(input?.category == .usage && input?.message.hasPrefix("the name of the input is empty") == true, "\(input as Any)")
     }
 
-    @Test func cancelLeavesNothing() throws {
+    @Test func cancelLeavesNoFile() throws {
         try Files.withTemporaryFolder { folder in
             for name in ["a.h264", "a.mp4"] {
                 let sink = try MediaOutput.open("\(folder)/\(name)")
@@ -45,7 +45,7 @@ import VideoBase
                 sink.cancel()
                 #expect(Files.list(folder) == [])
             }
-            // Dropped without a word, as after an error.
+            // The sink is released without a call, as after an error.
             _ = try MediaOutput.open("\(folder)/b.h264")
             #expect(Files.list(folder) == [])
         }
@@ -70,8 +70,8 @@ import VideoBase
         }
     }
 
-    /// A file of that name that appears while we write is not replaced.
-    @Test func aNameTakenMeanwhileIsAnError() throws {
+    /// A file with the final name that appears during writing is not replaced.
+    @Test func fileCreatedMeanwhileIsNotReplaced() throws {
         try Files.withTemporaryFolder { folder in
             let sink = try MediaOutput.open("\(folder)/a.h264")
             try sink.write(packet([7]))
@@ -90,7 +90,7 @@ import VideoBase
             try first.write(packet([1]))
             try first.finish()
             #expect(try Files.read("\(folder)/a.h264") == [1])
-            // What a killed process left is taken over.
+            // A part that a killed process left is overwritten.
             try Files.write(noise(10), to: "\(folder)/b.h264.part")
             let second = try MediaOutput.open("\(folder)/b.h264")
             try second.write(packet([2]))
@@ -99,8 +99,8 @@ import VideoBase
         }
     }
 
-    /// Of a recording an older unfinished file is put aside; never one that is being written.
-    @Test(arguments: ["a.h264", "a.mp4"]) func recordingsAreKept(name: String) throws {
+    /// An older unfinished recording is renamed, unless it is still being written.
+    @Test(arguments: ["a.h264", "a.mp4"]) func unfinishedRecordingsAreKept(name: String) throws {
         try Files.withTemporaryFolder { folder in
             var options = SinkOptions()
             options.survivesKill = true
@@ -111,7 +111,7 @@ import VideoBase
                 #expect(sink.keptPart == "\(path).part.\(number)")
                 #expect(try Files.read(path + ".part") == [])
                 #expect(failure { try MediaOutput.open(path, options: options) }?.category == .cannotCreate)
-                // Nothing was written that would play.
+                // No playable data was written.
                 #expect(sink.abandon() == nil)
             }
             #expect(Files.list(folder) == (1...3).map { "\(name).part.\($0)" })
@@ -139,8 +139,8 @@ import VideoBase
         return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    /// What stands under the unfinished file's name is another's: it is not written, not published, not removed.
-    @Test(arguments: ["a.h264", "a.mp4"]) func anotherFileInTheWay(name: String) throws {
+    /// The unfinished file's name is taken by another file: it is not written, published or removed.
+    @Test(arguments: ["a.h264", "a.mp4"]) func foreignPartFileIsUntouched(name: String) throws {
         try Files.withTemporaryFolder { folder in
             let (path, other) = ("\(folder)/\(name)", "\(folder)/other")
             try Files.write([1, 2, 3], to: other)
@@ -161,7 +161,7 @@ import VideoBase
                 #expect(try Files.read(other) == [1, 2, 3], "\(what)")
                 #expect(unsafe remove(path + ".part") == 0)
             }
-            // Only root gives files away.
+            // Only root can change the owner of a file.
             if geteuid() == 0 {
                 try Files.write([4], to: path + ".part")
                 try #require(unsafe chown(path + ".part", 12345, 12345) == 0)
@@ -171,8 +171,8 @@ import VideoBase
         }
     }
 
-    /// Swapped in the midst: the file that took the name is neither published nor removed.
-    @Test(arguments: ["a.h264", "a.mp4"], [false, true]) func swappedInTheMidst(name: String, overwrite: Bool) throws {
+    /// The part is replaced during writing: the new file with its name is neither published nor removed.
+    @Test(arguments: ["a.h264", "a.mp4"], [false, true]) func replacedPartFileIsUntouched(name: String, overwrite: Bool) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/\(name)"
             if overwrite { try Files.write([9], to: path) }
@@ -193,8 +193,9 @@ import VideoBase
         }
     }
 
-    /// The rights of what is replaced, from the beginning on; a group that cannot be given gets none.
-    @Test(arguments: [mode_t(0o600), 0o640, 0o666, 0o444]) func rightsAreKept(rights: mode_t) throws {
+    /// The new file has the permissions of the replaced one from the start. If the group cannot be set, it gets no
+    /// permissions.
+    @Test(arguments: [mode_t(0o600), 0o640, 0o666, 0o444]) func permissionsOfTheReplacedFileAreKept(rights: mode_t) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.h264"
             try Files.write([1], to: path)
@@ -210,7 +211,7 @@ import VideoBase
         }
     }
 
-    /// What a link of a segment's name points to is not written.
+    /// The target of a link with a segment's name is not written.
     @Test func segmentsFollowNoLinks() throws {
         try Files.withTemporaryFolder { folder in
             let other = "\(folder)/other"
@@ -226,19 +227,19 @@ import VideoBase
         }
     }
 
-    /// A playlist names its segments a line each.
+    /// A playlist has one line for each segment.
     @Test(arguments: ["a\nb.m3u8", "a\u{1B}[31m.m3u8", "a\"b.m3u8", "#a.m3u8", "a#b.m3u8", "a:b.m3u8", "a%b.m3u8", "a%20b.m3u8", "a?b.m3u8"])
-    func namesThatNoPlaylistHolds(name: String) throws {
+    func namesUnfitForAPlaylistAreRefused(name: String) throws {
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/\(name)") }?.category == .usage)
             #expect(Files.list(folder).isEmpty)
         }
     }
 
-    /// A playlist and its segments are created and renamed: what has one of their names and is no regular file stays, with
-    /// `overwrite` too. (`-o /dev/full --format hls` once removed that device.)
+    /// A playlist and its segments are created and renamed. Anything with one of their names that is no regular file is
+    /// kept, also with `overwrite`. (`-o /dev/full --format hls` once removed that device.)
     @Test(arguments: [true, false], ["a.m3u8", "link.m3u8", "a00000.ts"])
-    func hlsRemovesRegularFilesAlone(overwrite: Bool, taken: String) throws {
+    func hlsReplacesOnlyRegularFiles(overwrite: Bool, taken: String) throws {
         try Files.withTemporaryFolder { folder in
             try #require(unsafe mkfifo("\(folder)/\(taken == "a00000.ts" ? taken : "a.m3u8")", 0o600) == 0)
             try #require(unsafe symlink("a.m3u8", "\(folder)/link.m3u8") == 0)
@@ -260,7 +261,7 @@ import VideoBase
         }
     }
 
-    @Test func placesThatCannotBeWritten() throws {
+    @Test func unwritablePathsAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/none/a.h264") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.mp4") }?.category == .cannotCreate)
@@ -271,14 +272,14 @@ import VideoBase
             #expect(failure { try MediaOutput.open("/proc/a.mp4") }?.message.contains("takes no files") == true)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.m3u8") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .unavailable)
-            // Nobody listens there.
+            // There is no listener.
             for url in ["rtmp://127.0.0.1:1/a/b"] { #expect(failure { try MediaOutput.open(url) }?.category == .inputOutput) }
             #expect(SystemError.creation(EACCES, "x").category == .noPermission)
         }
     }
 
-    /// A server that takes the connection and says nothing: whoever has cancelled does not wait for it.
-    @Test func connectionsMayBeCancelled() throws {
+    /// The server accepts the connection and sends nothing: a cancelled open does not wait for it.
+    @Test func connectingCanBeCancelled() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(listener >= 0)
         defer { close(listener) }
@@ -296,7 +297,7 @@ import VideoBase
         #expect(failure { try MediaOutput.open(url) { true } }?.category == .interrupted)
     }
 
-    @Test func fullDevice() throws {
+    @Test func fullDeviceIsReported() throws {
         var options = SinkOptions()
         for format in [OutputFormat.annexb, .avcc] {
             options.format = format
@@ -308,8 +309,8 @@ import VideoBase
         }
     }
 
-    /// The error comes as an error, and the signal does not end the program.
-    @Test func closedPipe() throws {
+    /// The write throws, and SIGPIPE does not end the program.
+    @Test func closedPipeIsAnError() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/pipe"
             try #require(unsafe mkfifo(path, 0o600) == 0)
@@ -327,7 +328,7 @@ import VideoBase
         }
     }
 
-    @Test func formatsByName() throws {
+    @Test func nameImpliesFormatAndCodec() throws {
         let names: [(String, OutputFormat, VideoCodec?)] = [
             ("a.h264", .annexb, .h264), ("a.264", .annexb, .h264), ("A.H265", .annexb, .hevc),
             ("a.hevc", .annexb, .hevc),
@@ -351,7 +352,7 @@ import VideoBase
         }
     }
 
-    @Test func lengthPrefixedStream() throws {
+    @Test func avccOutputIsLengthPrefixed() throws {
         try Files.withTemporaryFolder { folder in
             var options = SinkOptions()
             options.format = .avcc

@@ -36,7 +36,7 @@ import VideoBase
         return result
     }
 
-    @Test func agreesWithAnotherDecoder() throws {
+    @Test func decodedPicturesMatchOpenH264() throws {
         let packets = try packets("bframes=0")
         let expected = ForeignDecoder.openh264.decode(packets.flatMap(\.bytes)).frames
         let found = try decode(packets)

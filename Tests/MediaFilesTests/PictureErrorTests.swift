@@ -9,8 +9,22 @@ import VideoBase
         try unsafe a.with { x in try unsafe b.with { y in unsafe try PictureError(x, y) } }
     }
 
-    /// Against plain sums, at every width that reaches the vector loop and its tail, all layouts on either side.
-    @Test func agreesWithPlainSums() throws {
+    @Test func planesWithoutMemoryAreRefused() throws {
+        let size = VideoSize(width: 16, height: 16)
+        let bare = unsafe PixelPlanes(format: .nv12, size: size, allocatedSize: size, bases: (nil, nil, nil), pitches: (16, 16, 0))
+        let calls: [() throws -> Void] = [
+            { _ = unsafe try PictureError(bare, bare) },
+            { var similarity = PictureSimilarity(); unsafe try similarity.add(bare, bare) },
+            { unsafe try PixelConverter().convert(bare, to: bare) },
+        ]
+        for call in calls {
+            let error = #expect(throws: VaencError.self) { try call() }
+            #expect(error?.category == .usage)
+        }
+    }
+
+    /// Compares with plain sums at every width that reaches the vector loop and its tail, for all pairs of formats.
+    @Test func squaredErrorsMatchPlainSums() throws {
         for width in 1...37 {
             let size = VideoSize(width: width, height: 3)
             let count = PixelFormat.i420.frameBytes(size)
@@ -34,8 +48,8 @@ import VideoBase
         }
     }
 
-    /// The largest difference everywhere, wide enough to fill the 32-bit lanes.
-    @Test func doesNotOverflow() throws {
+    /// Every sample has the largest difference, and the row fills the 32-bit lanes.
+    @Test func largestDifferenceDoesNotOverflow() throws {
         let size = VideoSize(width: 262_144, height: 1)
         let black = PaddedPicture(.nv12, size), white = PaddedPicture(.nv12, size)
         black.fill([UInt8](repeating: 0, count: PixelFormat.nv12.frameBytes(size)))
@@ -45,7 +59,7 @@ import VideoBase
         #expect(abs(result.psnr(plane: 0)) < 1e-9)
     }
 
-    @Test func decibels() throws {
+    @Test func psnrMatchesTheReference() throws {
         let size = VideoSize(width: 176, height: 144)
         let frames = try Fixture.carphone.frames(2)
         let a = PaddedPicture(.i420, size), b = PaddedPicture(.i420, size)

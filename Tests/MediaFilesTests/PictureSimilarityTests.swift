@@ -3,7 +3,7 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// SSIM against FFmpeg's filter, over sizes that are no multiple of its windows.
+/// SSIM compared with FFmpeg's filter, with sizes that are no multiple of its windows.
 @Suite struct PictureSimilarityTests {
     private static func picture(_ size: VideoSize, seed: UInt32, noise: UInt32) -> [UInt8] {
         var state = seed
@@ -32,7 +32,7 @@ import VideoBase
         return buffer
     }
 
-    @Test(arguments: ["64x48", "66x50", "70x38", "35x29"]) func equalsFFmpegs(_ text: String) throws {
+    @Test(arguments: ["64x48", "66x50", "70x38", "35x29"]) func ssimMatchesFFmpegs(_ text: String) throws {
         let size = try #require(VideoSize(text))
         let frames = 3
         let a = (0..<frames).flatMap { Self.picture(size, seed: UInt32($0), noise: 0) }
@@ -64,7 +64,7 @@ import VideoBase
         }
     }
 
-    @Test func layoutsAgree() throws {
+    @Test func pixelFormatsHaveEqualSSIM() throws {
         let size = VideoSize(width: 64, height: 48)
         let a = try Self.buffer(Self.picture(size, seed: 1, noise: 0)[...], size)
         let b = try Self.buffer(Self.picture(size, seed: 2, noise: 30)[...], size)
@@ -88,20 +88,5 @@ import VideoBase
             try unsafe pairs.withUnsafePlanes { unsafe try mixed.add(x, $0) }
         }
         #expect(planar == mixed)
-    }
-}
-
-@Suite struct FileNameTests {
-    /// Every string of up to four bytes of a set that has all kinds of them comes back as it was.
-    @Test func bytesSurvive() {
-        let kinds: [UInt8] = [0x41, 0x80, 0xC3, 0xA9, 0xE9, 0xEF, 0x9E, 0xF0, 0xFF]
-        var names: [[UInt8]] = [[]]
-        for _ in 0..<4 {
-            names = names.flatMap { name in [name] + kinds.map { name + [$0] } }
-            for name in names { #expect(FileName.cString(FileName.string(name)).map { UInt8(bitPattern: $0) } == name + [0]) }
-            names = Array(Set(names))
-        }
-        #expect(FileName.string(Array("café".utf8)) == "café")
-        #expect(FileName.printable(FileName.string([0x63, 0xE9])) == "c\\xE9")
     }
 }

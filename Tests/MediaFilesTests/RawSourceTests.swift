@@ -18,8 +18,8 @@ import VideoBase
         return try MediaInput.open(path, options: options)
     }
 
-    /// Planes of another size are refused, and the picture is there for the next call.
-    @Test(arguments: ["raw", "testsrc", "carphone"]) func wrongPlanes(_ kind: String) throws {
+    /// Planes of another size are refused, and the next call returns the picture.
+    @Test(arguments: ["raw", "testsrc", "carphone"]) func planesOfAnotherSizeAreRefused(_ kind: String) throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 16, height: 8)
             let input: any FrameSource =
@@ -37,9 +37,9 @@ import VideoBase
         }
     }
 
-    /// Every small size, odd ones too, read into rows with padding: what is read is what is there, and nothing else is
-    /// touched. 35 columns reach the vector loops and their tails.
-    @Test func planarBecomesSemiPlanarAtEverySize() throws {
+    /// Every small size, also odd ones, is read into padded rows without touching the padding. 35 columns reach the
+    /// vector loops and their tails.
+    @Test func planarIsReadAsSemiPlanarAtEverySize() throws {
         try Files.withTemporaryFolder { folder in
             for width in 1...35 {
                 for height in [1, 2, 3, 6] {
@@ -62,7 +62,7 @@ import VideoBase
         }
     }
 
-    /// Same format in and out: bytes pass, for every format.
+    /// If input and output have the same format, the bytes are unchanged.
     @Test func everyFormatPassesUnchanged() throws {
         try Files.withTemporaryFolder { folder in
             for format in PixelFormat.allCases {
@@ -79,7 +79,7 @@ import VideoBase
         }
     }
 
-    @Test func chromaOrderOfYV12() throws {
+    @Test func yv12ChromaIsReordered() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 4, height: 2)
             let input = try source(Array(0..<12), folder, .yv12, size)
@@ -88,7 +88,7 @@ import VideoBase
         }
     }
 
-    @Test func sizeThatDoesNotDivideNamesBothNumbers() throws {
+    @Test func partialFrameErrorNamesBothSizes() throws {
         try Files.withTemporaryFolder { folder in
             let error = failure { try source(noise(1000), folder, .i420, VideoSize(width: 16, height: 16)) }
             #expect(error?.category == .badInput)
@@ -105,7 +105,7 @@ import VideoBase
         }
     }
 
-    @Test func startDurationAndLimit() throws {
+    @Test func startDurationAndLimitAreApplied() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 4, height: 2)
             let raw = (0..<10).flatMap { [UInt8](repeating: $0, count: 12) }
@@ -133,7 +133,7 @@ import VideoBase
         }
     }
 
-    /// A picture of one colour of each range and format comes out as that colour.
+    /// A picture of one colour keeps that colour in each format.
     @Test func conversionKeepsGrey() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 32, height: 16)
@@ -150,7 +150,7 @@ import VideoBase
         }
     }
 
-    /// White of RGB is 235 in limited range; black 16.
+    /// In limited range, white of RGB is 235 and black is 16.
     @Test func conversionFromRGBIsLimitedRange() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 16, height: 16)
@@ -165,10 +165,10 @@ import VideoBase
         }
     }
 
-    @Test func reducesTenBits() throws {
+    @Test func tenBitsAreReducedToEight() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 16, height: 16)
-            // 400 of 1023 is 100 of 255; P010 holds it in the high bits.
+            // 400 of 1023 is 100 of 255. P010 stores it in the high bits.
             let low: [UInt8] = [0x90, 0x01], high: [UInt8] = [0x00, 0x64]
             for (format, word) in [(PixelFormat.i420p10, low), (.p010, high)] {
                 let raw = (0..<format.frameBytes(size)).map { word[$0 % 2] }

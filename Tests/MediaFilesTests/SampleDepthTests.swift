@@ -4,12 +4,12 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Pictures of 8 and 10 bits, one made of the other, read and measured.
+/// Pictures of 8 and 10 bits, converted, read and measured.
 @Suite struct SampleDepthTests {
     private static let shallow: [PixelFormat] = [.nv12, .i420, .yv12]
     private static let deep: [PixelFormat] = [.p010, .i420p10]
 
-    /// A raw picture of planar samples Y, Cb, Cr in a format's layout, by the plainest means.
+    /// Returns a raw picture of planar samples Y, Cb, Cr in a pixel format, by the simplest code.
     private static func raw(_ planar: [UInt16], _ format: PixelFormat, _ size: VideoSize) -> [UInt8] {
         let luma = size.width * size.height, chroma = (planar.count - luma) / 2
         var order = Array(0..<luma)
@@ -38,7 +38,7 @@ import VideoBase
         return target.packed
     }
 
-    /// Every value, in every layout of either side, at sizes that are no multiple of anything.
+    /// Every value, in every pair of formats, at sizes that are no multiple of a vector.
     @Test func samplesAreScaledByFour() throws {
         let size = VideoSize(width: 37, height: 29)
         let count = 37 * 29 + 2 * 19 * 15
@@ -56,13 +56,13 @@ import VideoBase
         for (a, b) in [(PixelFormat.p010, PixelFormat.i420p10), (.i420p10, .p010)] {
             #expect(try Self.converted(words, a, b, size, fullRange: nil) == Self.raw(words, b, size))
         }
-        // Full range: white is white, black black, and grey's chroma the middle.
+        // In full range, white stays white, black stays black, and the chroma of grey stays in the middle.
         let full = try Self.converted(bytes, .i420, .i420p10, size, fullRange: true)
         let expected = bytes.enumerated().map { $0 < 37 * 29 ? $1 * 4 + $1 / 64 : $1 * 4 }
         #expect(full == Self.raw(expected, .i420p10, size) && expected.contains(1023))
     }
 
-    @Test func wideningAgreesWithFFmpeg() throws {
+    @Test func wideningMatchesFFmpeg() throws {
         let frame = try Fixture.carphone.frames(1)[0]
         try Files.withTemporaryFolder { folder in
             try Files.write(frame.bytes, to: "\(folder)/a.yuv")
@@ -80,7 +80,7 @@ import VideoBase
         }
     }
 
-    /// A file of more than 8 bits comes out as it is in both layouts of 10, and says what it has.
+    /// A file of 10 bits is read unchanged in both 10-bit formats, and its bit depth is reported.
     @Test func filesKeepTheirTenBits() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.mkv"
@@ -102,7 +102,7 @@ import VideoBase
                 #expect(pictures.count == 5)
                 let isSame = try pictures.flatMap(\.bytes) == Files.read(raw)
                 #expect(isSame, "\(name)")
-                // The same as raw input.
+                // Raw input has the same pictures.
                 var options = SourceOptions()
                 options.inputFormat = format
                 options.inputSize = VideoSize(width: 96, height: 64)
@@ -114,9 +114,9 @@ import VideoBase
         }
     }
 
-    /// Layouts without a name here say what FFmpeg calls them, and how deep they are.
+    /// Pixel formats unknown to vaenc are reported by FFmpeg's name, with their bit depth.
     @Test(arguments: [("yuv422p10le", 10), ("yuv420p12le", 12), ("yuv440p", 8)])
-    func otherLayoutsAreNamed(_ name: String, _ depth: Int) throws {
+    func otherPixelFormatsAreNamed(_ name: String, _ depth: Int) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.mkv"
             let made = try ProcessRunner.run(
@@ -130,8 +130,8 @@ import VideoBase
         }
     }
 
-    /// The pattern in ten bits is the one in eight, with steps between its values.
-    @Test func patternsHaveTenBitsIfAsked() throws {
+    /// The ten-bit pattern equals the eight-bit one, with intermediate values.
+    @Test func requestedPatternHasTenBits() throws {
         var options = SourceOptions()
         options.inputFormat = .p010
         let deep = try MediaInput.open("testsrc:96x64@25:2", options: options)
@@ -145,8 +145,8 @@ import VideoBase
         }
     }
 
-    /// PSNR and SSIM of ten bits, by FFmpeg's filters.
-    @Test func measuresAgreeWithFFmpegs() throws {
+    /// PSNR and SSIM of ten bits are compared with FFmpeg's filters.
+    @Test func tenBitMeasuresMatchFFmpegs() throws {
         let size = VideoSize(width: 70, height: 38)
         let count = 70 * 38 + 2 * 35 * 19
         let a: [UInt16] = (0..<count).map { (index: Int) -> UInt16 in UInt16((index % 70 * 9 + index / 70) % 900) }
@@ -189,7 +189,7 @@ import VideoBase
         }
     }
 
-    @Test func depthsAreNotCompared() throws {
+    @Test func differentBitDepthsAreNotCompared() throws {
         let size = VideoSize(width: 16, height: 16)
         let a = PaddedPicture(.i420, size, padding: 0), b = PaddedPicture(.i420p10, size, padding: 0)
         #expect(failure { try unsafe a.with { x in try unsafe b.with { unsafe try PictureError(x, $0) } } }?.category == .usage)

@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Gaps in sound that is encoded.
+/// Gaps in encoded sound.
 @Suite struct SoundGapTests {
     private static let format = PCMFormat(sample: .s16, rate: 8000, channels: 1)
     private static let settings = AudioSettings(bitsPerSecond: 32_000)
@@ -16,7 +16,7 @@ import VideoBase
         let value = Atomic(0)
     }
 
-    /// Values that AAC does not have, times that are none, and sound after the end are refused.
+    /// Values that AAC does not support, invalid times, and sound after the end are refused.
     @Test func wrongUseIsRefused() throws {
         let settings = [0, -1, 96_001, .max].map { AudioSettings(rate: $0) } + [0, -1, 9, .max].map { AudioSettings(channels: $0) }
             + [0, -5, .max].map { AudioSettings(bitsPerSecond: $0) }
@@ -38,8 +38,8 @@ import VideoBase
         #expect(try transcoder.finish().isEmpty)
     }
 
-    /// A gap of half an hour is silence, which is encoded second by second, and not as a whole.
-    @Test func isFilledInPieces() throws {
+    /// A gap of half an hour is filled with silence, which is encoded second by second, not as a whole.
+    @Test func longGapIsFilledInPieces() throws {
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
         let asked = Count()
         transcoder.isCancelled = {
@@ -55,8 +55,8 @@ import VideoBase
         #expect(abs((times.last ?? 0) - 1800.1) < 0.2, "\(times.suffix(2))")
     }
 
-    /// Cancelled in a gap, it ends soon; what was encoded up to there is given.
-    @Test func isCancelled() throws {
+    /// If encoding is cancelled during a gap, it ends soon and returns the packets so far.
+    @Test func fillingAGapCanBeCancelled() throws {
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
         let asked = Count()
         transcoder.isCancelled = { asked.value.wrappingAdd(1, ordering: .relaxed).newValue > 10 }
@@ -72,8 +72,7 @@ import VideoBase
         #expect(last > 9 && last < 11 && packets.count > 70, "\(last) \(packets.count)")
     }
 
-    /// So does a task's cancellation.
-    @Test func endsWithItsTask() async throws {
+    @Test func fillingAGapEndsWithItsTask() async throws {
         let task = Task {
             let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
             _ = try transcoder.write(Self.block, at: .zero)
@@ -85,8 +84,8 @@ import VideoBase
         #expect(throws: VaencError.self) { try result.get() }
     }
 
-    /// A gap of more than an hour is no pause: the sound behind it keeps its time.
-    @Test func longGapsStay() throws {
+    /// A gap of more than an hour is not filled, and the sound after it keeps its time.
+    @Test func gapOverAnHourIsNotFilled() throws {
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
         var packets = try transcoder.write(Self.block, at: .zero)
         packets += try transcoder.write(Self.block, at: Self.time(7200))

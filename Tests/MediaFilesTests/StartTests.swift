@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Reading from a time on, and streams that begin between key frames. ffmpeg writes the files.
+/// Reading from a start time, and streams that begin between key frames. ffmpeg writes the files.
 @Suite struct StartTests {
     private static let codecs = [
         ["-c:v", "libx264", "-bf", "2", "-g", "8"],
@@ -16,9 +16,9 @@ import VideoBase
         try ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=1.2"] + codec + [path])
     }
 
-    /// The pictures from any time on are those of the whole file from there on, whatever the container knows of key frames.
+    /// From any start, the pictures equal the rest of the whole file, whatever the container knows of key frames.
     @Test(arguments: ["mp4", "mkv", "ts", "bare"], [0, 1, 2])
-    func beginsWithThePictureOfThatTime(_ container: String, _ codec: Int) throws {
+    func startSelectsTheExactPicture(_ container: String, _ codec: Int) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.\(container == "bare" ? codec == 0 ? "h264" : "h265" : container)"
             try Self.write(Self.codecs[codec], to: path)
@@ -37,13 +37,14 @@ import VideoBase
         }
     }
 
-    /// A stream joined between key frames: what comes before the first one is left out and counted, and the rest is whole.
-    @Test(arguments: [0, 1]) func joinedStreams(_ codec: Int) throws {
+    /// A stream that is joined between key frames: the pictures before the first key frame are left out and counted,
+    /// and the rest is complete.
+    @Test(arguments: [0, 1]) func picturesBeforeTheFirstKeyFrameAreLeftOut(_ codec: Int) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/whole.ts"
             try Self.write(Self.codecs[codec], to: path)
             let all = try MediaInput.open(path).all(.nv12).map(\.bytes)
-            // From the second picture's packets on.
+            // Starts at the packets of a later picture.
             let bytes = try Files.read(path)
             let packets = bytes.count / 188
             let starts = (0..<packets).filter { packet in

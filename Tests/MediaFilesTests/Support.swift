@@ -29,7 +29,7 @@ final class PaddedPicture {
         bytes = [UInt8](repeating: Self.mark, count: offset + 64)
     }
 
-    /// Lends the planes.
+    /// Calls `body` with the planes, which are valid during the call.
     func with<R>(_ body: (PixelPlanes) throws -> R) rethrows -> R {
         // SAFETY: the planes lie inside the array, which lives through the call.
         unsafe try bytes.withUnsafeMutableBytes { buffer in
@@ -73,7 +73,7 @@ final class PaddedPicture {
         }
     }
 
-    /// Nothing outside the rows was written.
+    /// Whether the bytes outside the rows are unchanged.
     var isIntactAround: Bool {
         var inside = [Bool](repeating: false, count: bytes.count)
         for plane in 0..<format.planeCount {
@@ -88,14 +88,14 @@ final class PaddedPicture {
 }
 
 extension FrameSource {
-    /// The next picture's bytes and time; nil at the end.
+    /// Returns the next picture's bytes and time, or nil at the end.
     func next(_ format: PixelFormat = .i420) throws -> (bytes: [UInt8], timing: FrameTiming)? {
         let picture = PaddedPicture(format, info.size, padding: 0)
         guard let timing = try picture.read(self) else { return nil }
         return (picture.packed, timing)
     }
 
-    /// All pictures.
+    /// Returns all pictures.
     func all(_ format: PixelFormat = .i420) throws -> [(bytes: [UInt8], timing: FrameTiming)] {
         var result: [(bytes: [UInt8], timing: FrameTiming)] = []
         while let frame = try next(format) { result.append(frame) }
@@ -103,7 +103,7 @@ extension FrameSource {
     }
 }
 
-/// The category and message of what `body` throws; nil where it does not.
+/// Returns the category and message of the error that `body` throws, or nil.
 func failure<R>(_ body: () throws -> R) -> (category: ErrorCategory, message: String)? {
     do {
         _ = try body()
@@ -115,7 +115,7 @@ func failure<R>(_ body: () throws -> R) -> (category: ErrorCategory, message: St
     }
 }
 
-/// Bytes that look like nothing, the same in every run.
+/// Returns pseudorandom bytes, the same in every run.
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in
@@ -126,7 +126,7 @@ func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     }
 }
 
-/// NV12 of I420 bytes, by the plainest means.
+/// Converts I420 bytes to NV12, by the simplest code.
 func semiPlanar(_ planar: [UInt8], _ size: VideoSize) -> [UInt8] {
     let luma = size.width * size.height
     let chroma = (size.width + 1) / 2 * ((size.height + 1) / 2)

@@ -4,7 +4,7 @@ import VideoBase
 @testable import MediaFiles
 
 @Suite struct TestPatternTests {
-    @Test func isTheSameEveryTimeAndMoves() throws {
+    @Test func patternIsReproducibleAndMoves() throws {
         let first = try MediaInput.open("testsrc:320x180@25:6").all(.nv12)
         let second = try MediaInput.open("testsrc:320x180@25:6").all(.nv12)
         #expect(first.count == 6)
@@ -12,13 +12,13 @@ import VideoBase
         #expect(isSame)
         #expect(Set(first.map(\.bytes)).count == 6)
         #expect(first.map(\.timing.presentation) == (0..<6).map { MediaTime(value: $0, timescale: 25) })
-        // Limited range, and detail: neighbouring samples differ.
+        // The samples have limited range and many values.
         let luma = first[3].bytes[..<(320 * 180)]
         #expect(luma.allSatisfy { (16...235).contains($0) })
         #expect(Set(luma).count > 100)
     }
 
-    @Test func drawsInsideThePictureAtEverySize() throws {
+    @Test func patternStaysInsideThePlanes() throws {
         for width in [1, 2, 3, 16, 17, 64, 513] {
             for height in [1, 2, 3, 16, 17, 70] {
                 let size = VideoSize(width: width, height: height)
@@ -30,7 +30,7 @@ import VideoBase
         }
     }
 
-    @Test func startAndLimitPickPictures() throws {
+    @Test func startAndDurationSelectPictures() throws {
         let all = try MediaInput.open("testsrc:64x64@10:20").all()
         var options = SourceOptions()
         options.start = 0.5
@@ -41,7 +41,7 @@ import VideoBase
         #expect(some.first?.timing.presentation == .zero)
     }
 
-    @Test func spelling() throws {
+    @Test func specificationIsParsed() throws {
         #expect(try MediaInput.open("testsrc:64x32").info.frameCount == 300)
         #expect(try MediaInput.open("testsrc:64x32@50").info.frameRate == Rational(50))
         #expect(try MediaInput.open("testsrc:64x32@29.97:7").info.frameCount == 7)

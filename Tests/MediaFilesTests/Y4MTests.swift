@@ -5,7 +5,7 @@ import VideoBase
 @testable import MediaFiles
 
 @Suite struct Y4MTests {
-    @Test func readsEveryParameter() throws {
+    @Test func everyHeaderParameterIsRead() throws {
         let header = try Y4MHeader(
             line: "YUV4MPEG2 W352 H288 F30000:1001 Ip A128:117 C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=FULL", name: "x")
         #expect(header.size == VideoSize(width: 352, height: 288))
@@ -30,14 +30,14 @@ import VideoBase
         "YUV4MPEG2 W2 H2 Q",
         "YUV4MPEG2 W2 H2 I", "",
     ])
-    func refusesBrokenHeaders(_ line: String) {
+    func brokenHeadersAreRefused(_ line: String) {
         let error = failure { try Y4MHeader(line: line, name: "clip.y4m") }
         #expect(error?.category == .badInput)
         #expect(error?.message.contains("clip.y4m") == true)
     }
 
-    /// Streams hold 16 bits of each: the nearest such ratios were found by trying all denominators.
-    @Test func ratiosOfLargeNumbers() throws {
+    /// Streams store 16 bits for each number: the expected nearest ratios were found by trying all denominators.
+    @Test func largeAspectRatiosAreApproximated() throws {
         let ratios: [(Rational, Rational)] = [
             (Rational(116_864, 102_141), Rational(38997, 34084)), (Rational(100_003, 99_991), Rational(58335, 58328)),
             (Rational(2_147_483_647, 300_000_007), Rational(9814, 1371)), (Rational(1_000_000_000, 1), Rational(65535, 1)),
@@ -52,7 +52,7 @@ import VideoBase
         return "\(folder)/in.y4m"
     }
 
-    @Test func readsPicturesAndFrameParameters() throws {
+    @Test func picturesAndFrameParametersAreRead() throws {
         try Files.withTemporaryFolder { folder in
             let first = noise(6, seed: 1), second = noise(6, seed: 2)
             let path = try write(
@@ -67,8 +67,8 @@ import VideoBase
         }
     }
 
-    /// Cut anywhere: the whole pictures, then bad input (or the end, between pictures).
-    @Test func everyTruncationGivesTheWholePicturesFirst() throws {
+    /// For every cut, the complete pictures are returned, then an error (or the end, between pictures).
+    @Test func truncatedFileReturnsItsCompletePictures() throws {
         try Files.withTemporaryFolder { folder in
             let header = Array("YUV4MPEG2 W2 H2 F25:1\n".utf8), line = Array("FRAME\n".utf8)
             let whole = header + line + noise(6) + line + noise(6)
@@ -91,7 +91,7 @@ import VideoBase
         }
     }
 
-    @Test func refusesWhatIsNoFrameLine() throws {
+    @Test func brokenFrameLinesAreRefused() throws {
         try Files.withTemporaryFolder { folder in
             for line in ["FRAMES\n", "frame\n", "FRAME", String(repeating: "x", count: 30)] {
                 let path = try write([Array("YUV4MPEG2 W2 H2 F25:1\n".utf8), Array(line.utf8), noise(6)], folder)
@@ -100,9 +100,9 @@ import VideoBase
         }
     }
 
-    /// ffmpeg's own Y4M of a real clip, in several formats, gives ffmpeg's own raw pictures.
+    /// ffmpeg's Y4M of a real clip, in several formats, gives ffmpeg's raw pictures.
     @Test(arguments: ["yuv420p", "yuv422p", "yuv444p", "gray", "yuv420p10le"])
-    func agreesWithFFmpeg(_ format: String) throws {
+    func picturesMatchFFmpeg(_ format: String) throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.carphone.path()
             for (name, options) in [("a.y4m", ["-strict", "-1"]), ("a.raw", ["-f", "rawvideo"])] {

@@ -1,12 +1,13 @@
 import Capture
 import MediaFiles
 import Testing
+import Threads
 import VideoBase
 @testable import Vaenc
 
-/// Sound beside a camera, which its pictures must not wait for.
+/// Sound of a camera, which must not delay its pictures.
 @Suite struct CameraSoundTests {
-    /// An encoder that does not come back before it is let.
+    /// An encoder that blocks until `isFree` is set.
     private final class StuckEncoder: SampleEncoder {
         private let transcoder: AudioTranscoder
         private let state: Monitor<State>
@@ -40,8 +41,8 @@ import VideoBase
 
     private func time(_ milliseconds: Int) -> MediaTime { MediaTime(value: Int64(milliseconds), timescale: 1000) }
 
-    /// The encoder is stuck: pictures go on all the same, and in the end all sound is there, up to the last picture's end.
-    @Test func aStuckEncoder() throws {
+    /// The encoder blocks: pictures continue, and at the end all sound is written, up to the end of the last picture.
+    @Test func blockedSoundEncoderDelaysNoPicture() throws {
         let state = Monitor(StuckEncoder.State())
         let sound = try microphone("sine=frequency=1000:sample_rate=48000", state)
         defer { sound.close() }
@@ -61,8 +62,8 @@ import VideoBase
         #expect(abs((ends.max() ?? 0) - 0.8) < 0.002, "\(ends)")
     }
 
-    /// The microphone gives next to nothing: silence follows the pictures, five seconds behind, and ends with them.
-    @Test func aSilentMicrophone() throws {
+    /// The microphone is nearly silent: silence is filled five seconds behind the pictures and ends with them.
+    @Test func silentMicrophoneIsFilledWithSilence() throws {
         let state = Monitor(StuckEncoder.State(isFree: true))
         let sound = try microphone("sine=frequency=1000:sample_rate=48000,arealtime=speed=0.001:limit=1000", state)
         defer { sound.close() }

@@ -4,9 +4,9 @@ import Testing
 import VAAPI
 import Vaenc
 
-/// The muxer object: pictures of a session and PCM become a file, judged by ffprobe.
+/// `MediaMuxer` writes a session's pictures and PCM into a file, judged by ffprobe.
 @Suite struct MediaMuxerTests {
-    /// What is written: two seconds at 25 frames/s, and as much of a tone, the sound beginning 80 ms after the pictures.
+    /// Writes `seconds` of pictures at 25 frames/s and as much of a tone, which begins 80 ms after the pictures.
     private func record(_ muxer: MediaMuxer, seconds: Int = 2) async throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         configuration.frameRate = Rational(25)
@@ -45,7 +45,7 @@ import Vaenc
         return configuration
     }
 
-    @Test(arguments: ["mp4", "mkv"]) func picturesAndSound(_ ending: String) async throws {
+    @Test(arguments: ["mp4", "mkv"]) func fileHasPicturesAndSound(_ ending: String) async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
         let muxer = MediaMuxer(configuration(path)) { error in Issue.record("\(error)") }
@@ -58,15 +58,15 @@ import Vaenc
         try #require(lines.count == 2, "\(probe.output)")
         #expect(lines[0].first == "h264" && lines[0].last == "50", "\(probe.output)")
         #expect(lines[1].prefix(3) == ["aac", "44100", "1"], "\(probe.output)")
-        // The first picture is time zero; the sound came 80 ms later.
+        // The first picture is at time zero, and the sound starts 80 ms later.
         let (video, sound) = (Double(lines[0][1]) ?? -1, Double(lines[1][3]) ?? -1)
         #expect(abs(sound - video - 0.08) < 0.04, "\(probe.output)")
         let length = try ProcessRunner.run("ffprobe", ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", path])
         #expect(abs((Double(length.output.prefix { $0 != "\n" }) ?? 0) - 2.08) < 0.08, "\(length.output)")
     }
 
-    /// Cancelled, it leaves nothing; stopped with nothing described, it says so and leaves nothing.
-    @Test func leavesNothing() async throws {
+    /// A cancelled muxer leaves no file. One that is stopped without a description throws and leaves no file.
+    @Test func cancelledMuxerLeavesNoFile() async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
         let muxer = MediaMuxer(configuration(path))
         try await record(muxer, seconds: 1)
@@ -79,8 +79,8 @@ import Vaenc
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
 
-    /// Described, and given no packet: there would be a file without a picture.
-    @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func noPackets(_ ending: String, _ survivesKill: Bool) async throws {
+    /// The muxer has a description but no packet: the file would have no picture.
+    @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func stopWithoutPacketsIsAnError(_ ending: String, _ survivesKill: Bool) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         encoding.wantedCodec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
@@ -108,8 +108,8 @@ import Vaenc
             codec: .h264, bytes: bytes, type: .idr, presentation: shown, decode: decoded ?? shown, duration: duration, displayIndex: 0, codingIndex: 0)
     }
 
-    /// What no container can hold is refused in words that name it, and leaves nothing.
-    @Test(arguments: ["mp4", "mkv", "ts", "h264"]) func wrongValues(_ ending: String) async throws {
+    /// A value that no container can store is refused with an error that names it, and no file is left.
+    @Test(arguments: ["mp4", "mkv", "ts", "h264"]) func invalidPacketsAreRefused(_ ending: String) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         encoding.wantedCodec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
@@ -140,16 +140,19 @@ import Vaenc
             (Self.packet(duration: time(1, 0)), "a packet cannot be shown for 1/0 s"), (Self.packet([]), "a packet has no bytes"),
         ]
         for (packet, words) in wrong { #expect(await refusal([packet]) == words) }
-        // Ahead of all others, and as far as times go.
+        // Times far from all others, and the largest ones.
         for value in [Int64(1) << 40, -1 << 40] {
             let far = Self.packet(shown: time(value - value.signum(), 1))
             _ = await refusal([far, Self.packet(shown: time(Int64(1) << 39, 1))])
-            // Where the format holds such times, there is a file now.
+            // If the format supports such times, there is a file now.
             _ = try ProcessRunner.run("rm", ["-f", path, path + ".part"])
         }
+        let back = [Self.packet(shown: Self.frame), Self.packet()]
+        #expect(await refusal(back) == "a packet for \(path) is decoded before the one that came before it")
+        var predicted = Self.packet()
+        (predicted.type, predicted.isRandomAccess) = (.p, false)
+        #expect(await refusal([predicted, Self.packet()]) == "the first packet for \(path) is no key frame, and no decoder could begin with it")
         if ending != "h264" {
-            let back = [Self.packet(shown: Self.frame), Self.packet()]
-            #expect(await refusal(back) == "a packet for \(path) is decoded before the one that came before it")
             var small = description
             small.size = VideoSize(width: 0, height: 64)
             #expect(await refusal([Self.packet()], of: small).contains("size 0×64 is out of range"))
@@ -181,8 +184,9 @@ import Vaenc
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
 
-    /// Samples that wait for a description count as waiting: the first one too many ends writing, and the error names what is not described.
-    @Test(arguments: [[], [MediaTrack.Kind.video], [.audio]], [10, 1000]) func descriptionThatNeverComes(_ described: [MediaTrack.Kind], _ limit: Int) async throws {
+    /// Samples that wait for a description count as queued: the first one over the limit ends writing, and the error
+    /// names the missing description.
+    @Test(arguments: [[], [MediaTrack.Kind.video], [.audio]], [10, 1000]) func missingDescriptionIsReported(_ described: [MediaTrack.Kind], _ limit: Int) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         encoding.wantedCodec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
@@ -190,7 +194,7 @@ import Vaenc
         let sound = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mkv"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
-        let told = Told()
+        let told = CallCount()
         var configuration = self.configuration(path)
         configuration.queueLimit = limit
         func make() async throws -> MediaMuxer {
@@ -214,10 +218,10 @@ import Vaenc
             #expect(error.category == .usage && error.message == words, "\(error)")
             #expect(error.description.contains("call describe"), "\(error)")
         }
-        // Not by `stop`.
+        // `stop` does not report the error again.
         #expect(told.count == 1)
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
-        // As many as may wait are written once the last description comes.
+        // If the queue is exactly full, its samples are written once the last description arrives.
         let late = try await make()
         append(limit, to: late)
         if !described.contains(.video) { late.describe(try session.encoderDescription) }
@@ -228,8 +232,8 @@ import Vaenc
         #expect(probe.output.prefix { $0.isNumber } == "\(limit)", "\(probe.output) \(probe.errors)")
     }
 
-    /// Samples that come before `start` count as well.
-    @Test func startThatNeverComes() async throws {
+    /// Samples before `start` count as queued too.
+    @Test func missingStartIsReported() async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mkv"
         var configuration = self.configuration(path)
         configuration.queueLimit = 3
@@ -243,8 +247,8 @@ import Vaenc
         }
     }
 
-    /// Each order of the calls that makes no sense has its own words.
-    @Test func order() async throws {
+    /// Each wrong order of calls has its own error.
+    @Test func wrongCallOrderIsRefused() async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
         func stop(_ muxer: MediaMuxer) async -> String {
@@ -271,9 +275,9 @@ import Vaenc
         #expect(await stop(fourth) == "the muxer was started already")
     }
 
-    /// What cannot be opened is told once, and again by stop.
-    @Test func failureIsTold() async throws {
-        let told = Told()
+    /// The handler is called once, and `stop` throws the error again.
+    @Test func failedOpenIsReported() async throws {
+        let told = CallCount()
         let muxer = MediaMuxer(configuration("/no/such/folder/a.mp4")) { _ in told.count += 1 }
         muxer.start()
         await #expect(throws: VaencError.self) { try await muxer.stop() }
@@ -281,7 +285,7 @@ import Vaenc
     }
 }
 
-/// Written on the muxer's thread before `stop` returns.
-private final class Told: @unchecked Sendable {
+/// Counts calls of the handler, on the muxer's thread before `stop` returns.
+private final class CallCount: @unchecked Sendable {
     var count = 0
 }

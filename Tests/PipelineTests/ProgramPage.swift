@@ -1,10 +1,11 @@
 import TestOracles
 
-/// docs/PROGRAMS.md: a section for each program, with the lines that run it and the file that is the program.
+/// The page docs/PROGRAMS.md. It has a section for each program, with the commands that run it and the file with its
+/// code.
 struct ProgramPage {
-    /// By heading: the lines of its block of commands, `vaenc …` and `swift run … Examples …`.
+    /// The command lines of each section by heading: `vaenc …` and `swift run … Examples …`.
     var commands: [String: [String]] = [:]
-    /// Blocks of Swift.
+    /// The blocks of Swift code.
     var code: [String] = []
 
     init() throws {
@@ -28,14 +29,14 @@ struct ProgramPage {
     }
 }
 
-/// Runs the lines of a section in a folder of its own.
+/// Runs the lines of a section in its own folder.
 struct ProgramRun {
     let folder: String
     let environment: [String: String?]
 
     static let example = "swift run -c release Examples "
 
-    /// - Parameter words: what stands in for a word of the line, where this machine has no such thing.
+    /// - Parameter words: Replacements for words of the line that this machine does not support.
     func run(_ line: String, words: [String: String] = [:]) throws -> ProcessRunner.Result {
         let program = line.hasPrefix(Self.example) ? Checkout.buildFolder + "/Examples" : Checkout.vaenc
         let arguments = line.dropFirst(line.hasPrefix(Self.example) ? Self.example.count : "vaenc ".count)

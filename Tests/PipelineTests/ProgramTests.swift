@@ -1,15 +1,15 @@
 import TestOracles
 import Testing
 
-/// The programs of docs/PROGRAMS.md, by command and by library, judged by ffprobe, ffmpeg and libavcodec.
+/// The programs of docs/PROGRAMS.md, as commands and with the library, judged by ffprobe, ffmpeg and libavcodec.
 @Suite struct ProgramTests {
     private static let camera = "0:formats=NV12+YUYV,sizes=176x144,rate=25"
 
-    /// Runs every line of a section, and judges what each has written.
+    /// Runs every line of a section, and judges the output of each.
     ///
     /// - Parameters:
-    ///   - prepare: makes the inputs.
-    ///   - judge: gets the names of the outputs that a line names.
+    ///   - prepare: Makes the inputs.
+    ///   - judge: Called with the names of the outputs in the line.
     private func program(
         _ heading: String, cameras: String = camera, environment: [String: String?] = [:], words: [String: String] = [:],
         prepare: (String) throws -> Void = { _ in }, judge: (_ outputs: [String], _ folder: String) throws -> Void
@@ -31,8 +31,9 @@ import Testing
         }
     }
 
-    /// The page shows each file of Examples as it is, with a call behind it, but for the one that only chooses; and no other code.
-    @Test func thePageShowsTheFiles() throws {
+    /// The page shows each file of Examples unchanged, followed by a call, except the file that only selects a program.
+    /// It has no other code.
+    @Test func pageShowsTheExampleFiles() throws {
         let folder = Checkout.root + "/Examples"
         let files = try Files.list(folder).filter { $0 != "main.swift" }.map {
             String(decoding: try Files.read("\(folder)/\($0)"), as: UTF8.self)
@@ -50,25 +51,25 @@ import Testing
         }
     }
 
-    @Test func cameraToAnnexB() throws {
+    @Test func cameraIsRecordedAsAnnexB() throws {
         try program("A camera as H.264 or HEVC") { outputs, folder in
             let codec: StreamCodec = outputs[0].hasSuffix("h265") ? .hevc : .h264
             let video = ForeignDecoder.libavcodec.decode(try Files.read("\(folder)/\(outputs[0])"), codec: codec)
             #expect(video.messages.isEmpty, "\(video.messages)")
-            // Two seconds at 25 a second, less what a busy machine drops; in the order of the camera.
+            // Two seconds at 25 frames per second, minus dropped frames on a busy machine, in the camera's order.
             let numbers = video.frames.map(FakeCameras.number)
             #expect((5...51).contains(numbers.count) && numbers == Set(numbers).sorted() && numbers.first ?? -1 >= 0, "\(numbers)")
         }
     }
 
-    @Test func cameraAndMicrophone() throws {
+    @Test func cameraAndMicrophoneAreRecordedAsMP4() throws {
         let tone = ["default": "lavfi:sine=frequency=1000:sample_rate=48000"]
         try program("A camera and a microphone as MP4", words: tone) { outputs, folder in
             let streams = try Self.streams(outputs[0], in: folder)
             let video = try #require(streams["video"]), sound = try #require(streams["audio"])
             #expect(["h264", "hevc"].contains(video["codec_name"]?.string) && sound["codec_name"]?.string == "aac")
             #expect(sound["sample_rate"]?.string == "44100" && sound["channels"]?.int == 1)
-            // Within a frame of 40 ms.
+            // The differences are less than a frame of 40 ms.
             let (start, length) = (Self.seconds("start_time"), Self.seconds("duration"))
             let ends = (start(video) + length(video), start(sound) + length(sound)), offset = start(video) - start(sound)
             #expect(abs(ends.0 - ends.1) <= 0.04 && abs(ends.0 - 2) < 0.08, "\(outputs): \(ends)")
@@ -77,14 +78,14 @@ import Testing
         }
     }
 
-    @Test func firstFrames() throws {
+    @Test func first200FramesAreRecorded() throws {
         try program("The first 200 frames", cameras: Self.camera.replacingRate(with: 100)) { outputs, folder in
             let video = ForeignDecoder.libavcodec.decode(try Files.read("\(folder)/\(outputs[0])"))
             #expect(video.messages.isEmpty && video.frames.count == 200, "\(video.frames.count)")
         }
     }
 
-    @Test func stillPicture() throws {
+    @Test func stillPictureShowsTheCamera() throws {
         try program("A still picture") { outputs, folder in
             let shown = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-nostdin", "-i", outputs[0], "-vf", "scale=out_range=limited", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-"],
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func remux() throws {
+    @Test func remuxKeepsEveryPacket() throws {
         try program("MP4 to MP4 without encoding", prepare: Self.movie) { outputs, folder in
             let expected = try Self.hashes("movie.mp4", in: folder)
             #expect(expected.count == 2)
@@ -103,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func transcode() throws {
+    @Test func transcodeStaysOnTheDevice() throws {
         try Files.withTemporaryFolder { counts in
             var made: [[String]] = []
             try program(
@@ -119,19 +120,19 @@ import Testing
                     directory: folder)
                 let average = compared.errors.firstMatch(of: #/average:([0-9.]+)/#).flatMap { Double($0.1) }
                 #expect(compared.status == 0 && average ?? 0 > 30, "\(compared.errors)")
-                // Decoded and encoded by one display, which saw no sample go in or out.
+                // One display decoded and encoded, without any transfer of samples.
                 let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
                 let device = try #require(lines.last { $0["encoded"]?.int ?? 0 > 0 })
                 #expect(device["decoded"]?.int == 50 && device["encoded"]?.int == 50 && device["maps"]?.int == 0, "\(device)")
                 for kind in ["getImage", "putImage", "deriveImage", "import", "export"] { #expect(device["copies"]?[kind]?.int == 0, "\(device)") }
             }
-            // The command and the library's program write the same pictures and the same sound.
+            // The command and the program of the library write the same pictures and sound.
             #expect(made.count == 2 && made[0] == made[1], "\(made)")
         }
     }
 
-    /// An output that cannot be written ends the program, with that reason, though the source has hours left.
-    @Test func fullOutput() throws {
+    /// An output that cannot be written ends the program with the reason, although the source continues for hours.
+    @Test func failedOutputEndsTheProgram() throws {
         try Files.withTemporaryFolder { folder in
             let script = "trap '' XFSZ; ulimit -f 20; exec \"$0\" transcode testsrc:176x144@25:1000000 out.mov software"
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.buildFolder + "/Examples"], directory: folder, timeout: 60)
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func decode() throws {
+    @Test func decodedPicturesMatchLibavcodec() throws {
         try program("NAL units to pictures", prepare: Self.clip) { outputs, folder in
             let expected = ForeignDecoder.libavcodec.decode(try Files.read("\(folder)/clip.h264")).frames
             let file = try Files.read("\(folder)/\(outputs[0])")
@@ -157,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func twoCodecs() throws {
+    @Test func bothCodecsFollowTheRateChange() throws {
         try program("Two codecs at once, the bit rate changed while running", prepare: Self.movie) { outputs, folder in
             #expect(outputs.map { $0.suffix(5) } == [".h264", ".h265"])
             for (name, codec) in zip(outputs, StreamCodec.allCases) {
@@ -174,7 +175,7 @@ import Testing
 
     // MARK: Inputs and readers
 
-    /// Two seconds of H.264 with B pictures, and AAC.
+    /// Makes two seconds of H.264 with B pictures, and AAC.
     private static func movie(_ folder: String) throws {
         let made = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.bigBuckBunny.path(), "-frames:v", "50", "-t", "2", "-vf", "scale=192:128", "-c:v",
@@ -189,7 +190,7 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
     }
 
-    /// ffprobe's streams by kind.
+    /// Returns ffprobe's streams by kind.
     private static func streams(_ name: String, in folder: String) throws -> [String: JSONValue] {
         let result = try ProcessRunner.run("ffprobe", ["-v", "error", "-count_frames", "-show_streams", "-of", "json", name], directory: folder)
         #expect(result.status == 0 && result.errors == "", "\(name): \(result.errors)")
@@ -199,7 +200,7 @@ import Testing
 
     private static func seconds(_ key: String) -> (JSONValue) -> Double { { $0[key]?.string.flatMap { Double($0) } ?? .nan } }
 
-    /// FFmpeg's hashes of the streams' packets, a line each: `0,v,MD5=…`.
+    /// Returns FFmpeg's hashes of the streams' packets, one line each: `0,v,MD5=…`.
     private static func hashes(_ name: String, in folder: String) throws -> [String] {
         let result = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-map", "0", "-c", "copy", "-f", "streamhash", "-hash", "md5", "-"], directory: folder)

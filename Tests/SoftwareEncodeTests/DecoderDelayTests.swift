@@ -5,8 +5,8 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// HRD parameters of the libraries' streams: the delays follow from what was sent (H.264 and H.265 annex C), as the
-/// independent reader finds.
+/// HRD parameters of the libraries' streams: the delays follow from the sent bits (H.264 and H.265 annex C), according
+/// to the independent parser.
 @Suite struct DecoderDelayTests {
     private static let size = VideoSize(width: 176, height: 144)
 
@@ -16,8 +16,8 @@ import VideoBase
         return try #require(report).violations.map(\.description)
     }
 
-    /// Several buffering periods, constant rates and variable ones, with the average at the highest rate too, for which
-    /// libx265 sets cbr_flag and fills nothing up.
+    /// Several buffering periods, with constant and variable rates, also with the average at the maximum, for which
+    /// libx265 sets cbr_flag without filler.
     @Test(arguments: [RateControlMode.cbr, .vbr], [60_000, 300_000]) func delaysFollowFromTheBits(
         _ mode: RateControlMode, _ bitrate: Int
     ) throws {
@@ -40,11 +40,11 @@ import VideoBase
             #expect(stream.violations.map(\.description) == [])
             let schedule = try #require(stream.hrd()?.schedules.first)
             #expect(schedule.isConstant == (mode == .cbr))
-            // In steps of 64 bits, the rate that was asked for.
+            // The requested rate, in steps of 64 bits.
             let asked = mode == .cbr ? bitrate : bitrate * ratio / 2
             #expect(asked - schedule.bitRate >= 0 && asked - schedule.bitRate < 64)
             #expect(stream.frames.count { $0.bufferingPeriod != nil } == 5)
-            // The parameter sets that go into containers are those of the stream.
+            // The parameter sets for containers are those of the stream.
             let sets = stream.nalUnits.prefix { $0.type >= 32 }.filter { (32...34).contains($0.type) }
             #expect(description.parameterSets.count == 3 && sets.count == 3)
             for set in description.parameterSets {
@@ -53,9 +53,9 @@ import VideoBase
         }
     }
 
-    /// Where every picture is a key frame, libx265 writes another profile and parameter sets of its own, with other HRD parameters, if it
-    /// is told so.
-    @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func everyPictureIsAKeyFrame(
+    /// If every picture is a key frame, libx265 can be configured to write another profile and its own parameter sets,
+    /// with other HRD parameters.
+    @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func intraOnlyStreamConforms(
         _ codec: VideoCodec, _ mode: RateControlMode
     ) throws {
         for (preset, bitrate) in [(4, 400_000), (7, 50_000_000)] {
@@ -82,14 +82,14 @@ import VideoBase
             let stream = HEVCStream(annexB: bytes)
             #expect(stream.violations.map(\.description) == [])
             #expect(stream.sequenceSets.map(\.profileTierLevel.general.profile_idc) == [1] && description.profile == .hevcMain)
-            // One of each in a picture, and no user data but in the first.
+            // Each picture has one of each set, and only the first has user data.
             let types = stream.nalUnits.map(\.type)
             #expect(types.count { (32...34).contains($0) } == 60 && types.count { $0 == 39 } < 2 * 20 + 3)
         }
     }
 
-    /// The library begins a stream of its own after each drain; for the decoder it is one.
-    @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func drainedSessions(
+    /// The library starts a new stream after each drain. For the decoder it is one stream.
+    @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func delaysConformOverDrains(
         _ codec: VideoCodec, _ mode: RateControlMode
     ) throws {
         var configuration = EncoderConfiguration(size: Self.size)
@@ -98,7 +98,7 @@ import VideoBase
         configuration.preset = 6
         configuration.rateControl = mode
         configuration.bitrate = BitsPerSecond(300_000)
-        // Of three seconds: each stream of the library takes it for as full as at the start.
+        // The buffer has three seconds: each stream of the library assumes the initial fullness.
         configuration.vbvSize = 900_000
         configuration.hrdParameters = true
         configuration.gopFrames = 10
@@ -115,8 +115,8 @@ import VideoBase
         #expect(try violations(collector.packets, codec) == [])
     }
 
-    /// A schedule that is written into an SPS is read from it, and what stands around it stays.
-    @Test func schedulesAreWrittenAnew() throws {
+    /// A schedule that is written into an SPS is read back, and the rest of the SPS does not change.
+    @Test func rewrittenScheduleIsReadBack() throws {
         var configuration = EncoderConfiguration(size: Self.size)
         configuration.codec = .hevc
         configuration.rateControl = .vbr

@@ -3,10 +3,10 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// What libx265 is taken to need, against what it took.
+/// The estimate of libx265's memory, compared with measurements.
 @Suite struct EncoderMemoryTests {
-    /// Bytes that libx265 199 allocated with one thread for frames and two B pictures: when a picture was given, and when one was
-    /// coded meanwhile.
+    /// The bytes that libx265 199 allocated with one frame thread and two B pictures: for an accepted picture, and with
+    /// a picture coded in the same call.
     struct Measured: CustomTestStringConvertible {
         var width: Int
         var height: Int
@@ -41,8 +41,8 @@ import VideoBase
         return EncoderMemory(try EncoderSettings(configuration))
     }
 
-    /// At most what it took, so that no run is refused that has enough; and not far below.
-    @Test(arguments: measured) func isJustBelow(_ measured: Measured) throws {
+    /// The estimate is at most the measured value, so that no run with enough memory is refused, and not far below it.
+    @Test(arguments: measured) func estimateIsJustBelowTheMeasurement(_ measured: Measured) throws {
         let memory = try #require(
             try Self.memory(width: measured.width, height: measured.height) {
                 $0.preset = measured.preset
@@ -53,14 +53,14 @@ import VideoBase
         }
     }
 
-    @Test func libx264ChecksItsOwn() throws {
+    @Test func libx264NeedsNoEstimate() throws {
         let memory = try Self.memory(width: 64, height: 64, codec: .h264) { $0.preset = 7 }
         #expect(memory == nil)
     }
 
-    /// Room for coding is taken when libx265 looks no further ahead, at once where it does not look ahead.
-    @Test func whenItIsTaken() throws {
-        // It looks five pictures ahead; with two B pictures the tenth is the first that has one coded.
+    /// Memory for coding is allocated when the lookahead is full, or at once without a lookahead.
+    @Test func estimateFollowsTheLookahead() throws {
+        // The lookahead is five pictures. With two B pictures, the tenth is the first with which a picture is coded.
         let usual = try #require(try Self.memory(width: 64, height: 64) { $0.preset = 7 })
         #expect(usual.firstCoded == 8 && usual.codedCount == 5)
         #expect(usual.needed(forPicture: 0) == usual.picture + usual.coding + usual.frameEncoder)
@@ -85,9 +85,9 @@ import VideoBase
         #expect(still.firstCoded == 0 && still.codedCount == 2)
     }
 
-    @Test func memoryIsTried() {
+    @Test func memoryTrialDetectsLackOfMemory() {
         #expect(MemoryTrial.fits(0) && MemoryTrial.fits(1 << 20))
-        // No process has so much address space.
+        // No process has this much address space.
         #expect(!MemoryTrial.fits(1 << 60))
     }
 }

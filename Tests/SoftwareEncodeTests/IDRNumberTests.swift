@@ -5,10 +5,10 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// IDR pictures that follow each other have different numbers (H.264 7.4.3), over the streams that libx264 begins with a rate and after
-/// a drain, and are the pictures that it coded.
+/// Consecutive IDR pictures have different idr_pic_id (H.264 7.4.3), also across the streams that libx264 starts after
+/// a rate change or a drain, and they decode to the coded pictures.
 @Suite struct IDRNumberTests {
-    @Test(arguments: EntropyCoder.allCases, [1, 3]) func differ(_ entropy: EntropyCoder, slices: Int) throws {
+    @Test(arguments: EntropyCoder.allCases, [1, 3]) func consecutiveIDRPicturesHaveDifferentIDs(_ entropy: EntropyCoder, slices: Int) throws {
         for (gop, isBaseline) in [(50, false), (1, false), (50, true)] where !isBaseline || entropy == .cavlc {
             var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 80))
             configuration.frameRate = Rational(25)
@@ -22,7 +22,7 @@ import VideoBase
             let collector = Collector()
             let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
             defer { encoder.invalidate() }
-            // A picture or two of each rate, then some after drains.
+            // One or two pictures with each rate, then some after drains.
             var count = 0
             for (step, part) in [1, 1, 2, 1, 1].enumerated() {
                 var change = RunningChange()

@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// What is not refused as wrong usage opens in the libraries.
+/// Every configuration that is no usage error opens in the libraries.
 @Suite struct OpeningTests {
     private static func settings(
         _ codec: VideoCodec, _ change: (inout EncoderConfiguration) -> Void
@@ -14,7 +14,7 @@ import VideoBase
         return try EncoderSettings(configuration)
     }
 
-    @Test(arguments: [VideoCodec.h264, .hevc], 1...7) func everyCountOfBFrames(_ codec: VideoCodec, _ preset: Int) throws {
+    @Test(arguments: [VideoCodec.h264, .hevc], 1...7) func everyNumberOfBFramesOpens(_ codec: VideoCodec, _ preset: Int) throws {
         for bFrames in 0...16 {
             for lowLatency in [false, true] {
                 let what = "\(bFrames) B frames, low latency \(lowLatency)"
@@ -30,15 +30,15 @@ import VideoBase
                     try open()
                     #expect(bFrames <= 7, "\(what)")
                 } catch let error as VaencError {
-                    // Out of range, or a contradiction.
+                    // The value is out of range, or a contradiction.
                     #expect(error.category == .usage && (bFrames > 7 || lowLatency && bFrames > 0), "\(what): \(error)")
                 }
             }
         }
     }
 
-    /// As many references as are listed are used as asked where nothing is reordered, and open; more are not used.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func references(_ codec: VideoCodec) throws {
+    /// Up to the listed maximum, references are used as requested if nothing is reordered, and open. More are not used.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func referencesUpToTheMaximumAreUsed(_ codec: VideoCodec) throws {
         let most = SoftwareEncoder.mostReferences(codec)
         for references in 1...16 {
             for bFrames in [0, 1, 7] {

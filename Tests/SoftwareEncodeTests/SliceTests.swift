@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// Slices of the libraries: each picture has as many as the report says.
+/// Slices of the libraries: each picture has the reported number.
 @Suite struct SliceTests {
     private struct Wish: Sendable {
         var name: String
@@ -23,7 +23,7 @@ import VideoBase
         },
     ]
 
-    /// Slices of each picture, in coding order.
+    /// Returns the number of slices of each picture, in coding order.
     private func counts(_ packets: [EncodedPacket], _ codec: VideoCodec) -> [Int] {
         let bytes = packets.flatMap(\.bytes)
         if codec == .hevc {
@@ -36,9 +36,9 @@ import VideoBase
         return stream.frames.map(\.slices.count)
     }
 
-    /// libx265 crashes, or writes slices without data, in pictures of few columns of blocks, and where a picture has more than 16 NAL
-    /// units; libx264 writes a slice a thread where threads share a picture.
-    @Test(arguments: [VideoCodec.h264, .hevc], [4, 7]) func areThoseReported(_ codec: VideoCodec, preset: Int) throws {
+    /// libx265 crashes, or writes slices without data, in pictures with few columns of blocks, and if a picture has
+    /// more than 16 NAL units. libx264 writes one slice for each thread if threads share a picture.
+    @Test(arguments: [VideoCodec.h264, .hevc], [4, 7]) func pictureHasTheReportedSlices(_ codec: VideoCodec, preset: Int) throws {
         let sizes = [(16, 64), (48, 96), (64, 128), (66, 130), (80, 512), (96, 48), (128, 320), (130, 194), (176, 32)]
         for (width, height) in sizes {
             for wish in Self.wishes {
@@ -58,7 +58,7 @@ import VideoBase
         }
     }
 
-    @Test func limits() throws {
+    @Test func sliceLimitFollowsSizeAndSettings() throws {
         func most(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void = { _ in }) -> Int {
             var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
             configuration.codec = .hevc
@@ -77,7 +77,7 @@ import VideoBase
         #expect(most(1920, 1080) { constant(&$0); $0.hrdParameters = true } == 13)
         #expect(most(1920, 1080) { constant(&$0); $0.hrdParameters = true; $0.accessUnitDelimiters = true } == 12)
         #expect(most(640, 360) { $0.codec = .h264 } == 23)
-        // Without a size, and with what cannot be encoded.
+        // Without a size, and with a configuration that cannot be encoded.
         #expect(most(0, 0) == 15 && most(128, 128) { ($0.rateControl, $0.preset) = (.cbr, 7) } == 1)
 
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 128))

@@ -9,7 +9,7 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// Packets and errors as they come.
+/// Collects packets and errors in the order of delivery.
 final class Collector: Sendable {
     private let state = Mutex<(packets: [EncodedPacket], errors: [String])>(([], []))
     var packets: [EncodedPacket] { state.withLock { $0.packets } }
@@ -67,7 +67,7 @@ final class Collector: Sendable {
         return (collector.packets, description)
     }
 
-    /// Mean luma PSNR of what the packets decode to against the test pattern, and the times of the pictures.
+    /// Returns the mean luma PSNR of the decoded packets against the test pattern, and the times of the pictures.
     private static func judge(
         _ packets: [EncodedPacket], codec: VideoCodec, size: VideoSize, first: Int = 0
     ) throws -> (psnr: Double, times: [MediaTime]) {
@@ -93,7 +93,7 @@ final class Collector: Sendable {
     }
 
     @Test(arguments: [VideoCodec.h264, .hevc])
-    func encodesWhatItIsGiven(_ codec: VideoCodec) throws {
+    func decodedPicturesMatchTheInput(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 176, height: 144)
         let (packets, description) = try Self.encode(30) {
             $0.codec = codec; $0.qp = 24; $0.gopFrames = 10
@@ -104,13 +104,13 @@ final class Collector: Sendable {
         #expect(times == (0..<30).map { MediaTime(value: $0, timescale: 25) })
         #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 10, 20])
         #expect(packets.map(\.codingIndex) == Array(0..<30))
-        // libx264 writes start codes of three bytes too.
+        // libx264 also writes start codes of three bytes, which become four.
         let stream = packets.flatMap(\.bytes)
         let codes = stream.indices.dropFirst().dropLast(2).filter { stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1 }
         #expect(codes.count > 30 && codes.allSatisfy { stream[$0 - 1] == 0 })
         #expect(packets.contains { $0.type == .b })
         #expect(packets.contains { $0.qp == 24 })
-        // Every picture once; decoding times grow and come before presentation.
+        // Every picture occurs once. Decoding times increase and precede presentation.
         #expect(packets.map(\.displayIndex).sorted() == Array(0..<30))
         for (packet, next) in zip(packets, packets.dropFirst()) {
             #expect(packet.decode < next.decode)
@@ -128,8 +128,8 @@ final class Collector: Sendable {
         #expect(description.parameterSets.count == (codec == .h264 ? 2 : 3))
     }
 
-    /// Every picture has the delimiter that was asked for, the first too.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func delimiters(_ codec: VideoCodec) throws {
+    /// Every picture has the requested delimiter, the first one too.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func everyPictureHasItsDelimiter(_ codec: VideoCodec) throws {
         for gop in [1, 4] {
             let packets = try Self.encode(9) { ($0.codec, $0.gopFrames, $0.accessUnitDelimiters) = (codec, gop, true) }.packets
             let delimiter: [UInt8] = codec == .h264 ? [0, 0, 0, 1, 9] : [0, 0, 0, 1, 70, 1]
@@ -137,8 +137,9 @@ final class Collector: Sendable {
         }
     }
 
-    /// libx265 opens with a level or a constant QP: the level is left out, which is reported, and refused where it must hold.
-    @Test func levelsBesideConstantQPs() throws {
+    /// libx265 opens with either a level or a constant QP: the level is omitted, which is reported, and refused by
+    /// `strict`.
+    @Test func levelWithConstantQPIsReported() throws {
         let description = try Self.encode(5) { $0.codec = .hevc; $0.qp = 30; $0.level = 41 }.description
         let entry = try #require(description.effective.first { $0.option == "level" })
         #expect(entry.differs && entry.asked == "4.1" && entry.used == description.level && entry.why.contains("constant QP"))
@@ -148,8 +149,8 @@ final class Collector: Sendable {
         #expect(try Self.encode(5) { $0.qp = 30; $0.level = 41; $0.strict = true }.description.level == "4.1")
     }
 
-    /// Key frames at times, open GOPs, intra refresh: by their types and their recovery points.
-    @Test func structureIsSeenInThePackets() throws {
+    /// Key frames at times, open GOPs and intra refresh are checked by packet types and recovery points.
+    @Test func packetsShowTheGOPStructure() throws {
         let times = try Self.encode(12) { $0.forcedKeyTimes = [0.3, 0.2]; $0.forcedKeyFrames = [2] }.packets
         #expect(times.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
         for codec in [VideoCodec.h264, .hevc] {
@@ -157,7 +158,7 @@ final class Collector: Sendable {
             #expect(open.filter(\.isKey).map(\.displayIndex) == [0])
             let later = open.filter { $0.recoveryFrameCount == 0 && !$0.isKey }
             #expect(later.map(\.type) == [.i, .i], "\(codec) \(open.map(\.type))")
-            // Parameter sets stand where decoding can start.
+            // Parameter sets are at each random access point.
             #expect(later.allSatisfy { $0.bytes[4] & 31 == 7 || $0.bytes[4] >> 1 == 32 })
             #expect(open.contains { !$0.isReference } && open.contains { $0.type == .b })
         }
@@ -167,8 +168,8 @@ final class Collector: Sendable {
         #expect(points.count >= 2 && points.allSatisfy { $0.type == .p })
     }
 
-    /// QP falls where it is asked to: the region comes out nearer to the source, and the rest does not.
-    @Test func regionsGetTheirBits() throws {
+    /// The QP is lower in the region: the region is closer to the source, and the rest is not.
+    @Test func regionOfInterestHasHigherQuality() throws {
         let size = VideoSize(width: 176, height: 144)
         func error(_ regions: [RegionOfInterest]) throws -> (inside: Double, outside: Double) {
             let packets = try Self.encode(6) { $0.quality = 38; $0.bFrames = 0; $0.regionsOfInterest = regions }.packets
@@ -198,8 +199,9 @@ final class Collector: Sendable {
         #expect(better.outside > plain.outside * 0.8)
     }
 
-    /// Regions in some pictures alone: libx265 crashed where it used the memory of one without for one with.
-    @Test func regionsInSomePictures() throws {
+    /// Only some pictures have regions. Earlier, libx265 crashed because memory of a picture without regions was reused
+    /// for one with them.
+    @Test func regionsMayBeInSomePicturesOnly() throws {
         let size = VideoSize(width: 176, height: 144)
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = .hevc
@@ -219,8 +221,8 @@ final class Collector: Sendable {
         #expect(collector.packets.count == 120 && collector.errors == [])
     }
 
-    /// The rate follows a change while the encoder runs. With no key frame where it is constant; libx264 cannot change
-    /// the average of a variable rate in a running stream, which a key frame then begins anew.
+    /// The rate follows a change of the running encoder. A constant rate needs no key frame; libx264 cannot change the
+    /// average of a variable rate in a running stream, so a key frame starts a new one.
     @Test(arguments: [RateControlMode.cbr, .vbr]) func rateChangesWhileRunning(_ mode: RateControlMode) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 320, height: 240))
         configuration.frameRate = Self.rate
@@ -244,13 +246,13 @@ final class Collector: Sendable {
         #expect(packets.map(\.displayIndex) == Array(0..<120))
         func rate(_ range: Range<Int>) -> Int { packets[range].reduce(0) { $0 + $1.bytes.count } * 8 * 25 / range.count }
         #expect(rate(85..<120) > rate(25..<60) * 2, "\(rate(25..<60)) then \(rate(85..<120))")
-        // More than filler: the quality is better.
+        // The additional bits are not only filler: the quality is better.
         func qp(_ range: Range<Int>) -> Int { packets[range].reduce(0) { $0 + ($1.qp ?? 0) } / range.count }
         #expect(qp(85..<120) < qp(25..<60) - 3, "\(qp(25..<60)) then \(qp(85..<120))")
         change.bitrate = nil
         change.qp = 3
         #expect(throws: VaencError.self) { try encoder.change(change) }
-        // What cannot be predicted from is answered with a key frame.
+        // Invalidated references are answered with a key frame.
         try encoder.invalidateReferences(displayIndices: [110])
         try Self.feed(encoder, 120..<123, size: configuration.size)
         try encoder.completeFrames(until: nil)
@@ -261,12 +263,12 @@ final class Collector: Sendable {
     }
 
     private static let uuid = Array(UInt8(0x30)..<0x40)
-    /// With what must be escaped.
+    /// User data with bytes that must be escaped.
     private static let userData = [uuid + [0, 0, 1, 0, 0, 0, 0, 3], uuid + [9], uuid]
     private static let captions = [[UInt8]](repeating: [0xFC, 0x94, 0x20], count: 31).flatMap(\.self)
 
-    /// Payloads of the messages 4 and 5 of a packet, the library's own greeting left out, and whether they stand before
-    /// its first slice.
+    /// Returns the payloads of the messages 4 and 5 of a packet, without the library's own user data, and whether they
+    /// precede its first slice.
     private static func messages(_ packet: EncodedPacket, _ codec: VideoCodec) -> (payloads: [[UInt8]], areFirst: Bool) {
         var payloads: [[UInt8]] = []
         var areFirst = true
@@ -297,7 +299,7 @@ final class Collector: Sendable {
             while rest.count > 2 {
                 let kind = number(), size = number()
                 var payload = Array(rest.prefix(size))
-                // em_data, which says nothing: libavcodec writes 0.
+                // em_data has no meaning: libavcodec writes 0.
                 if kind == 4, size > 9 { payload[9] = 0xFF }
                 rest = rest.dropFirst(size)
                 if kind == 4 || kind == 5 && payload.starts(with: uuid) {
@@ -309,8 +311,8 @@ final class Collector: Sendable {
         return (payloads, areFirst)
     }
 
-    /// Captions and messages of frames come out with them, as they went in, whichever of them the library writes itself.
-    @Test(arguments: [VideoCodec.h264, .hevc], [0, 2]) func dataOfFramesIsWritten(_ codec: VideoCodec, bFrames: Int) throws {
+    /// Captions and messages stay with their frames, unchanged, whether the library writes them or not.
+    @Test(arguments: [VideoCodec.h264, .hevc], [0, 2]) func captionsAndUserDataStayWithTheirFrames(_ codec: VideoCodec, bFrames: Int) throws {
         let size = VideoSize(width: 176, height: 144)
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = codec
@@ -325,12 +327,12 @@ final class Collector: Sendable {
             if index == 3 || index == 4 { options.captions = Self.captions }
             try encoder.encode(try SystemPixelBuffer(format: .i420, size: size), timing: Self.time(index), options: options)
         }
-        // What has no right size is refused, and nothing is taken.
+        // Data of a wrong size is refused, and the frame is not accepted.
         var wrong = [FrameOptions](repeating: FrameOptions(), count: 6)
         wrong[0].captions = [0xFC]
         wrong[1].captions = [UInt8](repeating: 0xFC, count: 96)
         wrong[2].userData = [Self.uuid, Array(Self.uuid.dropLast())]
-        // More would not fit the encoders' buffers.
+        // These exceed the encoders' buffers.
         wrong[4].userData = [[UInt8](repeating: 1, count: 262_145)]
         wrong[5].userData = [[UInt8]](repeating: Self.uuid, count: 16_385)
         wrong[3].regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 8, qpDelta: 0)]
@@ -352,7 +354,7 @@ final class Collector: Sendable {
             let (payloads, areFirst) = Self.messages(packet, codec)
             #expect(Set(payloads) == expected && payloads.count == expected.count, "\(packet.displayIndex): \(payloads)")
             #expect(areFirst)
-            // In the order in which they were given.
+            // The messages are in their original order.
             #expect(payloads.filter { $0.starts(with: Self.uuid) } == (packet.displayIndex % 3 == 0 && packet.displayIndex < 6 ? Self.userData : []))
         }
         let decoder = try PacketDecoder(codec: codec)
@@ -362,7 +364,7 @@ final class Collector: Sendable {
         #expect(count == 8)
     }
 
-    /// The unit that is put in where a library writes none, byte by byte.
+    /// The inserted unit, for a library that writes none, is compared byte by byte.
     @Test func messagesAreInserted() {
         let messages = PictureMessages(captions: [], userData: [Self.uuid + [0, 0, 1]])
         let body: [UInt8] = [5, 19] + Self.uuid + [0, 0, 3, 1, 0x80]
@@ -378,7 +380,7 @@ final class Collector: Sendable {
         #expect(PictureMessages(captions: [], userData: []).inserted(into: avc, codec: .h264) == avc)
     }
 
-    /// A change is refused for what a configuration is refused for, and changes nothing; limits that stand go on.
+    /// A change is refused for the same reasons as a configuration, and then has no effect. Existing limits continue.
     @Test func contradictingChangesAreRefused() throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))
         configuration.frameRate = Self.rate
@@ -402,7 +404,7 @@ final class Collector: Sendable {
             let error = #expect(throws: VaencError.self) { _ = try change(body) }
             #expect(error?.category == .usage && error?.remedy != nil, "\(error as Any)")
         }
-        // What some encoder takes, and this one does not.
+        // Another encoder supports these changes, this one does not.
         for body in [{ $0.qp = 30 }, { $0.frameRate = Rational(30) }] as [(inout RunningChange) -> Void] {
             let error = #expect(throws: VaencError.self) { _ = try change(body) }
             #expect(error?.category == .unavailable, "\(error as Any)")
@@ -411,7 +413,7 @@ final class Collector: Sendable {
         #expect(try change { $0.dataRateLimits = [DataRateLimit(bytes: 75_000, seconds: 1)] }.maxRate == 600)
     }
 
-    /// The bare stream in other people's eyes.
+    /// libavcodec and OpenH264 decode the bare stream to the same pictures.
     @Test func foreignDecodersAgree() throws {
         let (packets, _) = try Self.encode(12) {
             $0.qp = 30; $0.bFrames = 0; $0.slices = 3; $0.accessUnitDelimiters = true
@@ -425,7 +427,7 @@ final class Collector: Sendable {
         #expect(isSame)
     }
 
-    @Test func profilesAndLevels() throws {
+    @Test func requestedProfileAndLevelAreUsed() throws {
         let baseline = try Self.encode(3) { $0.profile = .h264ConstrainedBaseline }
         #expect(baseline.description.profile == .h264ConstrainedBaseline)
         #expect(baseline.packets.allSatisfy { $0.type != .b })
@@ -443,7 +445,7 @@ final class Collector: Sendable {
         #expect(deep.description.profile == .hevcMain10)
     }
 
-    @Test func forcedKeyFrames() throws {
+    @Test func keyFramesAreForced() throws {
         let (packets, _) = try Self.encode(12) {
             $0.forcedKeyFrames = [5, 7]; $0.gopFrames = 100
         }
@@ -451,7 +453,7 @@ final class Collector: Sendable {
     }
 
     @Test(arguments: [(17, 33), (33, 18), (16, 16), (50, 50)])
-    func oddSizes(_ width: Int, _ height: Int) throws {
+    func oddSizesArePadded(_ width: Int, _ height: Int) throws {
         let size = VideoSize(width: width, height: height)
         for codec in [VideoCodec.h264, .hevc] {
             let (packets, description) = try Self.encode(6, size: size) {
@@ -463,8 +465,8 @@ final class Collector: Sendable {
         }
     }
 
-    /// Completing frames and going on: nothing is lost, and the next picture is a key frame.
-    @Test func completesAndGoesOn() throws {
+    /// After frames are completed, encoding continues without loss, with a key frame.
+    @Test func encodingContinuesAfterCompletion() throws {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = Self.rate
@@ -491,8 +493,7 @@ final class Collector: Sendable {
         #expect(throws: (any Error).self) { try encoder.makePixelBuffer() }
     }
 
-    /// Each packet is out before `encode` returns.
-    @Test func lowLatency() throws {
+    @Test func lowLatencyDeliversEachPacketAtOnce() throws {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
         configuration.lowLatency = true
@@ -506,8 +507,8 @@ final class Collector: Sendable {
         }
     }
 
-    /// A picture from elsewhere, of another format, is converted.
-    @Test func foreignBuffers() throws {
+    /// A caller's own buffer of another format is converted.
+    @Test func foreignBuffersAreConverted() throws {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = Self.rate
@@ -529,16 +530,16 @@ final class Collector: Sendable {
         #expect(psnr > 33 && times.count == 5, "\(psnr)")
     }
 
-    /// Dropped buffers come back; without that the pool would run dry.
-    @Test(.timeLimit(.minutes(60))) func droppedBuffersComeBack() throws {
+    /// Otherwise the pool would be empty.
+    @Test(.timeLimit(.minutes(60))) func droppedBuffersReturnToThePool() throws {
         let encoder = try SoftwareEncoder(configuration: EncoderConfiguration(size: VideoSize(width: 64, height: 64))) {
             _ in
         }
         for _ in 0..<50 { _ = try encoder.makePixelBuffer() }
     }
 
-    /// Ending a session at any moment, also from the handler, neither hangs nor crashes.
-    @Test(.timeLimit(.minutes(60))) func invalidatesAtAnyMoment() throws {
+    /// Ending a session at any moment neither blocks nor crashes.
+    @Test(.timeLimit(.minutes(60))) func invalidateIsSafeAtAnyMoment() throws {
         let size = VideoSize(width: 64, height: 64)
         for count in 0..<8 {
             let collector = Collector()
@@ -551,7 +552,7 @@ final class Collector: Sendable {
         }
     }
 
-    @Test func variableTimesPassThrough() throws {
+    @Test func variableTimesAreKept() throws {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = Self.rate
@@ -570,8 +571,8 @@ final class Collector: Sendable {
         for packet in collector.packets { #expect(packet.decode <= packet.presentation) }
     }
 
-    /// Decoding begins whole pictures before the first is shown, at whatever time that is.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func decodingBeginsWholePicturesBefore(_ codec: VideoCodec) throws {
+    /// Decoding starts a whole number of pictures before the first presentation time, whatever that is.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func decodingStartsWholePicturesEarly(_ codec: VideoCodec) throws {
         func time(_ index: Int) -> MediaTime { MediaTime(value: Int64(25 + 40 * index), timescale: 1000) }
         var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))
         configuration.codec = codec
@@ -589,7 +590,7 @@ final class Collector: Sendable {
         for (index, packet) in packets.enumerated() { #expect(packet.decode == time(index - early), "\(index): \(packet.decode)") }
     }
 
-    @Test func rateIsKept() throws {
+    @Test func bitRateIsKept() throws {
         let size = VideoSize(width: 320, height: 180)
         let (packets, _) = try Self.encode(100, size: size) {
             $0.bitrate = BitsPerSecond(500_000); $0.gopFrames = 50
@@ -598,7 +599,7 @@ final class Collector: Sendable {
         #expect(rate > 250_000 && rate < 750_000, "\(rate)")
     }
 
-    @Test func availability() {
+    @Test func bothLibrariesAreAvailable() {
         #expect(SoftwareEncoder.unavailability(of: .h264) == nil)
         #expect(SoftwareEncoder.unavailability(of: .hevc) == nil)
     }

@@ -4,10 +4,11 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// Limits of streams that the libraries encode: levels, accounts, and windows that are taken back.
+/// Limits of streams that the libraries encode: levels, counts, and windows that are removed.
 @Suite struct SoftwareLimitTests {
-    /// A level that the pictures do not fit is raised, as in hardware; libx265 refused it, and libx264 wrote it all the same.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func levelsFollowTheSize(_ codec: VideoCodec) throws {
+    /// A level that is too low for the pictures is raised, as in hardware. libx265 would refuse it, and libx264 would
+    /// write it.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func lowLevelIsRaisedForTheSize(_ codec: VideoCodec) throws {
         for (size, asked, used) in [
             (VideoSize(width: 1280, height: 720), 20, "3.1"), (VideoSize(width: 640, height: 360), 10, codec == .h264 ? "3.0" : "2.1"),
             (VideoSize(width: 176, height: 144), 31, "3.1"),
@@ -30,9 +31,9 @@ import VideoBase
         #expect(error?.category == .usage && error?.remedy?.contains("5.1") == true)
     }
 
-    /// The level holds rate and buffer by the profile that is written: libx264 writes Main with its fastest preset, which has the 8×8 transform
-    /// only if asked.
-    @Test func levelsFollowTheProfile() throws {
+    /// The level's limits of rate and buffer depend on the written profile: with its fastest preset, libx264 writes
+    /// Main, and uses the 8×8 transform only on request.
+    @Test func levelLimitsFollowTheWrittenProfile() throws {
         typealias Change = (inout EncoderConfiguration) -> Void
         let rate: Change = { ($0.level, $0.bitrate, $0.rateControl) = (31, BitsPerSecond(18_000_000), .cbr) }
         let buffer: Change = { ($0.level, $0.bitrate, $0.vbvSize) = (31, BitsPerSecond(2_000_000), 25_000_000) }
@@ -59,8 +60,8 @@ import VideoBase
         }
     }
 
-    /// Above all levels libx265 writes level 8.5, which limits nothing: the report says so.
-    @Test func levelOfNoLimits() throws {
+    /// Above all levels, libx265 writes level 8.5, which has no limits. The report says so.
+    @Test func level85IsReportedAsUnlimited() throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.codec = .hevc
         configuration.rateControl = .cbr
@@ -72,9 +73,9 @@ import VideoBase
         encoder.invalidate()
     }
 
-    /// libx265 has levels from 5 on only for pictures of 32 or more on each side. It refuses others without a reason, and crashes if such
-    /// a level is asked for.
-    @Test func smallSidesHaveLowLevels() throws {
+    /// libx265 supports levels from 5 on only for pictures of 32 or more on each side. It refuses others without a
+    /// reason, and crashes if such a level is requested.
+    @Test func highLevelsNeedSidesOf32() throws {
         func refusal(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void = { _ in }) -> VaencError? {
             var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
             configuration.codec = .hevc
@@ -95,15 +96,15 @@ import VideoBase
         #expect(refusal(64, 16) { ($0.bitrate, $0.tier) = (BitsPerSecond(14_000_000), .main) }?.message.contains("21000 kbit/s") == true)
         #expect(refusal(64, 16) { $0.bitrate = BitsPerSecond(33_000_000) } == nil)
         #expect(refusal(64, 16) { $0.level = 41 } == nil && refusal(64, 32) { $0.level = 50 } == nil && refusal(16384, 32) == nil)
-        // The longest that libx265 takes.
+        // The longest sides that libx265 supports.
         for size in [VideoSize(width: 4216, height: 16), VideoSize(width: 4224, height: 32)] {
             let (packets, _) = try SoftwareEncoderTests.encode(2, size: size) { $0.codec = .hevc }
             #expect(packets.count == 2)
         }
     }
 
-    /// What windows have lowered comes back with them.
-    @Test func windowsTakenBack() throws {
+    /// If the windows are removed, the rates that they lowered are restored.
+    @Test func removedWindowsRestoreTheRate() throws {
         for size in [nil, 900_000] {
             var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
             configuration.rateControl = .vbr
@@ -118,13 +119,13 @@ import VideoBase
             back.dataRateLimits = []
             let free = try settings.changed(settings.limits, by: back)
             #expect((free.bitrate, free.maxRate, free.bufferSize) == (plain.bitrate, plain.maxRate, plain.bufferSize))
-            // Set and taken back while running.
+            // Windows are set and removed during encoding.
             var narrow = RunningChange()
             narrow.dataRateLimits = [DataRateLimit(bytes: 80_000, seconds: 1)]
             let narrowed = try settings.changed(free, by: narrow)
             #expect(narrowed.maxRate == 640)
             #expect(try settings.changed(narrowed, by: back) == free)
-            // The rate changes beneath them.
+            // The rate changes while windows apply.
             var rate = RunningChange()
             rate.bitrate = BitsPerSecond(400_000)
             let slower = try settings.changed(narrowed, by: rate)
@@ -133,8 +134,8 @@ import VideoBase
         }
     }
 
-    /// Pictures over a limit are counted, by the limit: the same sizes counted here.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func accounts(_ codec: VideoCodec) throws {
+    /// The test counts the pictures over the limit from the packet sizes.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func picturesOverALimitAreCounted(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 96, height: 96)
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = codec
@@ -156,9 +157,9 @@ import VideoBase
         encoder.invalidate()
     }
 
-    /// HRD parameters of libx264 hold for the stream as it is, with parameter sets before each key picture, in small buffers and
-    /// usual ones; its greeting stands there once.
-    @Test(arguments: [RateControlMode.cbr, .vbr], [60_000, 300_000]) func delaysCountParameterSets(
+    /// HRD parameters of libx264 apply to the actual stream, with parameter sets before each key picture, with small
+    /// and usual buffers. libx264's user data occurs once.
+    @Test(arguments: [RateControlMode.cbr, .vbr], [60_000, 300_000]) func delaysIncludeParameterSets(
         _ mode: RateControlMode, _ bitrate: Int
     ) throws {
         for (buffer, bFrames) in [(nil, 2), (bitrate / 3, 0)] as [(Int?, Int)] {
@@ -180,8 +181,8 @@ import VideoBase
         }
     }
 
-    /// What FFmpeg 5 and 7 give out of libx264 for NAL units behind lengths.
-    @Test func formsOfPackets() {
+    /// The packets and headers that FFmpeg 5 and 7 return from libx264 for length-prefixed NAL units.
+    @Test func everyHeaderFormBecomesAnnexB() {
         let (sps, pps): ([UInt8], [UInt8]) = ([0x67, 0x64, 0, 11, 0xac], [0x68, 0xeb, 0xec])
         let stream = [0, 0, 0, 1] + sps + [0, 0, 0, 1] + pps
         let record = [1, 0x64, 0, 11, 0xff, 0xe1, 0, 5] + sps + [1, 0, 3] + pps + [0xfd, 0xf8, 0xf8, 0]
@@ -190,13 +191,13 @@ import VideoBase
         }
         #expect(StreamHeaders.annexB(headers: stream, .hevc) == stream)
         for bytes in [[], [1, 2, 3], [1, 2, 3, 4, 5, 6]] as [[UInt8]] { #expect(StreamHeaders.annexB(headers: bytes, .h264).isEmpty || bytes.isEmpty) }
-        // A length that looks like a start code.
+        // The length looks like a start code.
         let unit = [0x41] + [UInt8](repeating: 0xff, count: 299)
         #expect(StreamHeaders.annexB(packet: [0, 0, 1, 44] + unit, .h264) == [0, 0, 0, 1] + unit)
     }
 
-    /// As in hardware, the first picture over a limit that was asked for ends the session.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func strictEndsTheSession(_ codec: VideoCodec) throws {
+    /// As in hardware, the first picture over a requested limit ends the session.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func strictSessionEndsAtAMissedLimit(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 96, height: 96)
         for isAsked in [true, false] {
             var configuration = EncoderConfiguration(size: size)
@@ -218,7 +219,7 @@ import VideoBase
                     try encoder.completeFrames(until: nil)
                     if !isAsked { throw VaencError(.usage, "nothing") }
                 })
-            // Its thread has ended then.
+            // The encoder's thread has ended after this call.
             encoder.invalidate()
             #expect(encoder.statistics.broken.overMaxBitrate > 0)
             if isAsked {
@@ -232,9 +233,9 @@ import VideoBase
         }
     }
 
-    /// A session that is drained after one picture or two, and goes on: times of decoding rise, and none is after its
-    /// picture's presentation.
-    @Test(arguments: [VideoCodec.h264, .hevc], [0, 1, 2, 3]) func drainedEarly(_ codec: VideoCodec, _ bFrames: Int) throws {
+    /// A session is drained after one or two pictures, and continues: decoding times increase, and none is after the
+    /// presentation time.
+    @Test(arguments: [VideoCodec.h264, .hevc], [0, 1, 2, 3]) func decodingTimesIncreaseOverEarlyDrains(_ codec: VideoCodec, _ bFrames: Int) throws {
         for parts in [[1, 5], [2, 5], [1, 1, 1, 4], [2, 1, 6], [3, 2, 2]] {
             let size = VideoSize(width: 64, height: 64)
             var configuration = EncoderConfiguration(size: size)

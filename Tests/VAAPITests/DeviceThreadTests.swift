@@ -2,6 +2,7 @@ import Glibc
 import Synchronization
 import Testing
 
+import Threads
 @testable import VAAPI
 
 @Suite struct DeviceThreadTests {
@@ -17,7 +18,7 @@ import Testing
     @Test func runsJobsInOrderAndWaitsForThem() throws {
         let seen = Shared<[Int]>([])
         do {
-            let thread = try DeviceThread()
+            let thread = try DeviceThread("test")
             for number in 0..<1000 { thread.async { seen.change { $0.append(number) } } }
             #expect(thread.sync { seen.value.count } == 1000)
             for number in 1000..<1100 { thread.async { seen.change { $0.append(number) } } }
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func handsBackResultsAndErrors() throws {
-        let thread = try DeviceThread()
+        let thread = try DeviceThread("test")
         #expect(thread.sync { 7 * 6 } == 42)
         #expect(throws: Refusal(number: 3)) {
             try thread.sync { () throws(Refusal) in throw Refusal(number: 3) }
@@ -37,7 +38,7 @@ import Testing
 
     @Test func mayEndOnItself() throws {
         let done = OneShotEvent()
-        let box = Shared<DeviceThread?>(try DeviceThread())
+        let box = Shared<DeviceThread?>(try DeviceThread("test"))
         box.value?.async {
             box.change { $0 = nil }
             done.open()
@@ -46,8 +47,8 @@ import Testing
     }
 
     @Test func takesJobsFromManyThreads() throws {
-        let target = try DeviceThread()
-        let sources = try (0..<8).map { _ in try DeviceThread() }
+        let target = try DeviceThread("test")
+        let sources = try (0..<8).map { _ in try DeviceThread("test") }
         let count = Shared(0)
         for source in sources {
             source.async {
@@ -73,7 +74,7 @@ import Testing
             } catch { seen.change { $0.append("\(name): \((error as? VAError)?.status == .timedOut)") } }
         }
         do {
-            let thread = try DeviceThread()
+            let thread = try DeviceThread("test")
             thread.makesCalls { error in lost.change { $0.append((error as? VAError)?.call ?? "?") } }
             thread.async { attempt(watch, "quick") {} }
             thread.async {
@@ -97,7 +98,7 @@ import Testing
         let lost = Shared(0)
         let count = Shared(0)
         do {
-            let threads = try watches.map { _ in try DeviceThread() }
+            let threads = try watches.map { _ in try DeviceThread("test") }
             for (thread, watch) in zip(threads, watches) {
                 thread.makesCalls { _ in lost.change { $0 += 1 } }
                 thread.async {
@@ -120,7 +121,7 @@ import Testing
 
     /// Who has waited for a job finds what it held let go of.
     @Test func holdsNothingOfAJobThatIsDone() throws {
-        let (thread, pair) = (try DeviceThread(), try DeviceThread.pair())
+        let (thread, pair) = (try DeviceThread("test"), try DeviceThread.pair("test"))
         for _ in 0..<10 {
             for thread in [thread, pair.first, pair.second] {
                 let isFreed = Shared(false)
@@ -142,7 +143,7 @@ import Testing
             var result = try watch.run("call") { [Shared(number)] }
             if !isKnownUniquelyReferenced(&result[0]) { shared += 1 }
         }
-        let thread = try DeviceThread()
+        let thread = try DeviceThread("test")
         for number in 0..<5000 {
             var result = thread.sync { [Shared(number)] }
             if !isKnownUniquelyReferenced(&result[0]) { shared += 1 }
@@ -154,7 +155,7 @@ import Testing
     @Test func callsInsideCallsHaveTheTimeOfTheOuterOne() throws {
         let outer = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
         let inner = DriverCallWatchdog(limitNanoseconds: 1)
-        let thread = try DeviceThread()
+        let thread = try DeviceThread("test")
         thread.makesCalls { _ in }
         let answer = try thread.sync { () throws -> Int in
             try outer.run("outer") { try inner.run("inner") { usleep(20_000); return 5 } }

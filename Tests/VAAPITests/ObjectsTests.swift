@@ -217,7 +217,7 @@ import VideoBase
     }
 
     @Test func displaysWorkSideBySide() throws {
-        let threads = try (0..<4).map { _ in try DeviceThread() }
+        let threads = try (0..<4).map { _ in try DeviceThread("test") }
         let display = try TestDevice.open()
         for (index, thread) in threads.enumerated() {
             thread.async {

@@ -2,6 +2,7 @@ import Glibc
 import Synchronization
 import Testing
 
+import Threads
 @testable import VAAPI
 
 /// The end of a process while calls on a driver are under way.
@@ -19,7 +20,7 @@ import Testing
             Self.registerDriver()
             let watch = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
             let hasBegun = OneShotEvent()
-            let caller = try DeviceThread()
+            let caller = try DeviceThread("test")
             caller.async {
                 watch.release {
                     hasBegun.open()

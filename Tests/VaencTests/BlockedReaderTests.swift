@@ -1,10 +1,11 @@
 import Glibc
 import Testing
+import Threads
 import VAAPI
 import VideoBase
 @testable import Vaenc
 
-/// A call that blocks and a reader on the same actor: an error in place of a wait without end.
+/// A blocking call and a reader on the same actor: an error instead of a deadlock.
 @Suite(.timeLimit(.minutes(60))) struct BlockedReaderTests {
     private static let packet = EncodedPacket(
         codec: .h264, bytes: [0], type: .idr, presentation: .zero, decode: .zero, displayIndex: 0, codingIndex: 0)
@@ -25,8 +26,8 @@ import VideoBase
         return call
     }
 
-    /// A blocking `encode` on the main thread, with a reader that is a task of the main actor.
-    @Test @MainActor func aReaderOnTheMainActorIsAnError() async throws {
+    /// `encode` blocks the main thread, and the reader is a task of the main actor.
+    @Test @MainActor func readerOnTheMainActorIsAnError() async throws {
         let session = try CompressionSession(
             configuration: Pictures.immediate(), device: .reference, packetCapacity: 2)
         let channel = try #require(session.channel)
@@ -48,7 +49,7 @@ import VideoBase
         }
         let error = #expect(throws: VaencError.self) { try encodeAll() }
         #expect(error?.category == .usage && error?.message.contains("the main actor, which this call blocks") == true, "\(error as Any)")
-        // One packet was handed to the reader, which has not run since.
+        // The reader got one packet and has not run since.
         #expect(taken == 3 && session.statistics.taken == 3)
         session.invalidate()
         #expect(try await reader.value == 3)
@@ -80,8 +81,8 @@ import VideoBase
 
     private actor Idle {}
 
-    /// The same on an actor of the program's.
-    @Test func aReaderOnTheCallersActorIsAnError() async throws {
+    /// The actor is the program's own.
+    @Test func readerOnTheCallersActorIsAnError() async throws {
         let session = try CompressionSession(
             configuration: Pictures.immediate(), device: .reference, packetCapacity: 1)
         let film = Film(session)
@@ -92,8 +93,8 @@ import VideoBase
         #expect(try await reader.value == 2)
     }
 
-    /// A task of the blocked actor that has not begun cannot be seen: after a while, that is an error too.
-    @Test func aReaderThatDoesNotBeginIsAnError() throws {
+    /// A task of the blocked actor that has not begun is not visible: after a timeout, that is an error too.
+    @Test func readerThatDoesNotBeginIsAnError() throws {
         let channel = fullChannel()
         for blocked in [
             call(isMain: true, patience: 1000), call(on: MainActor.shared, patience: 1000), call(on: Idle(), patience: 1000),
@@ -114,20 +115,20 @@ import VideoBase
             }
         }
 
-        /// One result for the reader, which cannot run to take it, and one that fills the channel.
+        /// Adds one result for the reader, which cannot run to take it, and one that fills the channel.
         func fillAndBlock(_ channel: PacketChannel, _ call: BlockingCall, _ packet: EncodedPacket) throws {
             for _ in 0..<2 { channel.add(.success(packet)) }
             try blockFromNoActor(channel, call)
         }
 
-        /// The compiler does not know here that it blocks the actor.
+        /// Blocks the actor without the compiler's knowledge.
         private nonisolated func blockFromNoActor(_ channel: PacketChannel, _ call: BlockingCall) throws {
             try channel.waitForRoom(call) { false }
         }
     }
 
-    /// A function of no actor, called on the reader's: nothing runs where the reader runs, and that is an error.
-    @Test func aHelperOnTheReadersActorIsAnError() async throws {
+    /// A nonisolated function is called on the reader's actor: the reader cannot run, and that is an error.
+    @Test func blockingTheReadersActorIsAnError() async throws {
         let channel = PacketChannel(capacity: 1)
         let helped = Helped()
         let reader = await helped.beginReading(channel)
@@ -143,18 +144,18 @@ import VideoBase
         #expect(try await reader.value == 2)
     }
 
-    /// A call in a task is known as one, and one on a thread of its own is not.
-    @Test func callsOfTasksAreKnown() async throws {
+    /// A call in a task is recognized, unlike one on a separate thread.
+    @Test func callsInTasksAreRecognized() async throws {
         #expect(BlockingCall(on: nil).isInTask)
-        #expect(try await SerialThread().run { _ in BlockingCall(on: nil).isInTask } == false)
+        #expect(try await SerialThread("test").run { _ in BlockingCall(on: nil).isInTask } == false)
     }
 
-    /// Readers elsewhere are waited for, however long they take to begin.
+    /// For a reader elsewhere, the call waits however long the reader takes to begin.
     @Test(arguments: [false, true]) func otherReadersAreWaitedFor(_ isMain: Bool) async throws {
         let channel = fullChannel(1)
-        // A thread that keeps no actor from running waits for the first reader without a limit.
+        // A thread that blocks no actor waits for the first reader without a limit.
         let blocking = call(isMain: isMain, patience: isMain ? 600_000_000_000 : 1000)
-        let thread = SerialThread()
+        let thread = SerialThread("test")
         async let waited: Void = thread.run { _ in try channel.waitForRoom(blocking) { false } }
         while channel.waitersForRoom == 0 { await Task.yield() }
         var reader = PacketSequence(channel: channel).makeAsyncIterator()
@@ -162,8 +163,8 @@ import VideoBase
         try await waited
     }
 
-    /// The main thread itself is known in scripts/test-dependent.sh: here the main actor runs on other threads.
+    /// scripts/test-dependent.sh tests the main thread itself: here the main actor runs on other threads.
     @Test func otherThreadsAreNotTheMainThread() async throws {
-        #expect(try await SerialThread().run { _ in BlockingCall(on: nil).isOnMainThread() } == false)
+        #expect(try await SerialThread("test").run { _ in BlockingCall(on: nil).isOnMainThread() } == false)
     }
 }

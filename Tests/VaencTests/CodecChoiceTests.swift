@@ -6,7 +6,7 @@ import VAAPI
 
 @testable import Vaenc
 
-/// Which codec is taken where none is asked for, and why.
+/// The choice of a codec that was not requested, and its reason.
 @Suite struct CodecChoiceTests {
     private static let size = VideoSize(width: 1280, height: 720)
 
@@ -20,13 +20,13 @@ import VAAPI
     private static func choose(
         _ capabilities: [Capability], profile: CodecProfile? = nil, size: VideoSize? = size, depth: Int = 8,
         isDepthAsked: Bool = false, container: OutputFormat? = nil
-    ) -> (codec: VideoCodec, why: String) {
+    ) -> (codec: VideoCodec, why: CodecReason) {
         CodecChoice.choose(
             profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container,
             on: DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities))
     }
 
-    @Test func hevcWhereTheDeviceEncodesWhatIsWanted() {
+    @Test func hevcIsChosenIfTheDeviceSupportsTheRequest() {
         let h264 = Self.capability(.h264High, from: 32, to: 4096)
         let main = Self.capability(.hevcMain, from: 128, to: 8192)
         let deep = Self.capability(.hevcMain10, from: 128, to: 8192)
@@ -42,13 +42,13 @@ import VAAPI
         var decodes = main
         decodes.entrypoint = "VLD"
         #expect(Self.choose([h264, decodes]).codec == .h264)
-        // Low power alone will do.
+        // Low-power encoding is sufficient.
         var low = main
         low.entrypoint = "EncSliceLP"
         #expect(Self.choose([h264, low]).codec == .hevc)
     }
 
-    @Test func wishesAndContainersComeFirst() {
+    @Test func requestsAndContainersPrecedeTheDevice() {
         let main = Self.capability(.hevcMain, from: 128, to: 8192)
         #expect(Self.choose([main], profile: .h264Main) == (.h264, "the profile asked for"))
         #expect(Self.choose([], profile: .hevcMain10).codec == .hevc)
@@ -59,8 +59,8 @@ import VAAPI
         }
     }
 
-    /// What only one codec has, decides: a wish outweighs the default.
-    @Test func wishesDecide() {
+    /// An option that only one codec has decides: a request overrides the default.
+    @Test func codecSpecificOptionsDecide() {
         func bound(_ change: (inout EncoderConfiguration) -> Void) -> VideoCodec? {
             var wishes = EncoderConfiguration(size: Self.size)
             change(&wishes)
@@ -72,24 +72,24 @@ import VAAPI
         #expect(bound { $0.entropy = .cavlc } == .h264 && bound { $0.entropy = .cabac } == .h264)
         #expect(bound { $0.transform8x8 = false } == .h264)
         #expect(bound { $0.bitDepth = 10 } == .hevc && bound { $0.bitDepth = 8 } == nil)
-        // By the standards' tables of levels.
+        // From the tables of levels in the standards.
         for level in [9, 11, 12, 13, 22, 32, 42] { #expect(bound { $0.level = level } == .h264, "\(level)") }
         for level in [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62] { #expect(bound { $0.level = level } == nil, "\(level)") }
         #expect(bound { $0.slices = 4; $0.intraRefresh = true; $0.temporalLayers = 3; $0.bFrames = 3 } == nil)
     }
 
-    @Test func softwareTakesHEVCForTenBitsAlone() {
+    @Test func softwareChoosesHEVCOnlyForTenBits() {
         let software = DeviceReport(kind: .software, usable: true)
         #expect(CodecChoice.choose(size: Self.size, on: software).codec == .h264)
         #expect(CodecChoice.choose(size: Self.size, depth: 10, on: software).codec == .hevc)
     }
 
-    /// From the vendors' drivers' own answers: who encodes HEVC Main at 720p, and Main 10.
-    @Test(arguments: Personality.all) func everyPersonality(_ name: String?) throws {
+    /// The expected support of HEVC Main at 720p, and of Main 10, is from the vendors' drivers.
+    @Test(arguments: Personality.all) func personalitiesMatchTheirDrivers(_ name: String?) throws {
         let display = try ReferenceDisplay.open(name.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
         let none = ["i965-1616", "i965-1916", "i965-3E92", "i965-5916", "iHD-1912", "iHD-3E92", "iHD-5916"]
-        // Skylake, and Raven Ridge.
+        // Skylake and Raven Ridge support only 8 bits.
         let eightBits = ["iHDnonfree-1912", "radeonsi-raven", "radeonsi25-raven"]
         let choice = CodecChoice.choose(size: Self.size, on: report)
         let hasHEVC = !none.contains(name ?? "")
@@ -99,11 +99,11 @@ import VAAPI
         #expect(deep.codec == (hasHEVC && !eightBits.contains(name ?? "") ? .hevc : .h264), "\(deep.why)")
         #expect(CodecChoice.choose(size: Self.size, container: .flv, on: report).codec == .h264)
         let probe = Devices.defaultChoice(among: [report], asked: .reference)
-        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.contains(CodecChoice.choose(on: report).why))
+        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.contains("\(CodecChoice.choose(on: report).why)"))
     }
 
-    /// A session that is asked for nothing takes the choice, and says so.
-    @Test func sessionsTakeTheChoice() throws {
+    /// Without a request, a session uses the choice and reports it.
+    @Test func sessionUsesAndReportsTheChoice() throws {
         var configuration = Pictures.configuration()
         #expect(configuration.wantedCodec == nil)
         for (format, device, codec) in [
@@ -117,10 +117,10 @@ import VAAPI
             #expect(description.codec == codec && description.profile.bitDepth == format.bitDepth)
             #expect(session.choice.codec == description.codec)
             let entry = try #require(description.effective.first { $0.option == "codec" })
-            #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == session.choice.codecWhy)
+            #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == "\(session.choice.codecReason)")
             #expect(description.effective.filter { $0.option == "codec" }.count == 1)
             #expect(configuration.wantedCodec == nil && session.configuration.wantedCodec == nil)
-            // What the session has chosen shows, and is no wish: the configurations are equal.
+            // The chosen codec is visible but is no request: the configurations are equal.
             #expect(session.configuration.codec == codec && session.configuration == configuration)
         }
         configuration.inputFormat = .nv12
@@ -131,7 +131,8 @@ import VAAPI
         #expect(entry.asked == "hevc" && entry.used == "hevc" && entry.why == "asked")
     }
 
-    /// Packets have the codec of the format that they are of, over a swap too; a property that decides the codec shows at once.
+    /// Packets have the codec of their format, also after a swap. A property that decides the codec takes effect at
+    /// once.
     @Test func packetsHaveTheirCodec() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
         #expect(session.configuration.codec == .hevc)

@@ -4,7 +4,7 @@ import Testing
 import VAAPI
 import Vaenc
 
-/// The library as its users call it, on the reference driver and in software, judged by foreign decoders.
+/// The library's public API, on the reference driver and in software, judged by foreign decoders.
 @Suite struct CompressionSessionTests {
     private static let size = VideoSize(width: 96, height: 80)
 
@@ -23,7 +23,7 @@ import Vaenc
         try Fixture.carphone.frames(10, width: Self.size.width, height: Self.size.height)
     }
 
-    /// Copies an I420 picture into a buffer of the session's, which is NV12, and I420 for libx265.
+    /// Copies an I420 picture into a buffer of the session, which is NV12, or I420 for libx265.
     private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
         try buffer.withUnsafePlanes { planes in
             try #require((planes.format == .nv12 || planes.format == .i420) && planes.size == Self.size)
@@ -63,9 +63,9 @@ import Vaenc
         }
     }
 
-    /// The flow of the documentation: a task that draws and encodes, a task that reads packets.
+    /// The flow of the documentation: one task draws and encodes, another reads packets.
     @Test(arguments: [DeviceSelector.reference, .software], VideoCodec.allCases)
-    func tasksEncodeAndRead(_ device: DeviceSelector, _ codec: VideoCodec) async throws {
+    func tasksEncodeAndReadConcurrently(_ device: DeviceSelector, _ codec: VideoCodec) async throws {
         let source = try source()
         let session = try CompressionSession(configuration: configuration(codec), device: device)
         let reader = Task {
@@ -91,8 +91,8 @@ import Vaenc
         judge(packets, against: source)
     }
 
-    /// A caller's own picture, in I420, is copied and converted.
-    @Test(arguments: VideoCodec.allCases) func foreignBuffersAreTaken(_ codec: VideoCodec) throws {
+    /// The caller's own buffer is I420, which is copied and converted.
+    @Test(arguments: VideoCodec.allCases) func foreignBuffersAreAccepted(_ codec: VideoCodec) throws {
         let source = try source()
         let packets = PacketList()
         let session = try CompressionSession(configuration: configuration(codec), device: .reference) { packets.add($0) }
@@ -118,7 +118,7 @@ import Vaenc
         judge(try packets.values(), against: source)
     }
 
-    @Test(arguments: VideoCodec.allCases) func forcedKeyFramesStandWhereAsked(_ codec: VideoCodec) throws {
+    @Test(arguments: VideoCodec.allCases) func forcedKeyFramesAreAtTheRequestedFrames(_ codec: VideoCodec) throws {
         let source = try source()
         let packets = PacketList()
         var configuration = configuration(codec)
@@ -155,7 +155,7 @@ import Vaenc
         session.invalidate()
     }
 
-    @Test func anInvalidatedSessionRefuses() throws {
+    @Test func invalidatedSessionRefusesCalls() throws {
         let session = try CompressionSession(configuration: configuration(), device: .reference) { _ in }
         let buffer = try session.makePixelBuffer()
         session.invalidate()
@@ -173,8 +173,8 @@ import Vaenc
         session.invalidate()
     }
 
-    /// Sessions of both codecs, many at once.
-    @Test func manySessionsAtOnce() async throws {
+    /// Several sessions of both codecs run at once.
+    @Test func concurrentSessionsMakeEqualStreams() async throws {
         let source = try source()
         try await withThrowingTaskGroup(of: [EncodedPacket].self) { group in
             for index in 0..<6 {
@@ -205,7 +205,7 @@ import Vaenc
         }
     }
 
-    /// NAL unit by NAL unit, the stream is the same.
+    /// The stream is the same if it is delivered NAL unit by NAL unit.
     @Test(.timeLimit(.minutes(60)), arguments: VideoCodec.allCases) func unitsMakeUpThePackets(_ codec: VideoCodec) throws {
         let packets = PacketList()
         let configuration = Pictures.configuration(codec: codec)

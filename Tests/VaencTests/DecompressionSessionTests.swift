@@ -1,9 +1,10 @@
 import Testing
 import TestOracles
+import Threads
 import Vaenc
 import VideoBase
 
-/// Decoding as a user of the library has it; DecodeSessionTests have the streams.
+/// Decoding by the public API. DecodeSessionTests cover the streams.
 @Suite struct DecompressionSessionTests {
     private func stream() throws -> (bytes: [UInt8], frames: [PlanarFrame]) {
         let frames = try Fixture.carphone.frames(12, width: 96, height: 80)
@@ -19,7 +20,7 @@ import VideoBase
         }
     }
 
-    @Test func outputsAreReadWhileTheyCome() async throws {
+    @Test func outputsAreReadDuringDecoding() async throws {
         let (bytes, expected) = try stream()
         let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software, capacity: 2)
         let reader = Task { () -> [[UInt8]] in
@@ -38,8 +39,8 @@ import VideoBase
         #expect(try await (reader.value == expected.map { Array($0.luma) }) as Bool)
     }
 
-    /// A picture that was read keeps no surface: a reader slower than the device gets every one, though there are more than the
-    /// device has surfaces.
+    /// A picture that was read does not hold its surface: a slow reader gets every picture, although there are more
+    /// than surfaces.
     @Test(.timeLimit(.minutes(5))) func slowReadersGetEveryPicture() async throws {
         let frames = try Fixture.carphone.frames(80, width: 64, height: 64)
         let units = try ForeignEncoder.x264(frames, options: "qp=30:keyint=30:bframes=0:threads=1")
@@ -58,8 +59,8 @@ import VideoBase
         #expect(try await reader.value == 80)
     }
 
-    /// Bad data and an invalid session are told apart.
-    @Test func errorsSayWhatIsWrong() throws {
+    /// Bad data and an invalid session have different error categories.
+    @Test func errorsHaveTheirCategory() throws {
         let (bytes, expected) = try stream()
         let count = Counter()
         let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software) { result in
@@ -70,7 +71,7 @@ import VideoBase
         try session.decode(bytes, presentation: .zero)
         try session.finish()
         #expect(count.value == expected.count)
-        // A new start.
+        // Decoding starts again.
         try session.decode(bytes, presentation: .zero)
         try session.finish()
         #expect(count.value == expected.count * 2 && session.statistics.pending == 0)
@@ -96,9 +97,9 @@ import VideoBase
         }
     }
 
-    /// Pictures that are held keep all of a device's surfaces: who waits for one is woken by cancellation and by the session's
-    /// end, and goes on when a picture is dropped. Nothing is lost.
-    @Test(arguments: ["cancel", "invalidate", "drop"]) func aWaitForASurfaceEnds(_ by: String) async throws {
+    /// The caller holds pictures with all of the device's surfaces. A wait for a surface ends by cancellation, by the
+    /// end of the session, or when a picture is released. No picture is lost.
+    @Test(arguments: ["cancel", "invalidate", "drop"]) func waitForASurfaceEnds(_ by: String) async throws {
         let frames = try Fixture.carphone.frames(60, width: 96, height: 80)
         let bytes = try ForeignEncoder.x264(frames, options: "qp=40:keyint=60:bframes=0:threads=1")
         let held = Monitor([DecodedFrame]())
@@ -107,11 +108,11 @@ import VideoBase
         }
         let decoding = Task { try await session.decode(bytes, presentation: .zero) }
         while held.withLock({ $0.count }) < 20 { try await Task.sleep(for: .milliseconds(1)) }
-        // It waits by now, or will.
+        // The call waits now, or will soon.
         try await Task.sleep(for: .milliseconds(50))
         switch by {
         case "cancel":
-            // It was taken: the call returns, and the work goes on without it.
+            // The data was accepted: the call returns, and decoding continues.
             decoding.cancel()
             try await decoding.value
             held.withLock { $0 = [] }
@@ -133,7 +134,7 @@ import VideoBase
     }
 
     private func dropAll(_ held: Monitor<[DecodedFrame]>, until count: Int, of session: DecompressionSession) async throws {
-        // Those that wait for their place come with the end.
+        // Pictures that wait for reordering are output at the end.
         while session.statistics.delivered < count - 8 {
             held.withLock { $0 = [] }
             try await Task.sleep(for: .milliseconds(1))

@@ -26,7 +26,7 @@ import Vaenc
         #expect(category { try open(.reference) { $0.qp = 99 } } == .usage)
     }
 
-    /// What differs from the request is listed, and `strict` refuses it.
+    /// A difference from the request is listed, and `strict` refuses it.
     @Test(arguments: [(VideoCodec.h264, "4"), (.hevc, "1")]) func differencesAreListed(_ codec: VideoCodec, _ used: String) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.codec = codec
@@ -36,7 +36,7 @@ import Vaenc
         let entry = try session.encoderDescription.effective.first { $0.option == "slices" }
         session.invalidate()
         #expect(entry?.asked == "50")
-        // A slice has a row of blocks: of 16 samples in H.264, of 64 here in HEVC.
+        // A slice has at least a row of blocks, which have 16 samples in H.264 and 64 in HEVC here.
         #expect(entry?.used == used)
         #expect(entry?.differs == true)
         configuration.strict = true
@@ -46,8 +46,8 @@ import Vaenc
         } == .unavailable)
     }
 
-    /// A wish that the mode leaves unused is a difference too.
-    @Test func unusedWishesAreDifferences() throws {
+    /// A request that the mode does not use is a difference too.
+    @Test func unusedRequestsAreDifferences() throws {
         for change: (inout EncoderConfiguration) -> Void in [
             { $0.bitrate = BitsPerSecond(500_000); $0.rateControl = .vbr },
             { $0.quality = 20 },
@@ -59,8 +59,8 @@ import Vaenc
         }
     }
 
-    /// Where no hardware works, `auto` takes software and says so; `requireHardware` refuses.
-    @Test func autoFallsBackAloud() throws {
+    /// If no hardware works, `auto` falls back to software with a notice, and `requireHardware` refuses.
+    @Test func autoFallsBackWithANotice() throws {
         let hardware = DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(.h264) }
         var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
         configuration.qp = 30
@@ -75,7 +75,7 @@ import Vaenc
         }
     }
 
-    @Test func requiredHardwareIsNoSoftware() {
+    @Test func requiredHardwareExcludesSoftware() {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.qp = 30
         #expect(category {
@@ -83,7 +83,7 @@ import Vaenc
         } == .unavailable)
     }
 
-    @Test func reportsNameEveryDevice() throws {
+    @Test func reportsListEveryDevice() throws {
         let reports = Devices.reports()
         let reference = try #require(reports.first { $0.kind == .reference })
         #expect(reference.usable)

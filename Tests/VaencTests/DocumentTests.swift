@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 @testable import Vaenc
 
-/// The pages name what is there.
+/// The documentation names only existing declarations.
 @Suite struct DocumentTests {
     private func text(_ path: String) throws -> String {
         String(decoding: try Files.read(Checkout.root + "/" + path), as: UTF8.self)
@@ -14,9 +14,9 @@ import Testing
             .joined()
     }
 
-    /// In docs/VIDEOTOOLBOX.md, what stands in backticks and is no name of Apple's is a property or a member that the
-    /// library has, and every property is mapped.
-    @Test func theMapNamesWhatThereIs() throws {
+    /// In docs/VIDEOTOOLBOX.md, each name in backticks other than Apple's is a property or member of the library, and
+    /// every property is mapped.
+    @Test func videoToolboxMapNamesExistingMembers() throws {
         let page = try text("docs/VIDEOTOOLBOX.md")
         let code = try sources(["Vaenc", "VideoBase", "VAAPI"])
         var properties: Set<String> = []
@@ -45,8 +45,8 @@ import Testing
         #expect(properties.subtracting(mapped) == [], "not on the page")
     }
 
-    /// Each row of the page says something of ours, or why there is nothing.
-    @Test func everyRowIsAnswered() throws {
+    /// Each row of the page has an equivalent, or the reason why there is none.
+    @Test func everyVideoToolboxRowHasAnAnswer() throws {
         let rows = try text("docs/VIDEOTOOLBOX.md").split(separator: "\n").filter { $0.hasPrefix("| `") || $0.hasPrefix("| a ") }
         #expect(rows.count > 130)
         for row in rows {
@@ -72,7 +72,7 @@ import Testing
         let known = Set(options.matches(of: #/"([^"`]+)": "(?:vaenc [a-z]+ )?--/#).map { String($0.1) })
         let commands = ["dmesg", "make install", "vaenc probe", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
         let declarations = try sources(["VideoBase", "MediaFiles", "Capture", "Vaenc"])
-        // A program has PreviewWindow for the option.
+        // In programs, PreviewWindow replaces the option.
         for name in known where !name.contains(".") && !name.contains(":") && name != "preview" {
             let isDeclared = ["var \(name)", "let \(name)", " \(name): ", "(\(name): ", "enum \(name)", "struct \(name)"].contains { declarations.contains($0) }
             #expect(isDeclared, "\(name)")

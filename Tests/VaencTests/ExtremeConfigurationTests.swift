@@ -4,9 +4,9 @@ import Testing
 import VAAPI
 import Vaenc
 
-/// Configurations of all sizes at the library's door: an error with a remedy, or a stream. A trap would end this program.
+/// Extreme configurations through the public API: an error with a remedy, or a stream. A trap would end this program.
 @Suite(.timeLimit(.minutes(60))) struct ExtremeConfigurationTests {
-    @Test(arguments: [DeviceSelector.reference, .software]) func anErrorOrAStream(_ device: DeviceSelector) throws {
+    @Test(arguments: [DeviceSelector.reference, .software]) func extremeConfigurationGivesAnErrorOrAStream(_ device: DeviceSelector) throws {
         var random = ExtremeValues.Random(seed: device == .software ? 5 : 3)
         var streams = 0
         var refused = 0
@@ -14,7 +14,7 @@ import Vaenc
             var configuration = random.configuration()
             if index % 3 == 0 { configuration.wantedCodec = index % 2 == 0 ? .h264 : .hevc }
             let change = random.change()
-            // A constant rate of gigabits is right to be filled up, and slow.
+            // A constant rate of gigabits is filled up correctly, but slowly.
             if configuration.rateControl == .cbr, (configuration.bitrate?.value ?? 0) > 100_000_000 { continue }
             let packets = PacketList()
             do {
@@ -27,7 +27,7 @@ import Vaenc
                             #expect([.usage, .unavailable].contains(error.category), "\(index): \(error)")
                         }
                         for value in ExtremeValues.integers where device == .reference {
-                            // Frames that never were.
+                            // These frames do not exist.
                             if !(0..<4).contains(value) { try? session.invalidateReferences(displayIndices: [value]) }
                         }
                     }

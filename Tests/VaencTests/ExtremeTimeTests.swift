@@ -3,14 +3,14 @@ import Testing
 import VAAPI
 @testable import Vaenc
 
-/// Times of all sizes at the session's door: taken and counted with, or refused with a remedy.
+/// Extreme times through the public API: accepted and handled, or refused with a remedy.
 @Suite(.timeLimit(.minutes(60))) struct ExtremeTimeTests {
     private static let values: [Int64] = [
         .min, .min + 1, -(1 << 62), -(1 << 62) + 1, -(1 << 40), -1, 0, 1, 1 << 40, (1 << 62) - 1, 1 << 62, .max - 1, .max,
     ]
     private static let scales: [Int32] = [.min, -1, 0, 1, 25, 999, 90_000, 1_000_000_000, .max]
 
-    /// From the definition, in arithmetic that cannot overflow.
+    /// Returns whether a time is accepted, by the definition, in arithmetic that cannot overflow.
     private func isTaken(_ time: MediaTime) -> Bool {
         let magnitude = Int128(time.value.magnitude)
         return time.timescale > 0 && magnitude < 1 << 62 && magnitude < Int128(time.timescale) << 40
@@ -23,8 +23,8 @@ import VAAPI
         return configuration
     }
 
-    /// Each alone as the first frame of a session, with another soon after it.
-    @Test(arguments: [DeviceSelector.reference, .software]) func first(_ device: DeviceSelector) async throws {
+    /// Each value is tried in every time scale, from the first frame of a session on.
+    @Test(arguments: [DeviceSelector.reference, .software]) func extremePresentationTimesAreAcceptedOrRefused(_ device: DeviceSelector) async throws {
         var taken = 0
         for (index, value) in Self.values.enumerated() {
             let session = try CompressionSession(
@@ -59,7 +59,7 @@ import VAAPI
         #expect(taken > 15)
     }
 
-    @Test(arguments: [DeviceSelector.reference, .software]) func durations(_ device: DeviceSelector) async throws {
+    @Test(arguments: [DeviceSelector.reference, .software]) func extremeDurationsAreAcceptedOrRefused(_ device: DeviceSelector) async throws {
         let session = try CompressionSession(configuration: configuration(0, Rational(25)), device: device)
         var count = 0
         for value in Self.values {
@@ -82,8 +82,8 @@ import VAAPI
         session.invalidate()
     }
 
-    /// The times of a format that begins before the last one's decoding times have ended, at both ends of the line.
-    @Test(arguments: [-(1 << 40) + 1, 1 << 39]) func overASwap(_ start: Int64) async throws {
+    /// A new format begins before the last decoding times of the old one, at both ends of the range.
+    @Test(arguments: [-(1 << 40) + 1, 1 << 39]) func extremeTimesIncreaseOverASwap(_ start: Int64) async throws {
         let session = try CompressionSession(configuration: configuration(0, Rational(25)), device: .reference)
         func encode(_ index: Int64) throws {
             try session.encode(try session.makePixelBuffer(), presentation: MediaTime(value: start + index, timescale: 1))

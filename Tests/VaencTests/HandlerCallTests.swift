@@ -1,12 +1,14 @@
 import TestOracles
 import Testing
+import Threads
 import VAAPI
 @testable import Vaenc
 import VideoBase
 
-/// What a handler may call of its session: calls that would wait for the handler throw, and nothing waits without end.
+/// Calls that a handler makes to its session: a call that would wait for the handler throws, and nothing blocks
+/// forever.
 @Suite(.timeLimit(.minutes(5))) struct HandlerCallTests {
-    /// A session that its handler finds, and what came of the handler's calls: "done", or the error.
+    /// A session that its handler can access, and the results of the handler's calls: "done", or the error.
     private final class Calls<Session: Sendable>: Sendable {
         private let state = Monitor<(session: Session?, results: [String: String])>((nil, [:]))
 
@@ -24,10 +26,10 @@ import VideoBase
 
     private static let wouldWait = "the session's handler made a call that may wait for that handler"
 
-    /// Runs `body` on a thread of its own: one that hangs is an error and does not hold up the test.
+    /// Runs `body` on a separate thread. A blocked call is an error and does not block the test.
     private func run(_ body: @escaping @Sendable () throws -> Void) throws {
         let end = Monitor<Result<Void, any Error>?>(nil)
-        let thread = SerialThread()
+        let thread = SerialThread("test")
         thread.add {
             let result = Result { try body() }
             end.withLock { $0 = result }
@@ -53,7 +55,7 @@ import VideoBase
             calls.note("invalidateReferences") { try session.invalidateReferences(displayIndices: [0]) }
             calls.note("encoderDescription") { _ = try session.encoderDescription }
             calls.note("EncoderID") { _ = try session.value(named: "EncoderID") }
-            // These do not wait.
+            // These calls do not wait.
             calls.note("counts") {
                 _ = (session.choice, session.configuration, session.unreadPacketCount)
                 let counts = session.statistics
@@ -75,14 +77,14 @@ import VideoBase
             #expect(harmless.contains(name) ? !result.contains("handler") : result.hasPrefix(Self.wouldWait), "\(name): \(result)")
         }
         #expect(session.statistics.delivered == 3)
-        // Outside the handler all is as before.
+        // Outside the handler, the calls work.
         #expect(try session.encoderDescription.size == Pictures.size)
         calls.keep(nil)
         session.invalidate()
     }
 
-    /// A swap waits for the packets, and so for the handler.
-    @Test func aChangeDuringASwapThrows() throws {
+    /// A swap waits for the packets, so it waits for the handler.
+    @Test func changeInTheHandlerDuringASwapThrows() throws {
         let calls = Calls<CompressionSession>()
         var configuration = Pictures.configuration()
         configuration.bFrames = 3
@@ -92,7 +94,7 @@ import VideoBase
         }
         calls.keep(session)
         try run {
-            // The second one waits for those that would make its group whole.
+            // The second frame waits for the rest of its group.
             try Pictures.encode(0..<2, on: session)
             try session.swap(to: Pictures.configuration())
             try Pictures.encode(2..<3, on: session)
@@ -105,7 +107,6 @@ import VideoBase
         session.invalidate()
     }
 
-    /// A handler may end its session.
     @Test(arguments: [DeviceSelector.reference, .software])
     func invalidateInTheHandlerReturns(_ device: DeviceSelector) throws {
         let calls = Calls<CompressionSession>()
@@ -122,7 +123,7 @@ import VideoBase
         calls.keep(nil)
     }
 
-    @Test func aDecodingHandlerMustNotDecode() throws {
+    @Test func decodingInADecodingHandlerThrows() throws {
         let frames = try Fixture.carphone.frames(3, width: 96, height: 80)
         let bytes = try ForeignEncoder.x264(frames, options: "qp=30:bframes=0:threads=1")
         let calls = Calls<DecompressionSession>()
@@ -147,8 +148,8 @@ import VideoBase
         session.invalidate()
     }
 
-    /// A muxer's completion runs on the thread that `stop` waits for.
-    @Test func aMuxersCompletionMustNotStopIt() throws {
+    /// A muxer's completion handler runs on the thread that `stop` waits for.
+    @Test func stopInAMuxersCompletionThrows() throws {
         let calls = Calls<MediaMuxer>()
         let muxer = MediaMuxer(MediaMuxer.Configuration(output: "never-started.mp4"))
         try run {

@@ -1,7 +1,7 @@
 import Synchronization
 import Vaenc
 
-/// Collects what a session hands out.
+/// Collects the results of a session.
 final class PacketList: Sendable {
     private let results = Mutex<[Result<EncodedPacket, any Error>]>([])
 

@@ -2,7 +2,7 @@ import Testing
 import VAAPI
 @testable import Vaenc
 
-/// One reader at a time, bounded, with nothing lost: whoever is slow, leaves, is cancelled or comes twice.
+/// One reader at a time, a bounded queue, and no loss, with readers that are slow, leave, are cancelled or come twice.
 @Suite(.timeLimit(.minutes(60))) struct PacketReadingTests {
     private func session(capacity: Int) throws -> CompressionSession {
         try CompressionSession(configuration: Pictures.immediate(), device: .reference, packetCapacity: capacity)
@@ -14,8 +14,8 @@ import VAAPI
         return buffer
     }
 
-    /// Nothing fits into less than one; a time that is none has no frames before it.
-    @Test(arguments: [0, -1, Int.min]) func wrongBounds(_ number: Int) throws {
+    /// A capacity below one is refused, and so is an invalid time.
+    @Test(arguments: [0, -1, Int.min]) func wrongCapacityAndTimeAreRefused(_ number: Int) throws {
         #expect(category { _ = try self.session(capacity: number) } == .usage)
         #expect(category { _ = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software, capacity: number) } == .usage)
         let session = try session(capacity: 3)
@@ -26,7 +26,7 @@ import VAAPI
         session.invalidate()
     }
 
-    /// `encode` waits while the packets are full, and goes on when one was read.
+    /// `encode` waits while the queue is full, and continues when a packet was read.
     @Test func encodeWaitsForItsReader() async throws {
         let session = try session(capacity: 3)
         let channel = try #require(session.channel)
@@ -44,9 +44,9 @@ import VAAPI
         _ = Pictures.decode(packets)
     }
 
-    /// Everything else goes on beside an `encode` that waits for a reader, and means the frames taken before.
+    /// Other calls proceed while an `encode` waits for a reader, and apply to the earlier frames.
     @Test(arguments: [DeviceSelector.reference, .software])
-    func othersGoOnBesideAWaitingEncode(_ device: DeviceSelector) async throws {
+    func otherCallsProceedDuringAWaitingEncode(_ device: DeviceSelector) async throws {
         let session = try CompressionSession(
             configuration: Pictures.immediate(), device: device, packetCapacity: 2)
         let channel = try #require(session.channel)
@@ -66,7 +66,7 @@ import VAAPI
         #expect(channel.waitersForRoom == 1)
         var counts = session.statistics
         #expect(counts.taken == 2 && counts.delivered == 2 && counts.pending == 0 && counts.dropped == 0)
-        // The order among frames stays.
+        // The order of frames is kept.
         let second = Task { try await session.encode(buffers[1], presentation: Pictures.time(3)) }
         var packets = try await read(2, of: session)
         try await first.value
@@ -80,8 +80,8 @@ import VAAPI
         #expect(packets.map(\.formatIndex) == [0, 0, 1, 1])
     }
 
-    /// However slow the reader, no more packets wait than were allowed, and all arrive.
-    @Test(arguments: [1, 2, 7]) func aSlowReaderBoundsWhatWaits(_ capacity: Int) async throws {
+    /// With a slow reader, no more packets than the capacity wait, and all arrive.
+    @Test(arguments: [1, 2, 7]) func slowReaderLimitsQueuedPackets(_ capacity: Int) async throws {
         let session = try session(capacity: capacity)
         let producer = Task {
             for index in 0..<40 {
@@ -92,7 +92,7 @@ import VAAPI
         var packets: [EncodedPacket] = []
         for try await packet in session.packets {
             packets.append(packet)
-            // The reader takes longer than the encoder: until it fills up again, or has ended.
+            // The reader waits until the queue is full again, or the encoder has ended.
             await until { session.unreadPacketCount >= capacity || session.statistics.delivered == 40 }
             #expect(session.unreadPacketCount <= capacity)
         }
@@ -100,7 +100,7 @@ import VAAPI
         #expect(packets.map(\.displayIndex) == Array(0..<40))
     }
 
-    @Test func aCancelledEncodeTakesNothing() async throws {
+    @Test func cancelledEncodeAcceptsNoFrame() async throws {
         let session = try session(capacity: 2)
         let channel = try #require(session.channel)
         try Pictures.encode(0..<2, on: session)
@@ -110,7 +110,7 @@ import VAAPI
         await #expect(throws: CancellationError.self) { try await third.value }
         #expect(session.statistics.taken == 2)
         var packets = try await read(2, of: session)
-        // The same time again: it was not taken. All buffers are there.
+        // The same time is used again, as the frame was not accepted. All buffers are available.
         try Pictures.encode(2..<3, on: session)
         packets += try await read(1, of: session)
         session.invalidate()
@@ -118,8 +118,8 @@ import VAAPI
         #expect(packets.map(\.displayIndex) == [0, 1, 2])
     }
 
-    /// What was cancelled before its turn is not done, while the call before it goes on.
-    @Test func aCallCancelledInTheQueueIsNotMade() async throws {
+    /// A call that is cancelled in the queue is not made, and the call before it continues.
+    @Test func callCancelledInTheQueueIsNotMade() async throws {
         let session = try session(capacity: 1)
         let channel = try #require(session.channel)
         try Pictures.encode(0..<1, on: session)
@@ -135,7 +135,7 @@ import VAAPI
         session.invalidate()
     }
 
-    @Test func aReaderThatLeavesLeavesTheRest() async throws {
+    @Test func readerThatLeavesKeepsTheRest() async throws {
         let session = try session(capacity: 16)
         try Pictures.encode(0..<6, on: session)
         session.invalidate()
@@ -148,8 +148,8 @@ import VAAPI
         #expect(packets.map(\.displayIndex) == Array(0..<6))
     }
 
-    /// Where the reader went away for good, `encode` says so instead of waiting for ever; a new reader mends it.
-    @Test func encodeTellsThatTheReaderHasGone() async throws {
+    /// If the reader has left, `encode` throws instead of waiting forever. With a new reader it works again.
+    @Test func encodeReportsAMissingReader() async throws {
         let session = try session(capacity: 2)
         try Pictures.encode(0..<2, on: session)
         #expect(try await read(1, of: session).count == 1)
@@ -162,7 +162,7 @@ import VAAPI
         session.invalidate()
     }
 
-    @Test func aSecondReaderIsRefused() async throws {
+    @Test func secondReaderIsRefused() async throws {
         let session = try session(capacity: 4)
         let channel = try #require(session.channel)
         let first = Task { try await read(1, of: session) }
@@ -174,7 +174,7 @@ import VAAPI
         session.invalidate()
     }
 
-    @Test func aCancelledReaderLosesNothing() async throws {
+    @Test func cancelledReaderLosesNoPacket() async throws {
         let session = try session(capacity: 4)
         let channel = try #require(session.channel)
         let reader = Task { try await read(1, of: session) }
@@ -186,8 +186,8 @@ import VAAPI
         #expect(try await read(9, of: session).map(\.displayIndex) == [0, 1, 2])
     }
 
-    /// An error ends the packets: after those that came out, once.
-    @Test func anErrorComesLast() async throws {
+    /// An error ends the sequence: once, after the earlier packets.
+    @Test func errorEndsThePacketSequence() async throws {
         let channel = PacketChannel(capacity: 4)
         let packet = EncodedPacket(
             codec: .h264, bytes: [0], type: .idr, presentation: .zero, decode: .zero, displayIndex: 0, codingIndex: 0)

@@ -3,11 +3,11 @@ import Testing
 import VAAPI
 import Vaenc
 
-/// Sessions and pictures for tests, small.
+/// Makes small configurations and pictures for tests.
 enum Pictures {
     static let size = VideoSize(width: 96, height: 80)
 
-    /// - Parameter codec: nil leaves it to the session.
+    /// - Parameter codec: The codec, or nil to let the session choose.
     static func configuration(_ size: VideoSize = size, codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: size)
         configuration.wantedCodec = codec
@@ -20,7 +20,7 @@ enum Pictures {
         return configuration
     }
 
-    /// Each packet is out when `encode` returns.
+    /// Returns a configuration with which each packet is delivered before `encode` returns.
     static func immediate(codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = configuration(codec: codec)
         configuration.lowLatency = true
@@ -29,7 +29,7 @@ enum Pictures {
 
     static func time(_ index: Int) -> MediaTime { MediaTime(value: Int64(index), timescale: 25) }
 
-    /// A moving gradient, the same for the same index.
+    /// Draws a moving gradient, the same for the same index.
     static func draw(_ index: Int, into buffer: any PixelBuffer) throws {
         try buffer.withUnsafePlanes { planes in
             for y in 0..<planes.size.height {
@@ -60,19 +60,19 @@ enum Pictures {
         }
     }
 
-    /// What packets of one format, with the parameter sets at their head, are coded in: only HEVC has a video parameter
+    /// Returns the codec of packets of one format that start with the parameter sets: only HEVC has a video parameter
     /// set.
     static func codec(_ packets: some Sequence<EncodedPacket>) -> StreamCodec {
         let hasVideoParameterSet = packets.first { _ in true }?.units.contains { $0.first == 0x40 } ?? false
         return hasVideoParameterSet ? .hevc : .h264
     }
 
-    /// The type of a NAL unit: H.264 7.3.1, H.265 7.3.1.2.
+    /// Returns the type of a NAL unit: H.264 7.3.1, H.265 7.3.1.2.
     static func type(_ unit: [UInt8], _ codec: VideoCodec) -> UInt8 {
         codec == .h264 ? unit[0] & 31 : unit[0] >> 1 & 63
     }
 
-    /// What a foreign decoder makes of packets of one format.
+    /// Decodes packets of one format with libavcodec.
     static func decode(_ packets: [EncodedPacket], _ sourceLocation: SourceLocation = #_sourceLocation) -> [PlanarFrame] {
         let video = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes), codec: codec(packets))
         #expect(video.messages.isEmpty, "\(video.messages)", sourceLocation: sourceLocation)
@@ -81,7 +81,7 @@ enum Pictures {
     }
 }
 
-/// Reads so many packets.
+/// Reads `count` packets.
 func read(_ count: Int, of session: CompressionSession) async throws -> [EncodedPacket] {
     var packets: [EncodedPacket] = []
     if count == 0 { return packets }
@@ -92,10 +92,10 @@ func read(_ count: Int, of session: CompressionSession) async throws -> [Encoded
     return packets
 }
 
-/// Lets others run until it is so; a test's time limit ends it otherwise.
+/// Yields until the condition is true. Otherwise the test's time limit ends it.
 func until(_ isSo: () -> Bool) async { while !isSo() { await Task.yield() } }
 
-/// The category of the error that `body` throws; nil where it throws none that has one.
+/// Returns the category of the error that `body` throws, or nil.
 func category(_ body: () throws -> Void) -> ErrorCategory? {
     do {
         try body()

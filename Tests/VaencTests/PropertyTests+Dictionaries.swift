@@ -2,16 +2,16 @@ import Testing
 import VAAPI
 import Vaenc
 
-/// Properties set and read as dictionaries.
+/// Properties that are set and read as dictionaries.
 extension PropertyTests {
-    /// A dictionary is set as a whole: one refused value, of whatever kind, and the others are as before; before the first
-    /// frame and after it.
-    @Test(arguments: [DeviceSelector.reference, .software]) func dictionariesAreAllOrNone(_ device: DeviceSelector) throws {
+    /// A dictionary is set as a whole: if one value is refused, the others do not change, before the first frame and
+    /// after it.
+    @Test(arguments: [DeviceSelector.reference, .software]) func dictionaryIsSetCompletelyOrNotAtAll(_ device: DeviceSelector) throws {
         var configuration = Pictures.immediate()
         configuration.bitrate = BitsPerSecond(300_000)
         let session = try CompressionSession(configuration: configuration, device: device)
         let wrong: [[String: PropertyValue]] = [
-            // In the order of names, the refused one comes last.
+            // In the order of names, the refused value is the last one.
             ["AverageBitRate": 400_000, "ZZZ": 1], ["AverageBitRate": 400_000, "Width": 1],
             ["AverageBitRate": 400_000, "MaxAllowedFrameQP": 52], ["AverageBitRate": 400_000, "Profile": "none"],
             ["AverageBitRate": 400_000, "PixelAspectRatio": 0], ["AverageBitRate": 400_000, "Slices": "two"],
@@ -34,8 +34,8 @@ extension PropertyTests {
         session.invalidate()
     }
 
-    /// What one property decides for another holds in whatever order they are given.
-    @Test func dictionariesHaveNoOrder() throws {
+    /// The effect of one property on another does not depend on their order.
+    @Test func dictionaryOrderDoesNotMatter() throws {
         let session = try session()
         #expect(category { try session.set(["Transform8x8": true, "Profile": .string(CodecProfile.h264Main.rawValue)]) } == .unavailable)
         #expect(category { try session.set(["AverageBitRate": 30_000_000, "Level": 30]) } == .unavailable)
@@ -46,8 +46,7 @@ extension PropertyTests {
         session.invalidate()
     }
 
-    /// Stored and set again, a session is the same.
-    @Test func propertiesSurviveStorage() throws {
+    @Test func storedPropertiesRestoreTheConfiguration() throws {
         let first = try session()
         try first.set(.averageBitRate, to: BitsPerSecond(900_000))
         try first.set(.dataRateLimits, to: [DataRateLimit(bytes: 200_000, seconds: 1), DataRateLimit(bytes: 1_000_000, seconds: 6)])

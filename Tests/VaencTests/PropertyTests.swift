@@ -4,7 +4,7 @@ import VAAPI
 @testable import Vaenc
 
 @Suite(.timeLimit(.minutes(60))) struct PropertyTests {
-    /// - Parameter codec: nil leaves it to the session.
+    /// - Parameter codec: The codec, or nil to let the session choose.
     func session(_ device: DeviceSelector = .reference, _ codec: VideoCodec? = nil) throws -> CompressionSession {
         var configuration = EncoderConfiguration(size: Pictures.size)
         configuration.wantedCodec = codec
@@ -12,10 +12,10 @@ import VAAPI
         return try CompressionSession(configuration: configuration, device: device)
     }
 
-    /// A value inside the property's range that is not what it has, of the property's type.
+    /// Returns a value of the property's type and range that differs from the current one.
     private func sample(_ property: SupportedProperty) -> PropertyValue {
         switch property.type {
-        // VideoToolbox's switches that are on unless turned off.
+        // These switches of VideoToolbox are on by default.
         case "boolean":
             if let only = property.choices?.first { return .bool(only == "true") }
             return .bool(!["AllowFrameReordering", "AllowTemporalCompression"].contains(property.name))
@@ -30,8 +30,8 @@ import VAAPI
         }
     }
 
-    /// What libx265 opens with, no more: a strict session takes it where nothing is reordered.
-    @Test(arguments: [(VideoCodec.h264, 16.0), (.hevc, 8.0)]) func referencesOfSoftware(_ codec: VideoCodec, _ most: Double) throws {
+    /// The maximum is what libx265 opens with. A strict session accepts it if no frames are reordered.
+    @Test(arguments: [(VideoCodec.h264, 16.0), (.hevc, 8.0)]) func softwareReferencesHaveTheListedMaximum(_ codec: VideoCodec, _ most: Double) throws {
         let session = try session(.software, codec)
         let listed = try session.supportedProperties.first { $0.name == "ReferenceBufferCount" }
         #expect(listed?.maximum == most)
@@ -43,8 +43,8 @@ import VAAPI
         session.invalidate()
     }
 
-    /// Code points that libx265 refuses are not listed, and are refused by name.
-    @Test(arguments: ["ColorPrimaries", "TransferFunction", "YCbCrMatrix"]) func coloursOfSoftware(_ name: String) throws {
+    /// Code points that libx265 refuses are not listed, and are refused with the property's name.
+    @Test(arguments: ["ColorPrimaries", "TransferFunction", "YCbCrMatrix"]) func softwareColorsExcludeUnsupportedCodePoints(_ name: String) throws {
         let session = try session(.software, .hevc)
         let choices = try session.supportedProperties.first { $0.name == name }?.choices ?? []
         #expect(choices.contains("9") && !choices.contains("3") && !choices.contains("254"))
@@ -55,9 +55,9 @@ import VAAPI
         session.invalidate()
     }
 
-    /// Every property of every device can be set before the first frame, and read back; of a wrong type it cannot.
+    /// Every property of every device can be set before the first frame and read back, but not with a wrong type.
     @Test(arguments: [DeviceSelector.reference, .software], [nil, .h264, .hevc] as [VideoCodec?])
-    func allCanBeSet(_ device: DeviceSelector, _ codec: VideoCodec?) throws {
+    func everyPropertyCanBeSet(_ device: DeviceSelector, _ codec: VideoCodec?) throws {
         let session = try session(device, codec)
         let supported = try session.supportedProperties
         #expect(supported.count > 40)
@@ -78,7 +78,7 @@ import VAAPI
             try session.set(named: property.name, to: nil)
             if let high = property.maximum {
                 let beyond: PropertyValue = property.type == "number" ? .number(high + 1) : .integer(Int(high) + 1)
-                // Of frame rates, one that no device takes.
+                // For frame rates, a value that no device supports.
                 let expected: ErrorCategory = property.type == "ratio" && high >= 1000 ? .usage : .unavailable
                 #expect(category { try session.set(named: property.name, to: beyond) } == expected, "\(property.name)")
             }
@@ -94,8 +94,8 @@ import VAAPI
         session.invalidate()
     }
 
-    /// What is set before the first frame is what is encoded with, as if it had stood in the configuration.
-    @Test(arguments: VideoCodec.allCases) func whatIsSetCounts(_ codec: VideoCodec) async throws {
+    /// A property that is set before the first frame has the same effect as in the configuration.
+    @Test(arguments: VideoCodec.allCases) func propertiesSetBeforeTheFirstFrameApply(_ codec: VideoCodec) async throws {
         let session = try session(.reference, codec)
         try await session.prepare()
         try session.set(.qp, to: 33)
@@ -121,8 +121,9 @@ import VAAPI
         _ = Pictures.decode(packets)
     }
 
-    /// While the session runs: what may change does, with no key frame; what may not is refused, and stays.
-    @Test(arguments: VideoCodec.allCases) func whatChangesWhileRunning(_ codec: VideoCodec) async throws {
+    /// While the session runs, changeable properties change without a key frame. Others are refused and keep their
+    /// values.
+    @Test(arguments: VideoCodec.allCases) func runningSessionChangesOnlyItsChangeableProperties(_ codec: VideoCodec) async throws {
         var configuration = Pictures.immediate(codec: codec)
         configuration.qp = 40
         let session = try CompressionSession(configuration: configuration, device: .reference)
@@ -136,7 +137,7 @@ import VAAPI
             #expect(category { try session.set(named: property.name, to: sample(property)) } == .usage, "\(property.name)")
             #expect(try session.value(named: property.name) == before, "\(property.name)")
         }
-        // A constant QP has no bit rate: nothing changes, of several not even the part that could.
+        // A constant QP has no bit rate: no property of the dictionary changes, not even the QP.
         #expect(category { try session.set(["QP": 10, "AverageBitRate": 1_000_000]) } == .unavailable)
         #expect(session.value(.qp) == 22 && session.value(.averageBitRate) == nil)
         try Pictures.encode(6..<7, on: session)
@@ -147,8 +148,8 @@ import VAAPI
         _ = Pictures.decode(packets)
     }
 
-    /// A device that can do less has fewer properties, and smaller ranges.
-    @Test func listsFollowTheDevice() throws {
+    /// A device with fewer features has fewer properties and smaller ranges.
+    @Test func propertyListFollowsTheDevice() throws {
         var report = try #require(Devices.reports(.reference).first)
         let full = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
         for index in report.capabilities.indices {
@@ -172,8 +173,8 @@ import VAAPI
         }
     }
 
-    /// HEVC has one entropy coder, one set of transforms, and two tiers; its profiles and levels are others.
-    @Test func listsFollowTheCodec() throws {
+    /// HEVC has one entropy coder, one set of transforms, and two tiers; its profiles and levels differ.
+    @Test func propertyListFollowsTheCodec() throws {
         let report = try #require(Devices.reports(.reference).first)
         func list(_ codec: VideoCodec, _ profile: CodecProfile? = nil) -> [String: SupportedProperty] {
             let all = Devices.supportedProperties(report, codec: codec, profile: profile)
@@ -190,14 +191,14 @@ import VAAPI
         #expect(list(.hevc, .hevcMain10).keys == hevc.keys)
     }
 
-    /// A session of the device's choice follows what is set: a profile or an option of the other codec's decides it.
-    @Test func theChoiceFollowsWhatIsSet() throws {
+    /// If the session chooses the codec, a profile or option of the other codec changes the choice.
+    @Test func codecChoiceFollowsTheProperties() throws {
         let session = try session()
         #expect(session.choice.codec == .hevc)
         try session.set(.profile, to: .h264Main)
         #expect(try session.supportedProperties.contains { $0.name == "H264EntropyMode" })
         #expect(try session.encoderDescription.profile == .h264Main)
-        #expect(session.choice.codec == .h264 && session.choice.codecWhy == "the profile asked for")
+        #expect(session.choice.codec == .h264 && session.choice.codecReason == .decided("the profile asked for"))
         try session.set(.profile, to: nil)
         #expect(try session.encoderDescription.profile == .hevcMain)
         try session.set(["H264EntropyMode": "cavlc", "Transform8x8": true])
@@ -208,7 +209,7 @@ import VAAPI
         session.invalidate()
     }
 
-    /// What no device takes is refused where it is set, by a usage error that says what to do.
+    /// A value that no device supports is refused at once, with a usage error and a remedy.
     @Test func wrongValuesAreRefusedWhenSet() throws {
         let session = try session()
         func refused(_ body: () throws -> Void) -> Bool {
@@ -244,7 +245,7 @@ import VAAPI
         session.invalidate()
     }
 
-    @Test func switchesOfVideoToolbox() throws {
+    @Test func videoToolboxSwitchesMapToNumbers() throws {
         let session = try session()
         try session.set(.allowFrameReordering, to: false)
         #expect(session.configuration.bFrames == 0)
@@ -257,7 +258,7 @@ import VAAPI
         #expect(
             session.serializableProperties
                 == ["ExpectedFrameRate": "25/1", "AllowFrameReordering": true, "AllowTemporalCompression": true])
-        // The number says the same, and more.
+        // The number includes the switch.
         try session.set(.bFrameCount, to: 0)
         #expect(session.value(.allowFrameReordering) == false)
         try session.set(.bFrameCount, to: nil)
@@ -281,8 +282,8 @@ import VAAPI
         session.invalidate()
     }
 
-    /// A contradiction shows when the encoder is settled, and can be mended.
-    @Test func contradictionsShowAtThePreparation() throws {
+    /// A contradiction is reported when the encoder is prepared, and can be corrected.
+    @Test func contradictionIsReportedByPrepare() throws {
         let session = try session()
         try session.set(.rateControl, to: .cbr)
         #expect(category { try session.prepare() } == .usage)

@@ -3,9 +3,9 @@ import VAAPI
 import Vaenc
 import VideoBase
 
-/// Completing what was handed in, and going on.
+/// Completing the accepted frames, and continuing.
 extension SessionEndTests {
-    @Test func flushTellsWhenAllIsOut() async throws {
+    @Test func flushCompletesAfterAllPackets() async throws {
         let packets = PacketList()
         var configuration = Pictures.configuration()
         configuration.asyncDepth = 4
@@ -28,7 +28,7 @@ extension SessionEndTests {
     }
 
     /// A cancelled wait for completion only stops waiting.
-    @Test func aCancelledCompletionStillCompletes() async throws {
+    @Test func cancelledCompletionStillCompletes() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
         try Pictures.encode(0..<4, on: session)
         let completion = Task { try await session.completeFrames() }
@@ -39,7 +39,7 @@ extension SessionEndTests {
         session.invalidate()
     }
 
-    @Test(arguments: VideoCodec.allCases) func refreshBeginsAnew(_ codec: VideoCodec) async throws {
+    @Test(arguments: VideoCodec.allCases) func refreshStartsWithAKeyFrame(_ codec: VideoCodec) async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(codec: codec), device: .reference)
         try Pictures.encode(0..<3, on: session)
         try await session.refresh()

@@ -1,11 +1,12 @@
 import Testing
+import Threads
 import VAAPI
 @testable import Vaenc
 import VideoBase
 
-/// Waiting for buffers, completing, and ending a session while others use it.
+/// Waiting for buffers, completing, and ending a session during concurrent use.
 @Suite(.timeLimit(.minutes(60))) struct SessionEndTests {
-    /// All buffers of a session: with one frame in flight and no B frames, two; in software, three.
+    /// Takes all buffers of a session: with one frame in flight and no B frames, two; in software, three.
     private func hold(_ session: CompressionSession) async throws -> [any PixelBuffer] {
         var held: [any PixelBuffer] = []
         for _ in 0..<(session.choice.kind == .software ? 3 : 2) { held.append(try await session.makePixelBuffer()) }
@@ -18,15 +19,15 @@ import VideoBase
         return try CompressionSession(configuration: configuration, device: device)
     }
 
-    /// The counts add up while frames wait, and a reader ends with its session.
-    @Test func aSessionLetGoOfEndsItsReader() async throws {
+    /// The counts add up while frames wait, and the sequence of packets ends when the session is released.
+    @Test func releasedSessionEndsItsReader() async throws {
         var configuration = Pictures.configuration()
         configuration.bFrames = 3
         var session: CompressionSession? = try CompressionSession(configuration: configuration, device: .reference)
         let packets = try #require(session).packets
         try Pictures.encode(0..<6, on: try #require(session))
         let counts = try #require(session).statistics
-        // The last one waits for those that would make its group whole.
+        // The last frame waits for the rest of its group.
         #expect(counts.taken == 6 && counts.pending > 0 && counts.taken == counts.delivered + counts.dropped + counts.pending)
         let reader = Task {
             var count = 0
@@ -37,15 +38,16 @@ import VideoBase
         #expect(try await reader.value <= 6)
     }
 
-    /// A task that waits for a buffer does not keep another from handing in the one that it waits for.
+    /// A task that waits for a buffer does not block another task's `encode`, which returns that buffer.
     @Test(arguments: [DeviceSelector.reference, .software])
-    func waitingForABufferHoldsUpNobody(_ device: DeviceSelector) async throws {
+    func waitForABufferBlocksNoOtherCall(_ device: DeviceSelector) async throws {
         let session = try session(device)
         var held = try await hold(session)
         let waiting = Task { try await session.makePixelBuffer() }
         await until { session.bufferMaker.isWorking }
         try Pictures.draw(0, into: held[0])
-        // Let go of here: unoptimized, `held` lives to the end, and the buffer is lent as long as anybody holds it.
+        // The buffer is released here: without optimization `held` lives to the end, and a buffer is in use as long as
+        // it is held.
         try await session.encode(held.removeFirst(), presentation: Pictures.time(0))
         let buffer = try await waiting.value
         try Pictures.draw(1, into: buffer)
@@ -55,8 +57,8 @@ import VideoBase
         #expect(Pictures.decode(try await read(2, of: session)).count == 2)
     }
 
-    /// The buffer that a cancelled task would have got goes back to the pool.
-    @Test func aCancelledWaitForABufferIsOver() async throws {
+    /// The buffer for a cancelled task returns to the pool.
+    @Test func cancelledWaitForABufferEnds() async throws {
         let session = try session(.reference)
         var held = try await hold(session)
         let waiting = Task { try await session.makePixelBuffer() }
@@ -71,9 +73,9 @@ import VideoBase
         session.invalidate()
     }
 
-    /// All who wait are freed: for a buffer, for room, for a packet.
+    /// Waits for a buffer, for room in the queue and for a packet end.
     @Test(arguments: [DeviceSelector.reference, .software])
-    func invalidateFreesAllWhoWait(_ device: DeviceSelector) async throws {
+    func invalidateEndsEveryWait(_ device: DeviceSelector) async throws {
         let reading = try session(device)
         let reader = Task { try await read(1, of: reading) }
         let channel = try #require(reading.channel)
@@ -104,9 +106,9 @@ import VideoBase
         #expect(try await read(2, of: full).count == 1)
     }
 
-    /// Ended from outside at any moment, every frame is counted: delivered or dropped.
+    /// If the session ends at any moment, every frame is counted as delivered or dropped.
     @Test(arguments: [DeviceSelector.reference, .software], 0..<6)
-    func invalidateDuringEncode(_ device: DeviceSelector, _ count: Int) async throws {
+    func invalidateDuringEncodeCountsEveryFrame(_ device: DeviceSelector, _ count: Int) async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: device)
         let producers = (0..<2).map { producer in
             Task.detached {
@@ -116,7 +118,7 @@ import VideoBase
                     do {
                         try await session.encode(buffer, presentation: Pictures.time(index))
                     } catch let error as VaencError where error.message.contains("after") {
-                        // The other was first with a later time.
+                        // The other producer has encoded a later time.
                     }
                     index += 2
                 }
@@ -136,10 +138,10 @@ import VideoBase
         #expect(session.pendingFrameCount == 0)
     }
 
-    /// Where its packet comes out, `encode` succeeds, though the session is ended while the handler has it; where it does
-    /// not, `encode` says so. The counts agree.
+    /// If its packet is delivered, `encode` succeeds, even if the session ends while the handler has the packet.
+    /// Otherwise `encode` throws. The counts agree.
     @Test(arguments: [DeviceSelector.reference, .software])
-    func invalidateWhileTheHandlerIsSlow(_ device: DeviceSelector) async throws {
+    func invalidateDuringASlowHandlerKeepsItsPacket(_ device: DeviceSelector) async throws {
         let gate = Monitor((isEntered: false, isOpen: false))
         let packets = PacketList()
         let session = try CompressionSession(configuration: Pictures.immediate(), device: device) { result in
@@ -152,10 +154,10 @@ import VideoBase
         let first = held.removeFirst()
         let encode = Task { try await session.encode(first, presentation: Pictures.time(0)) }
         await until { gate.withLock { $0.isEntered } }
-        let end = SerialThread()
+        let end = SerialThread("test")
         end.add { session.invalidate() }
         await until { session.core.isInvalidated }
-        // So that the encoder has heard of it.
+        // The encoder needs time to notice the end.
         try await Task.sleep(for: .milliseconds(100))
         var counts = session.statistics
         #expect(counts.taken == 1 && counts.delivered == 0 && counts.dropped == 0 && counts.pending == 1)
@@ -169,9 +171,9 @@ import VideoBase
         }
     }
 
-    /// A second frame behind the one that the handler has does not come out, and its `encode` says so.
+    /// A second frame, after the one in the handler, is not delivered, and its `encode` throws.
     @Test(arguments: [DeviceSelector.reference, .software])
-    func invalidateWhileAnotherWaits(_ device: DeviceSelector) async throws {
+    func invalidateDropsTheWaitingFrame(_ device: DeviceSelector) async throws {
         let gate = Monitor((isEntered: false, isOpen: false))
         let session = try CompressionSession(configuration: Pictures.immediate(), device: device) { _ in
             gate.withLock { $0.isEntered = true }
@@ -180,15 +182,15 @@ import VideoBase
         let held = try await hold(session)
         let first = Task { try await session.encode(held[0], presentation: Pictures.time(0)) }
         await until { gate.withLock { $0.isEntered } }
-        // Beside the first, which holds its thread.
+        // Encodes on another thread, because the first one is blocked.
         let result = Monitor<Result<Void, any Error>?>(nil)
-        let other = SerialThread()
+        let other = SerialThread("test")
         other.add {
             let own = Result { try session.encode(held[1], presentation: Pictures.time(1)) }
             result.withLock { $0 = own }
         }
         await until { session.statistics.taken == 2 }
-        let end = SerialThread()
+        let end = SerialThread("test")
         end.add { session.invalidate() }
         await until { session.core.isInvalidated && session.statistics.dropped == 1 }
         gate.withLock { $0.isOpen = true }
@@ -199,9 +201,9 @@ import VideoBase
         #expect(counts.taken == 2 && counts.delivered == 1 && counts.dropped == 1 && counts.pending == 0)
     }
 
-    /// The session may be let go from anywhere, also from its own handler, where it can wait for nothing.
+    /// The session may be released anywhere, also in its own handler, where it cannot wait.
     @Test(arguments: [DeviceSelector.reference, .software])
-    func aSessionLetGoInItsHandlerEnds(_ device: DeviceSelector) async throws {
+    func sessionReleasedInItsHandlerEnds(_ device: DeviceSelector) async throws {
         let box = SessionBox()
         let (calls, call) = AsyncStream<Void>.makeStream()
         do {
@@ -219,7 +221,7 @@ import VideoBase
     }
 }
 
-/// Keeps a session until it is told to let it go.
+/// Keeps a session until it is released.
 final class SessionBox: Sendable {
     private struct State {
         var session: CompressionSession?

@@ -25,7 +25,7 @@ import Vaenc
         try group.completeFrames()
     }
 
-    /// Each session codes every frame, in its order, in its own codec.
+    /// Each session encodes every frame, in order, in its own codec.
     @Test func everySessionGetsEveryFrame() throws {
         let lists = [PacketList(), PacketList()]
         let group = try SessionGroup([Self.session(.h264, lists[0]), Self.session(.hevc, lists[1])])
@@ -37,11 +37,11 @@ import Vaenc
             #expect(try list.values().map(\.presentation) == (0..<8).map(Pictures.time))
         }
         let first = try lists.map { try #require($0.values().first) }
-        // A parameter set of each codec's.
+        // The first unit is a parameter set of the codec.
         #expect(first[0].bytes[4] & 31 == 7 && first[1].bytes[4] >> 1 & 63 == 32)
     }
 
-    /// A program's own buffer, whose planes have no memory.
+    /// A caller's own buffer, whose planes have no memory.
     private final class EmptyBuffer: PixelBuffer {
         let format = PixelFormat.nv12
         let size = Pictures.size
@@ -55,13 +55,13 @@ import Vaenc
         defer { group.invalidate() }
         let error = #expect(throws: VaencError.self) { try group.encode(EmptyBuffer(), presentation: Pictures.time(0)) }
         #expect(error?.category == .usage && error?.message.contains("planes of a buffer") == true, "\(error as Any)")
-        // No session has lost anything by it.
+        // No session was affected.
         try Self.encode(group, 3)
         #expect(group.failures.isEmpty)
     }
 
-    /// Each stream is what its session makes alone of the same frames, byte for byte.
-    @Test(arguments: [DeviceSelector.software, .reference]) func streamsAreThoseOfSessionsAlone(_ device: DeviceSelector) throws {
+    /// Each stream equals that of a single session with the same frames, byte for byte.
+    @Test(arguments: [DeviceSelector.software, .reference]) func groupStreamsEqualThoseOfSingleSessions(_ device: DeviceSelector) throws {
         func bytes(_ codecs: [VideoCodec], _ encode: (SessionGroup) throws -> Void) throws -> [[UInt8]] {
             let lists = codecs.map { _ in PacketList() }
             let group = try SessionGroup(zip(codecs, lists).map { try Self.session($0, $1, on: device) })
@@ -84,8 +84,8 @@ import Vaenc
         }
     }
 
-    /// One that fails is left out, and named; the other's stream is whole. Where all fail, it is an error.
-    @Test func failuresDoNotSpoilOthers() throws {
+    /// A failed session is left out and named, and the other's stream is complete. If all fail, it is an error.
+    @Test func failedSessionDoesNotAffectOthers() throws {
         struct Broken: Error {}
         let lists = [PacketList(), PacketList()]
         let group = try SessionGroup([Self.session(.h264, lists[0]), Self.session(.h264, lists[1])])
@@ -93,14 +93,14 @@ import Vaenc
         try Self.encode(group, 6) { if $0 == 3 { group.fail(0, Broken()) } }
         #expect(group.failures.keys.sorted() == [0] && group.failures[0] is Broken)
         #expect(try lists[1].values().count == 6)
-        // A session that ends by itself.
+        // The session ends by itself.
         group.sessions[1].invalidate()
         let buffer = try group.makePixelBuffer()
         #expect(category { try group.encode(buffer, presentation: Pictures.time(6)) } != nil)
         #expect(group.failures.keys.sorted() == [0, 1])
     }
 
-    @Test func groupsHaveSessionsOfOneSize() throws {
+    @Test func groupNeedsSessionsOfOneSize() throws {
         #expect(category { _ = try SessionGroup([]) } == .usage)
         let lists = [PacketList(), PacketList()]
         let first = try Self.session(.h264, lists[0])
@@ -112,8 +112,8 @@ import Vaenc
         #expect(category { _ = try SessionGroup([first, second]) } == .usage)
     }
 
-    /// What is wrong with a frame or a change is the caller's: no session has it, and every stream goes on whole.
-    @Test(arguments: [DeviceSelector.software, .reference]) func mistakesSpareTheSessions(_ device: DeviceSelector) throws {
+    /// A wrong frame or change is the caller's error: no session gets it, and every stream continues completely.
+    @Test(arguments: [DeviceSelector.software, .reference]) func refusedFrameAffectsNoSession(_ device: DeviceSelector) throws {
         let lists = [PacketList(), PacketList()]
         let group = try SessionGroup([
             Self.session(.h264, lists[0], on: device), Self.session(.hevc, lists[1], on: device),
@@ -148,8 +148,8 @@ import Vaenc
         for list in lists { #expect(try list.values().map(\.presentation) == (0..<6).map(Pictures.time)) }
     }
 
-    /// The same for a task.
-    @Test func mistakesOfTasksSpareTheSessions() async throws {
+    /// The caller is a task.
+    @Test func refusedFrameOfATaskAffectsNoSession() async throws {
         let lists = [PacketList(), PacketList()]
         let group = try SessionGroup([Self.session(.h264, lists[0]), Self.session(.h264, lists[1])])
         for (index, time) in [0, 0, 1].enumerated() {
@@ -168,8 +168,8 @@ import Vaenc
         for list in lists { #expect(try list.values().map(\.presentation) == [Pictures.time(0), Pictures.time(1)]) }
     }
 
-    /// A frame that cannot be read, a session twice, and a place without a session.
-    @Test func otherMistakesSpareTheSessions() throws {
+    /// A frame cannot be read, a session is given twice, and an index has no session.
+    @Test func otherCallerErrorsAffectNoSession() throws {
         let lists = [PacketList(), PacketList()]
         let sessions = try [Self.session(.h264, lists[0]), Self.session(.h264, lists[1], on: .reference)]
         #expect(category { _ = try SessionGroup([sessions[0], sessions[0]]) } == .usage)

@@ -7,13 +7,13 @@ import VideoBase
 @testable import EncodeSession
 @testable import Vaenc
 
-/// What supportedProperties says of a device, against what its sessions then take: on every personality, with the quirks
-/// of its driver.
+/// The listed properties of a device compared with what its sessions accept, on every personality, with the quirks of
+/// its driver.
 @Suite struct SupportedPropertyTests {
     private typealias Change = @Sendable (inout EncoderConfiguration) -> Void
 
-    /// A property, values of it beside those that are listed, and what may go with it: a value is taken where a strict
-    /// session takes it beside any of them.
+    /// A property, values to try beside the listed ones, and the changes that may accompany it: a value is accepted if
+    /// a strict session accepts it with any of them.
     private struct Trial {
         var name: String
         var values: [PropertyValue]
@@ -37,7 +37,7 @@ import VideoBase
         + [[256, 0, 8, 8, 0], [0, 0, 0, 8, 0]]
     private static let numbers = (0...17).map { PropertyValue.integer($0) }
 
-    /// Values that say no more than a session without the property does are left out: nothing tells whether they are taken.
+    /// The values exclude those that equal the default, because nothing shows whether they are accepted.
     private static let trials: [Trial] = [
         Trial("AverageBitRate", [999, 1000, 6_000_000, 960_000_000, 960_000_064, 1_200_000_000, 1_200_000_064, 4_000_000_000]),
         Trial(
@@ -87,9 +87,9 @@ import VideoBase
         #expect(Set(Self.trials.map(\.name)) == Set(AnyProperty.all.map(\.name)))
     }
 
-    /// With each profile, through each entry point: what is listed is taken by a strict session, and may be set; what is
-    /// not, is not, and throws.
-    @Test(arguments: Personality.all) func saysWhatSessionsTake(personality: String?) throws {
+    /// With each profile and each entry point, a strict session accepts the listed values, which can be set. It refuses
+    /// the others, and setting them throws.
+    @Test(arguments: Personality.all) func listedPropertiesMatchTheSessions(personality: String?) throws {
         let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
         let device = try DeviceProfile(display)
@@ -108,7 +108,7 @@ import VideoBase
                 guard (try? SettingsResolver.resolve(base, on: device)) != nil else { continue }
                 for trial in Self.trials {
                     let property = try #require(AnyProperty.all.first { $0.name == trial.name })
-                    // An entry point that was asked for already.
+                    // The entry point was requested already.
                     if trial.name == "MaximizePowerEfficiency", lowPower != nil { continue }
                     let abilities = try #require(DeviceAbilities(report, base))
                     let supported = property.supported(abilities)
@@ -119,7 +119,7 @@ import VideoBase
                 }
             }
         }
-        // Something of each kind is there on every device.
+        // Every device lists these properties.
         #expect(listed.isSuperset(of: ["AverageBitRate", "QP", "Level", "Slices", "Profile", "ExpectedFrameRate"]))
     }
 
@@ -156,7 +156,7 @@ import VideoBase
         }
     }
 
-    /// The ends of its range, or all of its values.
+    /// Returns the limits of the property's range, or all of its values.
     private static func bounds(_ property: SupportedProperty?) -> [PropertyValue] {
         guard let property else { return [] }
         switch property.type {
@@ -170,7 +170,7 @@ import VideoBase
         }
     }
 
-    /// A large picture has room for fewer frames a second, fewer levels, and more slices.
+    /// A large picture permits a lower frame rate, fewer levels, and more slices.
     @Test func boundsFollowTheSize() throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
@@ -189,7 +189,7 @@ import VideoBase
         #expect(abilities.levels == [52, 60, 61, 62])
     }
 
-    /// The level says how many pictures are stored.
+    /// The level limits the number of stored pictures.
     @Test(arguments: [VideoCodec.h264, .hevc]) func referencesFollowTheLevel(_ codec: VideoCodec) throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
@@ -208,7 +208,7 @@ import VideoBase
         }
     }
 
-    /// The level that is asked for has a highest rate, and a largest buffer.
+    /// The requested level limits the bit rate and the buffer.
     @Test func boundsFollowTheLevel() throws {
         let report = try #require(Devices.reports(.reference).first)
         var base = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
@@ -218,7 +218,7 @@ import VideoBase
         #expect(abilities.buffers == 1000...21_000_000)
         base.profile = .h264Main
         #expect(try #require(DeviceAbilities(report, base)).rates == 1000...16_800_000)
-        // And so has the tier, which levels below 4 have one of.
+        // The tier limits them too. Levels below 4 have one tier.
         base.profile = nil
         base.codec = .hevc
         #expect(try #require(DeviceAbilities(report, base)).tiers == [.main])
@@ -230,8 +230,8 @@ import VideoBase
         #expect(try #require(DeviceAbilities(report, base)).levels.first == 40)
     }
 
-    /// A driver may say any number of slices: no picture has more than rows of macroblocks.
-    @Test func slicesOfADriverThatSaysTooMany() throws {
+    /// A driver may report any number of slices, but a picture has at most one for each row of macroblocks.
+    @Test func slicesAreLimitedToMacroblockRows() throws {
         var report = try #require(Devices.reports(.reference).first)
         for index in report.capabilities.indices { report.capabilities[index].maxSlices = Int(UInt32.max) }
         #expect(Devices.supportedProperties(report, codec: .h264).contains { $0.name == "Slices" })

@@ -3,11 +3,11 @@ import Testing
 import VAAPI
 @testable import Vaenc
 
-/// Another size, codec or device in mid-stream: both parts decode, and nothing is lost between them.
+/// A change of size, codec or device in mid-stream: both parts decode, and no frame is lost between them.
 @Suite(.timeLimit(.minutes(60))) struct SwapTests {
     private static let other = VideoSize(width: 128, height: 64)
 
-    /// Two parts of a stream, as a reader finds them by the packets alone.
+    /// Splits a stream into its parts by the packets alone, as a reader does.
     private func parts(_ packets: [EncodedPacket]) -> [[EncodedPacket]] {
         var parts: [[EncodedPacket]] = [[]]
         for packet in packets {
@@ -30,7 +30,7 @@ import VAAPI
     }
 
     @Test(arguments: [DeviceSelector.reference, .software], VideoCodec.allCases)
-    func sizeChanges(_ device: DeviceSelector, _ codec: VideoCodec) async throws {
+    func sizeChangesInMidStream(_ device: DeviceSelector, _ codec: VideoCodec) async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(codec: codec), device: device)
         try Pictures.encode(0..<5, on: session)
         let before = try session.encoderDescription.parameterSets
@@ -46,20 +46,20 @@ import VAAPI
         let parts = parts(packets)
         #expect(parts.map(\.count) == [5, 4])
         #expect(parts[1][0].isKey && parts[1].allSatisfy { $0.formatIndex == 1 })
-        // Without B frames the border shows in the times: nothing is held back.
+        // Each part decodes by itself, to pictures of its size.
         let frames = parts.map { Pictures.decode($0) }
         #expect(frames[0].allSatisfy { $0.width == Pictures.size.width && $0.height == Pictures.size.height })
         #expect(frames[1].allSatisfy { $0.width == Self.other.width && $0.height == Self.other.height })
         let statistics = session.statistics
         #expect(statistics.taken == 9 && statistics.delivered == 9 && statistics.dropped == 0)
-        // As one stream, too.
+        // The whole stream decodes too.
         let whole = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes), codec: Pictures.codec(packets))
         #expect(whole.frames.map(\.width) == frames.flatMap { $0.map(\.width) }, "\(whole.messages)")
     }
 
-    /// From one codec to the other, on one device and to software, with frames held back for B frames on both sides.
+    /// The codec changes on one device and to software, with frames held back for B frames in both parts.
     @Test(arguments: VideoCodec.allCases, [DeviceSelector.reference, .software])
-    func codecChanges(_ codec: VideoCodec, _ device: DeviceSelector) async throws {
+    func codecChangesInMidStream(_ codec: VideoCodec, _ device: DeviceSelector) async throws {
         var first = Pictures.configuration(codec: codec)
         first.bFrames = 2
         var second = Pictures.configuration(codec: codec == .h264 ? .hevc : .h264)
@@ -80,8 +80,8 @@ import VAAPI
         #expect(parts.map { Pictures.decode($0).count } == [6, 6])
     }
 
-    /// A format that reorders more than the one before.
-    @Test(arguments: [0, 1, 3], [0, 2, 7]) func timesGoOnOverReordering(_ before: Int, _ after: Int) async throws {
+    /// The new format reorders more, less or equally.
+    @Test(arguments: [0, 1, 3], [0, 2, 7]) func decodingTimesIncreaseOverReordering(_ before: Int, _ after: Int) async throws {
         for codec in VideoCodec.allCases { try await timesGoOn(codec, before, after) }
     }
 
@@ -103,7 +103,7 @@ import VAAPI
         #expect(parts(packets).map { Pictures.decode($0).count } == [9, 11])
     }
 
-    @Test func aSwapThatFailsChangesNothing() async throws {
+    @Test func failedSwapChangesNothing() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
         try Pictures.encode(0..<3, on: session)
         var impossible = Pictures.configuration(VideoSize(width: 16384, height: 16384))
@@ -120,8 +120,8 @@ import VAAPI
         #expect(!packets.contains { $0.changesFormat })
     }
 
-    /// Frames forced to be key frames are counted over the session's life.
-    @Test func forcedKeyFramesGoOn() async throws {
+    /// The indices of forced key frames count over the whole session.
+    @Test func forcedKeyFrameIndicesContinueOverASwap() async throws {
         var configuration = Pictures.configuration()
         configuration.forcedKeyFrames = [2, 8]
         let session = try CompressionSession(configuration: configuration, device: .reference)
@@ -134,9 +134,9 @@ import VAAPI
         #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
     }
 
-    /// Frames come in presentation order over swaps, too, also over two with nothing between them.
+    /// Presentation order is required over swaps too, also over two swaps without frames between them.
     @Test(arguments: [DeviceSelector.reference, .software], 1...2)
-    func timesThatGoBackAreRefused(_ device: DeviceSelector, _ swaps: Int) async throws {
+    func decreasingTimesAreRefusedOverASwap(_ device: DeviceSelector, _ swaps: Int) async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: device)
         try Pictures.encode(0..<4, on: session)
         for _ in 0..<swaps { try await session.swap(to: session.configuration) }
@@ -153,8 +153,7 @@ import VAAPI
         #expect(counts.taken == 6 && counts.delivered == 6 && counts.dropped == 0 && counts.pending == 0)
     }
 
-    /// Before the first frame there is nothing to change from.
-    @Test func aSwapAtTheStartIsNoChange() async throws {
+    @Test func swapBeforeTheFirstFrameIsNoFormatChange() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
         try await session.prepare()
         try await session.swap(to: Pictures.configuration(Self.other))
@@ -166,8 +165,8 @@ import VAAPI
         #expect(Pictures.decode(packets).first?.width == Self.other.width)
     }
 
-    /// Swaps while another task encodes lose nothing; frames of the old size are refused, not mixed up.
-    @Test func swapsDuringEncode() async throws {
+    /// Swaps while another task encodes lose no frame. Frames of the old size are refused.
+    @Test func swapsDuringEncodeLoseNoFrame() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
         let producer = Task {
             for index in 0..<30 {
@@ -197,8 +196,8 @@ import VAAPI
         #expect(session.statistics.taken == 30 && session.statistics.delivered == 30)
     }
 
-    /// A frame that is refused takes no acknowledgement with it.
-    @Test func acknowledgementsWaitForAFrameThatIsTaken() async throws {
+    /// A refused frame does not consume an acknowledgement.
+    @Test func acknowledgementsWaitForAnAcceptedFrame() async throws {
         var configuration = Pictures.configuration()
         configuration.longTermReferences = 1
         let session = try CompressionSession(configuration: configuration, device: .reference)
@@ -206,7 +205,7 @@ import VAAPI
         try await session.completeFrames()
         let first = try await read(2, of: session)
         session.acknowledge([try #require(first.compactMap(\.acknowledgementToken).first)])
-        // Not after the one before.
+        // The time is not after the previous one.
         #expect(throws: VaencError.self) { try Pictures.encode(0..<1, on: session) }
         var refresh = FrameOptions()
         refresh.refreshFromLongTerm = true
@@ -216,7 +215,7 @@ import VAAPI
         #expect(try await read(1, of: session).map(\.isKey) == [false])
     }
 
-    /// What a receiver acknowledged of another format is no reference any more.
+    /// A frame that was acknowledged in another format is no reference.
     @Test func tokensEndWithTheirFormat() async throws {
         var configuration = Pictures.configuration()
         configuration.longTermReferences = 1
@@ -236,7 +235,7 @@ import VAAPI
         try await session.completeFrames()
         session.invalidate()
         let packets = try await first + read(3, of: session)
-        // Acknowledged, a P frame is enough; a token of the format before is nothing here.
+        // With an acknowledgement, a P frame is sufficient. A token of the earlier format has no effect.
         #expect(packets.map(\.isKey) == [true, false, false, true, true])
         let mixed = Set(packets.compactMap(\.acknowledgementToken))
         #expect(mixed.count == packets.compactMap(\.acknowledgementToken).count)

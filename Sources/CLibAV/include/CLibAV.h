@@ -1,8 +1,8 @@
-// FFmpeg's libraries, loaded when first needed: linking them costs 29 ms and 28 MB before main.
+// Loads FFmpeg's libraries when they are first needed. Linking them would cost 29 ms and 28 MB before main.
 //
-// Every call goes through `struct VaencLibAV`, filled by dlsym. The header versions decide the sonames, so a build
-// runs with the FFmpeg that it was built for. What macros hide from Swift, and what differs between FFmpeg 5, 6 and 7,
-// is in the inline helpers at the end.
+// Every call goes through `struct VaencLibAV`, which dlsym fills. The header versions decide the sonames, so a build
+// runs with the FFmpeg version that it was built for. The inline helpers at the end contain what macros hide from
+// Swift, and what differs between FFmpeg 5, 6 and 7.
 #pragma once
 #include <errno.h>
 #include <libavcodec/avcodec.h>
@@ -79,7 +79,7 @@
     X(sws_scale) \
     X(sws_setColorspaceDetails)
 
-// A stream's side data moved to its parameters in FFmpeg 6.1.
+// FFmpeg 6.1 moved a stream's side data to its codec parameters.
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
 #define VAENC_HAS_CODED_SIDE_DATA 1
 #define VAENC_LIBAV_CODEC_SIDE_DATA(X) X(av_packet_side_data_new)
@@ -183,7 +183,7 @@
     X(avdevice_list_input_sources) \
     X(avdevice_register_all)
 
-/// The functions of FFmpeg's libraries; those of libraries not yet loaded are null.
+/// The functions of FFmpeg's libraries. The functions of a library that is not loaded yet are null.
 struct VaencLibAV {
 #define VAENC_MEMBER(name) __typeof__(&name) _Nullable name;
     VAENC_LIBAV_UTIL(VAENC_MEMBER)
@@ -200,94 +200,105 @@ struct VaencLibAV {
 #pragma clang diagnostic pop
 #endif
 
-/// The libraries, to be asked for in any combination; libavutil comes with each.
+/// The libraries that can be loaded, in any combination. libavutil is always loaded with them.
 enum VaencLibAVPart {
     VaencLibAVScale = 1,
     VaencLibAVCodec = 2,
-    /// libavcodec too.
+    /// Loads libavcodec too.
     VaencLibAVFormat = 4,
     VaencLibAVResample = 8,
     VaencLibAVFilter = 16,
-    /// libavformat too.
+    /// Loads libavformat too.
     VaencLibAVDevice = 32,
-    /// No library: the process's logging stays as it is. For code that is itself loaded into others' programs.
+    /// Names no library: the process's log callback is not replaced. For code that is itself loaded into other
+    /// programs.
     VaencLibAVGuest = 64,
 };
 
-// Hidden: a program and a driver that it loads may be of different builds, and each has its own table.
+// Hidden: a program and a driver that it loads may come from different builds. Each has its own table.
 #pragma GCC visibility push(hidden)
 
-/// Loads the libraries of `parts` (once; any thread) and returns the table; null, with the loader's words in `why`
-/// (size bytes), where one is missing.
+/// Loads the libraries of `parts` and returns the table. Each library is loaded once; any thread may call this. Returns
+/// null if a library is missing, with the loader's message in `why` (`size` bytes).
 const struct VaencLibAV *_Nullable vaenc_libav(int parts, char *_Nonnull why, size_t size);
 
-/// Whether the libraries of `parts` are installed, of the major versions that this build was compiled for. It looks for their
-/// files, and does not load them where the loader's usual folders have them.
+/// Whether the libraries of `parts` are installed in the major versions that this build was compiled for. It looks for
+/// their files in the loader's usual folders, and loads a library only if none of these folders contains it.
 _Bool vaenc_libav_is_installed(int parts);
 
-/// The major version of one library's headers: it names the Debian package.
+/// Returns the major version of one library's headers. The Debian package name contains it.
 int vaenc_libav_major(int part);
 
-/// Whether a line of libav's log names an option of the program ffmpeg, as `-strict -2` or `'-bsf:v …'`: vaenc has none of them, and
-/// keeps no such line.
+/// Whether a line of libav's log names an option of the ffmpeg program, such as `-strict -2` or `'-bsf:v …'`. vaenc has
+/// none of these options, and discards such lines.
 _Bool vaenc_libav_names_option(const char *_Nonnull line);
 
-/// The last error line that libav logged on this thread, or else on any, without its end of line; forgets all lines.
-/// False where there is none.
+/// Copies the last error line that libav logged on this thread, or else on any thread, without its end of line. Then
+/// discards all lines of all threads. Returns false if there is no line.
 _Bool vaenc_libav_take_log(char *_Nonnull line, size_t size);
 
-/// The same of this thread's lines alone, of which it forgets all.
+/// Copies the last error line that libav logged on this thread, and discards this thread's lines only. Returns false if
+/// there is no line.
 _Bool vaenc_libav_take_own_log(char *_Nonnull line, size_t size);
 
-/// Whether one of the last lines, on this thread, holds these words. It forgets none.
+/// Whether one of the last lines of this thread contains `part`. Discards no line.
 _Bool vaenc_libav_has_logged(const char *_Nonnull part);
+// The first packet that libavformat called corrupt on this thread since the last call; false if there is none.
+_Bool vaenc_libav_take_corrupt(int *_Nonnull stream, int64_t *_Nonnull dts);
 
 typedef int (*_Nonnull VaencReadPacket)(void *_Nullable opaque, uint8_t *_Nonnull bytes, int count);
 typedef int (*_Nonnull VaencWritePacket)(void *_Nullable opaque, const uint8_t *_Nonnull bytes, int count);
 typedef int64_t (*_Nullable VaencSeek)(void *_Nullable opaque, int64_t offset, int whence);
 
-/// An AVIOContext that reads through callbacks (seek may be null); freed with vaenc_avio_free. Null: no memory.
+/// Creates an AVIOContext that reads through callbacks; `seek` may be null. Free it with vaenc_avio_free. Returns null
+/// if there is no memory.
 AVIOContext *_Nullable vaenc_avio_reader(
     const struct VaencLibAV *_Nonnull av, int bufferSize, void *_Nullable opaque, VaencReadPacket read, VaencSeek seek);
-/// An AVIOContext that writes through callbacks. The signature of the callback changed in FFmpeg 7.
+/// Creates an AVIOContext that writes through callbacks. The signature of the write callback changed in FFmpeg 7. Free
+/// it with vaenc_avio_free. Returns null if there is no memory.
 AVIOContext *_Nullable vaenc_avio_writer(
     const struct VaencLibAV *_Nonnull av, int bufferSize, void *_Nullable opaque, VaencWritePacket write,
     VaencSeek seek);
 void vaenc_avio_free(const struct VaencLibAV *_Nonnull av, AVIOContext *_Nullable context);
 
-/// Has a decoder's pictures begin with all bytes of this value; to be called before the decoder is opened.
+/// Makes a decoder fill the memory of every new picture with `value`. Call it before the decoder is opened.
 void vaenc_fill_pictures(AVCodecContext *_Nonnull context, uint8_t value);
 
-/// libav's name for a VADisplay, which must outlive it (AVVAAPIDeviceContext). Null, with AVERROR in `code`, where that fails.
+/// Creates libav's device context for a VADisplay, which must outlive it (AVVAAPIDeviceContext). Returns null on
+/// failure, with an AVERROR in `code`.
 AVBufferRef *_Nullable vaenc_vaapi_device(
     const struct VaencLibAV *_Nonnull av, void *_Nonnull display, int *_Nonnull code);
 
-/// Has a decoder use VA-API on `device` where the driver decodes the stream, and the processor where not; to be called before
-/// it is opened. `extra`: pictures that the caller holds at once. False: no memory.
+/// Makes a decoder use VA-API on `device` if the driver decodes the stream, and decode in software otherwise. Call it
+/// before the decoder is opened. `extra` is the number of pictures that the caller holds at once. Returns false if
+/// there is no memory.
 _Bool vaenc_decode_on(
     const struct VaencLibAV *_Nonnull av, AVCodecContext *_Nonnull context, AVBufferRef *_Nonnull device, int extra);
 
-/// Has the failed calls of a VADisplay's driver noted, whoever makes them; idempotent. False: no memory.
+/// Replaces functions of a VADisplay's driver so that their failures can be recorded, whichever library calls them.
+/// Idempotent. Returns false if there is no memory, or if the display has no driver.
 _Bool vaenc_note_calls(void *_Nonnull display);
 
-/// Begins to note failed calls on this thread, and forgets earlier ones. Only calls that set up a decoder or decode a picture
-/// are noted; of those that set up, only failures that do not mean that the device lacks a capability.
+/// Starts to record failed calls on this thread, and discards earlier records. Only calls that set up a decoder or
+/// decode a picture are recorded. A failure of a set-up call is ignored if it means that the device lacks a capability.
 void vaenc_begin_notes(void);
 
-/// Ends that. The C name of the first call that failed, with its VAStatus; null: none did.
+/// Stops the recording on this thread. Returns the C name of the first call that failed, with its VAStatus in `status`;
+/// null if no call failed.
 const char *_Nullable vaenc_end_notes(int *_Nonnull status);
 #pragma GCC visibility pop
 
-/// Whether a container's packets must come at growing decoding times, of which no two are the same.
+/// Whether a container needs packets with strictly increasing decoding times.
 static inline _Bool vaenc_wants_growing_times(const AVOutputFormat *_Nonnull format) {
     return !(format->flags & (AVFMT_TS_NONSTRICT | AVFMT_NOTIMESTAMPS));
 }
 
-/// The VASurfaceID of a picture on a device.
+/// Returns the VASurfaceID of a picture on a device.
 static inline uint32_t vaenc_surface_of(const AVFrame *_Nonnull frame) {
     return (uint32_t)(uintptr_t)frame->data[3];
 }
-/// The size and layout of that surface, which may be larger than the picture; false where there is none.
+/// Reads the size and layout of that surface, which may be larger than the picture. Returns false if the frame has no
+/// surface.
 static inline _Bool vaenc_surface_shape(
     const AVFrame *_Nonnull frame, int *_Nonnull width, int *_Nonnull height, enum AVPixelFormat *_Nonnull format) {
     if (frame->format != AV_PIX_FMT_VAAPI || !frame->hw_frames_ctx) return 0;
@@ -298,7 +309,7 @@ static inline _Bool vaenc_surface_shape(
     return 1;
 }
 
-// A number that goes with a packet to the picture that is decoded from it, whatever the times are.
+// A tag is a number that passes from a packet to the picture that is decoded from it, independently of the times.
 #if LIBAVCODEC_VERSION_MAJOR >= 60
 static inline void vaenc_carry_tags(AVCodecContext *_Nonnull context) { context->flags |= AV_CODEC_FLAG_COPY_OPAQUE; }
 static inline void vaenc_set_tag(AVCodecContext *_Nonnull context, AVPacket *_Nonnull packet, int64_t tag) {
@@ -316,7 +327,7 @@ static inline int64_t vaenc_tag(const AVFrame *_Nonnull frame) { return frame->r
 #endif
 
 static inline int vaenc_averror(int error) { return AVERROR(error); }
-/// errno behind an AVERROR; 0 where there is none.
+/// Returns the errno inside an AVERROR, or 0 if it contains none.
 static inline int vaenc_errno_of(int code) {
     int error = AVUNERROR(code);
     return error > 0 && error < 4096 ? error : 0;
@@ -325,11 +336,11 @@ static inline int vaenc_averror_eof(void) { return AVERROR_EOF; }
 static inline int vaenc_averror_again(void) { return AVERROR(EAGAIN); }
 static inline int vaenc_averror_invalid(void) { return AVERROR_INVALIDDATA; }
 static inline int vaenc_averror_exit(void) { return AVERROR_EXIT; }
-/// Whether a decoder's own AVFrame says, as soon as its picture is decoded, what errors there were: newer ones say it of
-/// the frames that they output.
+/// Whether the decoder's own AVFrame has its error flags as soon as the picture is decoded. From FFmpeg 7 on, decoders
+/// set the flags only on the frames that they output.
 static inline _Bool vaenc_tells_errors_at_once(void) { return LIBAVCODEC_VERSION_MAJOR < 61; }
 static inline int64_t vaenc_no_pts(void) { return AV_NOPTS_VALUE; }
-// A stream's side data of a type; null where there is none.
+// Returns a stream's side data of one type, or null if it has none.
 static inline const AVPacketSideData *_Nullable vaenc_side_data(
     const AVStream *_Nonnull stream, enum AVPacketSideDataType type) {
 #if VAENC_HAS_CODED_SIDE_DATA
@@ -343,7 +354,7 @@ static inline const AVPacketSideData *_Nullable vaenc_side_data(
     return 0;
 }
 
-// Memory for a stream's side data of a type; null: none. The caller fills it.
+// Adds zeroed side data of one type to a stream, for the caller to fill. Returns null if there is no memory.
 static inline void *_Nullable vaenc_new_side_data(
     const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, enum AVPacketSideDataType type, size_t size) {
 #if VAENC_HAS_CODED_SIDE_DATA
@@ -358,9 +369,10 @@ static inline void *_Nullable vaenc_new_side_data(
     return bytes;
 }
 
-/// ST 2086 in the units of SEI messages: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m².
+/// ST 2086 mastering display data in the units of SEI messages: chromaticities in steps of 0.00002, luminances in steps
+/// of 0.0001 cd/m².
 struct VaencMasteringDisplay {
-    // Red, green, blue, white; x and y.
+    // Red, green, blue and white, each as x and y.
     uint32_t points[4][2];
     uint32_t max_luminance, min_luminance;
 };
@@ -371,7 +383,7 @@ static inline uint32_t vaenc_steps(AVRational value, int64_t steps) {
     return result > UINT32_MAX ? UINT32_MAX : (uint32_t)result;
 }
 
-/// Reads AVMasteringDisplayMetadata; false where the primaries or the luminances are missing.
+/// Reads AVMasteringDisplayMetadata. Returns false if the primaries or the luminances are missing.
 static inline _Bool vaenc_read_mastering_display(
     const void *_Nonnull bytes, size_t size, struct VaencMasteringDisplay *_Nonnull display) {
     const AVMasteringDisplayMetadata *from = bytes;
@@ -384,7 +396,7 @@ static inline _Bool vaenc_read_mastering_display(
     return 1;
 }
 
-/// Reads AVContentLightMetadata: MaxCLL and MaxFALL.
+/// Reads MaxCLL and MaxFALL from AVContentLightMetadata. Returns false if the data is too short.
 static inline _Bool vaenc_read_content_light(
     const void *_Nonnull bytes, size_t size, unsigned *_Nonnull content, unsigned *_Nonnull average) {
     const AVContentLightMetadata *from = bytes;
@@ -405,7 +417,7 @@ static inline void vaenc_fill_mastering_display(
     to->has_primaries = to->has_luminance = 1;
 }
 
-/// Puts the metadata on a stream to be written. False: no memory.
+/// Adds the metadata to a stream that will be written. Returns false if there is no memory.
 static inline _Bool vaenc_set_mastering_display(
     const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, struct VaencMasteringDisplay display) {
     AVMasteringDisplayMetadata *to = vaenc_new_side_data(
@@ -423,7 +435,7 @@ static inline _Bool vaenc_set_content_light(
     return to != 0;
 }
 
-// Whether players are asked to turn or mirror the pictures.
+// Whether the stream's display matrix asks players to rotate or mirror the pictures.
 static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
     const AVPacketSideData *data = vaenc_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX);
     if (!data || data->size < 9 * sizeof(int32_t)) return 0;
@@ -431,26 +443,28 @@ static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
     return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
 }
 #pragma GCC visibility push(hidden)
-// Copies what a container says of a stream, times excepted; what it says of the aspect ratio stands for the stream too.
-// False: no memory.
+// Copies a container's description of a stream, but no times of packets. The container's aspect ratio replaces the
+// stream's own. Returns false if there is no memory.
 _Bool vaenc_copy_stream(const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull to, const AVStream *_Nonnull from);
 
-// Copies a file's metadata, less what names its own form, and the chapters between two of its times, in AV_TIME_BASE, counted
-// from the first. False: no memory.
+// Copies a file's metadata, except the entries that name the file's format and encoder, and the chapters between
+// `start` and `end`. Both are times of `from` in AV_TIME_BASE; the copied chapters count from `start`. Returns false if
+// there is no memory.
 _Bool vaenc_copy_file(
     const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, const AVFormatContext *_Nonnull from, int64_t start,
     int64_t end);
 
-// Makes room for the chapters of a container that has none. False: no memory.
+// Allocates the chapter list of a container that has none. Returns false if there is no memory.
 _Bool vaenc_reserve_chapters(const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, unsigned count);
 
-// Adds a chapter, whose times are in AV_TIME_BASE, where there is room for it. Null: no memory.
+// Adds a chapter, whose times are in AV_TIME_BASE, to a list that vaenc_reserve_chapters made large enough. Returns
+// null if there is no memory.
 AVChapter *_Nullable vaenc_add_chapter(
     const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, int64_t id, int64_t start, int64_t end);
 #pragma GCC visibility pop
 
-// Keeps a stream's four-character code where the container to be written knows it, or has no table of its own to take one
-// from; else lets the container choose.
+// Keeps a stream's four-character code if the output container knows the code, or has no code of its own for the codec.
+// Otherwise clears it, so that the container chooses one.
 static inline void vaenc_fit_codec_tag(
     const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, const AVOutputFormat *_Nonnull format) {
     AVCodecParameters *parameters = stream->codecpar;
@@ -482,7 +496,7 @@ static inline _Bool vaenc_is_interlaced(const AVFrame *_Nonnull frame) {
 #endif
 }
 
-/// The frame's duration in the stream's time base; 0 where not known.
+/// Returns the frame's duration in the stream's time base, or 0 if it is unknown.
 static inline int64_t vaenc_frame_duration(const AVFrame *_Nonnull frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
     return frame->duration;
@@ -491,7 +505,7 @@ static inline int64_t vaenc_frame_duration(const AVFrame *_Nonnull frame) {
 #endif
 }
 
-/// Copies a picture of one format and size; the constness of the arguments differs between versions.
+/// Copies a picture to another of the same format and size. The constness of the arguments differs between versions.
 static inline void vaenc_image_copy(
     const struct VaencLibAV *_Nonnull av, uint8_t *_Nullable *_Nonnull to, const int *_Nonnull toStrides,
     uint8_t *_Nullable *_Nonnull from, const int *_Nonnull fromStrides, enum AVPixelFormat format, int width,

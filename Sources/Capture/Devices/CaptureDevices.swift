@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VideoBase
 
 /// The cameras of this machine.
@@ -9,7 +10,7 @@ public enum CaptureDevices {
     public static func all() -> [CaptureDevice] {
         (0..<256).compactMap { number in
             let path = "/dev/video\(number)"
-            return OwnThread.run(atMostNanoseconds: 3_000_000_000) { answer(path) }
+            return DedicatedThread.run("vaenc-device", atMostNanoseconds: 3_000_000_000) { answer(path) }
                 ?? unusable(path, "it does not answer")
         }.compactMap { $0 }
     }

@@ -1,3 +1,4 @@
+import Threads
 public import VideoBase
 
 /// The sound of a microphone or another sound source: uncompressed, without gaps, with times on the system's monotonic
@@ -58,7 +59,7 @@ public final class SoundInput: Sendable {
     ///   missing; `noPermission`.
     public init(_ name: String, openSeconds: Double = 10) throws {
         let link = Monitor(SoundLink())
-        guard OwnThread.start({ SoundThread.run(name, link) }) else { throw VaencError.noThread("for the sound") }
+        guard DedicatedThread.start("vaenc-mic", { SoundThread.run(name, link) }) else { throw VaencError.noThread("for the sound") }
         let info = try link.wait(atMostNanoseconds: UInt64(clamping: openSeconds * 1e9)) { link in
             if case .failed(let error)? = link.end { throw error }
             return link.info

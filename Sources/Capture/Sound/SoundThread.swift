@@ -1,6 +1,7 @@
 import CLibAV
 import Glibc
 import LibAV
+import Threads
 import VideoBase
 
 /// The thread of a sound device: opens it, reads it and corrects its clock.

@@ -1,5 +1,6 @@
 import CV4L2
 import Glibc
+import Threads
 import VideoBase
 
 /// The thread of a camera. Only this thread calls the device.

@@ -1,5 +1,6 @@
 import CLibAV
 package import LibAV
+import Threads
 package import VAAPI
 package import VideoBase
 

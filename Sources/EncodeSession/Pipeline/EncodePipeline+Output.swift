@@ -2,6 +2,7 @@ import EncodePlanning
 import NALUnits
 import RateControl
 import Synchronization
+import Threads
 import VAAPI
 import VideoBase
 

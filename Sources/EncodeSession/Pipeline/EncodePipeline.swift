@@ -1,5 +1,6 @@
 import EncodePlanning
 import Synchronization
+import Threads
 import VAAPI
 import VideoBase
 
@@ -96,7 +97,7 @@ final class EncodePipeline: Sendable {
             rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)
-        (submitting, finishing) = try DeviceThread.pair()
+        (submitting, finishing) = try DeviceThread.pair("vaenc-gpu")
         submitting.makesCalls { [weak self] in self?.fail($0) }
     }
 

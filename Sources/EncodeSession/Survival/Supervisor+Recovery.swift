@@ -1,5 +1,6 @@
 import EncodePlanning
 import Synchronization
+import Threads
 import VAAPI
 import VideoBase
 

@@ -1,5 +1,6 @@
 import EncodePlanning
 import Synchronization
+import Threads
 import VAAPI
 import VideoBase
 
@@ -71,7 +72,7 @@ final class Supervisor: Sendable {
         rate = RateSession(settings)
         self.limits = limits
         self.handler = handler
-        recovery = try DeviceThread()
+        recovery = try DeviceThread("vaenc-recover")
         state = Monitor(
             State(
                 display: display,

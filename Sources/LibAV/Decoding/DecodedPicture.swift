@@ -1,21 +1,25 @@
 package import CLibAV
 package import VideoBase
 
-/// Sees to it that what lies on a device is let go of in a way that the device survives, and lives as long as its pictures.
+/// An object that keeps a device alive for its pictures, and releases objects on the device in a way that does not harm
+/// it.
 package protocol PictureKeeper: AnyObject, Sendable {
+    /// Runs `body`, which frees an object on the device.
     func release(_ body: @escaping @Sendable () -> Void)
 }
 
-/// A picture of a decoder's, in memory or on a device, kept until the last one who refers to it goes.
+/// A decoded picture, in memory or on a device. It is freed with the last reference to this object.
 @safe package final class DecodedPicture: Sendable {
-    // SAFETY: an AVFrame of this object's own, whose buffers are counted by libav; nothing writes to it, and deinit frees it.
+    // SAFETY: an AVFrame that this object owns. libav counts the references to its buffers. Nothing writes to the
+    // frame, and `deinit` frees it.
     private nonisolated(unsafe) let own: UnsafeMutablePointer<AVFrame>
     private nonisolated(unsafe) let av: UnsafePointer<VaencLibAV>
     private let keeper: (any PictureKeeper)?
 
-    /// Refers to the picture in `frame`, which stays.
+    /// Creates a reference to the picture in `frame`, which keeps its own reference.
     ///
-    /// - Parameter keeper: of a picture on a device.
+    /// - Parameter keeper: The keeper of a picture on a device; nil for a picture in memory.
+    /// - Throws: If there is no memory.
     package init(
         _ frame: UnsafePointer<AVFrame>, keeper: (any PictureKeeper)?, _ av: UnsafePointer<VaencLibAV>
     ) throws {
@@ -35,27 +39,29 @@ package protocol PictureKeeper: AnyObject, Sendable {
         keeper.release { unsafe av.pointee.av_frame_free!(&frame) }
     }
 
-    /// Valid as long as this object.
+    /// The frame, which is valid as long as this object lives.
     package var frame: UnsafePointer<AVFrame> { unsafe UnsafePointer(own) }
 
-    /// What is to be seen. In memory the rest is cut off; of a surface libav cuts off what is right and below alone.
+    /// The visible rectangle. libav crops a picture in memory completely. For a surface libav crops only on the right
+    /// and at the bottom, so `x` and `y` contain the cropping on the left and at the top.
     package var visible: VideoRectangle {
         let (left, top) = unsafe (Int(own.pointee.crop_left), Int(own.pointee.crop_top))
         return unsafe VideoRectangle(
             x: left, y: top, width: Int(own.pointee.width) - left, height: Int(own.pointee.height) - top)
     }
 
+    /// The size of the visible rectangle.
     package var size: VideoSize { VideoSize(width: visible.width, height: visible.height) }
 
-    /// A surface of the device's that holds a picture.
+    /// A surface on the device that holds a picture.
     package struct OnDevice: Sendable {
-        /// VASurfaceID.
+        /// The VASurfaceID.
         package var identifier: UInt32
         package var size: VideoSize
         package var format: PixelFormat
     }
 
-    /// nil of a picture in memory.
+    /// The picture's surface; nil for a picture in memory.
     package var surface: OnDevice? {
         var (width, height, format): (Int32, Int32, AVPixelFormat) = (0, 0, AV_PIX_FMT_NONE)
         guard unsafe vaenc_surface_shape(own, &width, &height, &format), let layout = PixelFormat(av: format) else {
@@ -67,17 +73,19 @@ package protocol PictureKeeper: AnyObject, Sendable {
 
     private var isOnDevice: Bool { unsafe own.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
 
-    /// What the sender of the packet called it.
+    /// The tag that the sender gave to the picture's packet.
     package var tag: Int64 { unsafe vaenc_tag(own) }
 
-    /// The picture in memory: itself, or a copy of what lies on the device. Calls the device.
+    /// Returns the picture in memory: this object, or a copy of a picture on a device. The copy calls the device and
+    /// blocks.
+    /// - Throws: If there is no memory, or if the device cannot be read.
     package func downloaded() throws -> DecodedPicture {
         if !isOnDevice { return self }
         var copy = unsafe av.pointee.av_frame_alloc!()
         defer { unsafe av.pointee.av_frame_free!(&copy) }
         if unsafe copy == nil { throw VaencError.noMemory("to copy a decoded picture") }
         var code = unsafe av.pointee.av_hwframe_transfer_data!(copy, own, 0)
-        // Its time, its fields, its colours: the transfer brings samples alone.
+        // The transfer copies samples only: time, field and colour properties are copied here.
         if code >= 0 { code = unsafe av.pointee.av_frame_copy_props!(copy, own) }
         if code >= 0, let copy = unsafe copy {
             unsafe copy.pointee.crop_left = own.pointee.crop_left

@@ -1,12 +1,14 @@
 package import CLibAV
 import VideoBase
 
-/// A packet kept to be sent again. Its bytes are counted by libav, not copied.
+/// A packet that is kept to be sent again. It shares the packet's bytes through libav's reference count.
 @safe package final class PacketCopy {
-    // SAFETY: an AVPacket of this object's own, freed in deinit.
+    // SAFETY: an AVPacket that this object owns; `deinit` frees it.
     private var own: UnsafeMutablePointer<AVPacket>?
     private let av: UnsafePointer<VaencLibAV>
 
+    /// Creates a reference to the bytes of `packet`.
+    /// - Throws: If there is no memory.
     package init(of packet: UnsafePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) throws {
         unsafe self.av = unsafe av
         unsafe own = av.pointee.av_packet_alloc!()
@@ -18,10 +20,11 @@ import VideoBase
     deinit { unsafe av.pointee.av_packet_free!(&own) }
 
     package var byteCount: Int { unsafe Int(own?.pointee.size ?? 0) }
-    /// Decoding can begin here.
+    /// Whether decoding can begin at this packet.
     package var isKey: Bool { unsafe (own?.pointee.flags ?? 0) & 1 != 0 }
 
-    /// Has `packet`, which is empty, refer to the same bytes.
+    /// Makes `packet`, which must be empty, refer to the same bytes.
+    /// - Throws: If there is no memory.
     package func fill(_ packet: UnsafeMutablePointer<AVPacket>) throws {
         guard let own = unsafe own, unsafe av.pointee.av_packet_ref!(packet, own) >= 0 else {
             throw VaencError.noMemory("to decode a packet again")

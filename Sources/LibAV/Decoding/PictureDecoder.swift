@@ -1,6 +1,6 @@
 package import CLibAV
 
-/// What a decoder says when it is asked for a picture.
+/// The result of asking a decoder for a picture.
 package enum DecoderAnswer: Sendable {
     case frame
     case needsInput
@@ -8,30 +8,31 @@ package enum DecoderAnswer: Sendable {
     case broken
 }
 
-/// Packets in, pictures out: libavcodec by itself, or on a device. One thread at a time.
+/// A decoder of packets into pictures: libavcodec in software, or on a device. Only one thread may use it at a time.
 package protocol PictureDecoder: AnyObject {
-    /// To be filled, and sent.
+    /// The packet that the caller fills before `send`.
     var packet: UnsafeMutablePointer<AVPacket>? { get }
-    /// The picture that `receive` gave; it may lie on a device.
+    /// The picture that `receive` returned. It may be on a device.
     var frame: UnsafeMutablePointer<AVFrame>? { get }
-    /// Parts of that picture were missing or broken, and concealed.
+    /// Whether parts of that picture were missing or broken, and were concealed.
     var frameIsDamaged: Bool { get }
 
-    /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
-    /// - Throws: what a device failed with.
+    /// Sends `packet` and empties it, or sends the end of the stream. Returns false if the decoder rejects the packet
+    /// as broken.
+    /// - Throws: The failure of a device, or a lack of memory.
     func send(end: Bool) throws -> Bool
 
     /// Fills `frame` with the next picture.
-    /// - Throws: what a device failed with.
+    /// - Throws: The failure of a device, or a lack of memory.
     func receive() throws -> DecoderAnswer
 
-    /// The picture in `frame`, kept.
+    /// Returns a reference to the picture in `frame`.
     func picture() throws -> DecodedPicture
 
-    /// The same in memory, copied there from a device.
+    /// Returns the picture in `frame` in memory, copied from the device if necessary.
     func pictureInMemory() throws -> DecodedPicture
 
-    /// Forgets all packets and pictures, as before a jump.
+    /// Discards all packets and pictures, as before a seek.
     func flush()
 }
 
@@ -40,9 +41,9 @@ extension PictureDecoder {
 
     package var frameIsDamaged: Bool { frameHasErrors(besides: 0) }
 
-    /// What libavcodec says of `frame`.
+    /// Whether libavcodec set error flags on `frame`.
     ///
-    /// - Parameter ignored: decode_error_flags that mean nothing.
+    /// - Parameter ignored: The decode_error_flags to ignore.
     func frameHasErrors(besides ignored: Int32) -> Bool {
         let corrupt: Int32 = 1
         return unsafe frame.map { unsafe $0.pointee.decode_error_flags & ~ignored != 0 || $0.pointee.flags & corrupt != 0 }

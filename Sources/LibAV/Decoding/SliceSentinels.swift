@@ -3,19 +3,19 @@ import DecodeDamageDetection
 import NALUnits
 import VideoBase
 
-/// Puts `SliceSentinel` behind the slices of packets, so that a slice which is cut short is known by what it leaves out.
+/// Appends `SliceSentinel` to the slices of packets, so that a truncated slice is detected by its missing samples.
 ///
-/// H.264's slices of variable length codes end with their bytes, and get none.
+/// H.264 slices with variable-length coding end with their bytes, and get no sentinel.
 struct SliceSentinels {
     private let codec: VideoCodec
-    /// nil for byte streams.
+    /// The size of the length prefix; nil for byte streams.
     private let lengthSize: LengthSize?
-    /// pic_parameter_set_id of those with entropy_coding_mode_flag (H.264 7.3.2.2).
+    /// The pic_parameter_set_id values of the sets with entropy_coding_mode_flag (H.264 7.3.2.2).
     private var arithmetic: Set<Int> = []
 
-    /// nil for other codecs than H.264 and HEVC.
+    /// Returns nil for codecs other than H.264 and HEVC, and for a broken record.
     ///
-    /// - Parameter extradata: the record or the parameter sets that the decoder is opened with; may be empty.
+    /// - Parameter extradata: The record or the parameter sets that the decoder is opened with. It may be empty.
     init?(_ id: AVCodecID, extradata: [UInt8]) {
         guard let codec = VideoCodec(libavcodecID: id) else { return nil }
         self.codec = codec
@@ -29,7 +29,7 @@ struct SliceSentinels {
         for unit in record.units { note(unit[...]) }
     }
 
-    /// Whether libavcodec takes these bytes for a decoder configuration record, and not for parameter sets.
+    /// Whether libavcodec reads these bytes as a decoder configuration record, not as parameter sets.
     private static func isRecord(_ extradata: [UInt8], _ codec: VideoCodec) -> Bool {
         switch codec {
         case .h264: extradata.first == 1
@@ -40,12 +40,12 @@ struct SliceSentinels {
     private mutating func note(_ unit: ArraySlice<UInt8>) {
         switch codec {
         case .h264: noteEntropyCoder(unit)
-        // Every slice has arithmetic codes.
+        // Every slice has arithmetic coding.
         case .hevc: break
         }
     }
 
-    /// Notes entropy_coding_mode_flag of a picture parameter set of H.264.
+    /// Records entropy_coding_mode_flag of an H.264 picture parameter set.
     private mutating func noteEntropyCoder(_ unit: ArraySlice<UInt8>) {
         guard NALUnitKind(of: unit, codec) == .pictureParameterSet else { return }
         var bits = UnescapedBits(unit.dropFirst().prefix(16))
@@ -64,10 +64,10 @@ struct SliceSentinels {
         }
     }
 
-    /// Whether a slice of H.264 has arithmetic codes. Slices with data partitions never have.
+    /// Whether an H.264 slice has arithmetic coding. Slices with data partitions never have it.
     private func isArithmetic(_ unit: ArraySlice<UInt8>) -> Bool {
         guard let first = unit.first, [1, 5].contains(first & 31) else { return false }
-        // first_mb_in_slice, slice_type, pic_parameter_set_id.
+        // Reads first_mb_in_slice, slice_type and pic_parameter_set_id.
         var bits = UnescapedBits(unit.dropFirst().prefix(24))
         bits.ue()
         bits.ue()
@@ -75,9 +75,9 @@ struct SliceSentinels {
         return !bits.isExhausted && arithmetic.contains(id)
     }
 
-    /// Puts tails into a packet's bytes; those that are not framed as expected are left as they are.
+    /// Inserts sentinels into a packet's bytes. A packet with unexpected framing stays unchanged.
     mutating func extend(_ packet: UnsafeMutablePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) {
-        // SAFETY: a packet has so many bytes.
+        // SAFETY: `size` is the number of bytes that the packet owns.
         let bytes = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         let units: [Range<Int>]
         if let lengthSize {
@@ -113,7 +113,7 @@ struct SliceSentinels {
 }
 
 extension VideoCodec {
-    /// The bytes behind a slice of the codec.
+    /// The sentinel that is appended to a slice of the codec.
     fileprivate var sliceSentinel: [UInt8] {
         switch self {
         case .h264: SliceSentinel.forH264

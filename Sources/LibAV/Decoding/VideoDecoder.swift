@@ -4,50 +4,56 @@ import Glibc
 import Synchronization
 package import VideoBase
 
-/// libavcodec's decoder with its packet and frame. One thread at a time.
+/// libavcodec's decoder with its packet and frame. Only one thread may use it at a time.
 @safe package final class VideoDecoder: PictureDecoder {
-    /// What of a decoder's work is not said by the stream.
+    /// Decoder settings that do not come from the stream.
     @safe package struct Options {
-        /// Every fault is an error, where players would conceal it.
+        /// Whether every fault is an error, even if players would conceal it.
         package var strict = false
-        /// All bytes of a picture's memory before it is decoded; damaged pictures are given too.
+        /// The value that fills a picture's memory before decoding; damaged pictures are then output too. nil does not
+        /// fill it.
         package var fill: UInt8?
-        /// nil: as many as there are processors, eight at most.
+        /// The number of threads. nil means one for each processor, eight at most.
         package var threads: Int?
-        /// No picture is held back so that others can be decoded beside it.
+        /// Whether no picture is delayed for parallel decoding of several pictures.
         package var isRealTime = false
-        /// Pictures are held back until the standard's own buffer puts them out, where a stream does not say how far its
-        /// pictures are reordered.
+        /// Whether to output pictures in the order of the standard's decoded picture buffer, if a stream does not
+        /// declare how far its pictures are reordered. This delays pictures.
         package var keepsOrder = false
-        // SAFETY: the device lives as long as who gives it says, and is referred to by libavcodec from the start.
-        /// An AVHWDeviceContext to decode on, and how many pictures the caller holds at once.
+        // SAFETY: the caller keeps the context alive until the decoder is created; from then on libavcodec holds its
+        // own reference.
+        /// An AVHWDeviceContext to decode on, and the number of pictures that the caller holds at once.
         package var device: (context: UnsafeMutablePointer<AVBufferRef>, held: Int)?
 
         package init() {}
     }
 
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init` and freed in `close`, which `deinit` calls. Only this object's methods use them.
     package let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVCodecContext>?
     package private(set) var packet: UnsafeMutablePointer<AVPacket>?
     package private(set) var frame: UnsafeMutablePointer<AVFrame>?
-    /// nil on a device, and for codecs whose decoder tells what is missing.
+    /// Appends the sentinels; nil on a device, if memory is filled, and for codecs other than H.264 and HEVC.
     private var tails: SliceSentinels?
     private let marksMemory: Bool
-    /// What the decoder's threads note when they ask for a picture's memory.
+    /// Records refused memory requests of the decoder's threads.
     private let requests = MemoryRequests()
-    /// nil for codecs that vaenc does not produce.
+    /// The codec; nil for codecs that vaenc does not encode.
     private let standard: VideoCodec?
-    /// On a device libavcodec says "no memory" of its pictures too, and who decodes there looks at `latestCode`.
+    /// Whether pictures are decoded into memory. On a device libavcodec returns "no memory" for lost pictures too, so
+    /// the caller that decodes there checks `latestCode` instead.
     private let isInMemory: Bool
-    /// Parts of `frame` were not decoded.
+    /// Whether parts of `frame` were not decoded.
     private var isUnwritten = false
-    /// A thread that did not come back has this decoder for good.
+    /// Whether a thread that did not return owns this decoder forever.
     private let isAbandoned = Atomic<Bool>(false)
-    /// libavcodec's answer to the latest `send` or `receive`.
+    /// libavcodec's return value of the latest `send` or `receive`.
     package private(set) var latestCode: Int32 = 0
 
-    /// - Parameter parameters: what a container says of the stream; nil for a stream that describes itself.
+    /// Opens a decoder.
+    ///
+    /// - Parameter parameters: The stream's parameters from a container; nil for a stream that describes itself.
+    /// - Throws: If there is no memory or no thread, or if libavcodec cannot decode the stream.
     package init(
         _ codec: UnsafePointer<AVCodec>, parameters: UnsafePointer<AVCodecParameters>?, timeBase: Rational?,
         _ options: Options = Options(), _ av: UnsafePointer<VaencLibAV>
@@ -59,6 +65,9 @@ package import VideoBase
         standard = VideoCodec(libavcodecID: identifier)
         marksMemory = standard != nil && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        // Damage of H.264 and HEVC is found by marks in the pictures' memory; other decoders conceal it unless they may stop there.
+        let explode: Int32 = 8
+        if standard == nil { unsafe context?.pointee.err_recognition |= explode }
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
         guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {
@@ -94,14 +103,14 @@ package import VideoBase
         _ options: Options, to context: UnsafeMutablePointer<AVCodecContext>, _ av: UnsafePointer<VaencLibAV>
     ) throws {
         unsafe vaenc_carry_tags(context)
-        // Decoding shares the machine with encoding: more threads than this cost memory and gain nothing.
+        // Decoding shares the machine with encoding. More threads than this cost memory and gain nothing.
         let usual = Int32(min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8))
         unsafe context.pointee.thread_count = options.threads.map { Int32(clamping: max(1, $0)) } ?? usual
         let slicesAlone: Int32 = 2
         if options.isRealTime { unsafe context.pointee.thread_type = slicesAlone }
         let strictCompliance: Int32 = 1
         if options.keepsOrder { unsafe context.pointee.strict_std_compliance = strictCompliance }
-        // Checksums, the bit stream's rules, buffer sizes; and errors for all of them.
+        // Checks checksums, bitstream conformance and buffer sizes, and makes every fault an error.
         if options.strict { unsafe context.pointee.err_recognition = 1 | 2 | 4 | 8 }
         if let fill = options.fill {
             unsafe vaenc_fill_pictures(context, fill)
@@ -112,15 +121,16 @@ package import VideoBase
             guard unsafe vaenc_decode_on(av, context, device.context, Int32(clamping: device.held)) else {
                 throw VaencError.noMemory("for a decoder")
             }
-            // The device decodes side by side by itself.
+            // The device decodes in parallel by itself.
             unsafe context.pointee.thread_count = 1
         }
     }
 
-    /// Has pictures decoded into marked memory, and missing parts left as they are.
+    /// Makes the decoder use marked memory for pictures, and leave missing parts unchanged.
     private static func mark(_ context: UnsafeMutablePointer<AVCodecContext>, _ requests: MemoryRequests) {
         unsafe context.pointee.error_concealment = 0
-        // SAFETY: the decoder keeps the object until its context is closed. The threads' contexts are copies with this pointer.
+        // SAFETY: the decoder owns `requests` until its context is closed. The contexts of libavcodec's threads are
+        // copies with this pointer.
         unsafe context.pointee.opaque = unsafe Unmanaged.passUnretained(requests).toOpaque()
         unsafe context.pointee.get_buffer2 = { context, frame, flags in
             guard let context = unsafe context, let frame = unsafe frame, let opaque = unsafe context.pointee.opaque,
@@ -139,7 +149,7 @@ package import VideoBase
 
     deinit { close() }
 
-    /// Frees everything; the decoder takes and gives nothing any more. Idempotent.
+    /// Frees all resources; the decoder can then not be used any more. Idempotent. Does nothing after `abandon`.
     package func close() {
         if isAbandoned.load(ordering: .acquiring) { return }
         unsafe av.pointee.avcodec_free_context!(&context)
@@ -147,16 +157,17 @@ package import VideoBase
         unsafe av.pointee.av_frame_free!(&frame)
     }
 
-    /// Leaves everything where it is, for good: a call on the device did not come back, and may still use it. If it comes back
-    /// later, it finds all that it uses.
+    /// Leaks the decoder on purpose: a call on the device did not return, and may still use it. If the call returns
+    /// later, all memory that it uses is still valid.
     package func abandon() {
         if unsafe context == nil { return }
         isAbandoned.store(true, ordering: .releasing)
         _ = unsafe Unmanaged.passRetained(self)
     }
 
-    /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
-    /// - Throws: where there is no memory.
+    /// Sends `packet` and empties it, or sends the end of the stream. Returns false if the decoder rejects the packet
+    /// as broken.
+    /// - Throws: If there is no memory.
     package func send(end: Bool) throws -> Bool {
         if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe tails?.extend(packet, av) }
         latestCode = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
@@ -165,10 +176,11 @@ package import VideoBase
         return latestCode >= 0 || latestCode == vaenc_averror_eof()
     }
 
-    /// Sends bytes as a packet. False where the decoder refuses them as broken.
-    /// - Parameter time: comes back as the picture's `frameTime`.
+    /// Sends bytes as a packet. Returns false if the decoder rejects them as broken.
+    /// - Parameter time: The value that the picture's `frameTime` will have.
+    /// - Throws: If there is no memory.
     package func send(_ bytes: [UInt8], time: Int64) throws -> Bool {
-        // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
+        // SAFETY: av_new_packet allocates the bytes and the padding that decoders read past them.
         guard let packet = unsafe packet, unsafe av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0 else {
             throw VaencError.noMemory("to decode a packet")
         }
@@ -179,7 +191,8 @@ package import VideoBase
         return try send(end: false)
     }
 
-    /// Decoders give the code for a lack of memory in few of its cases, and call others damage.
+    /// Throws if memory is missing. Decoders return the code for that in few cases only, and report the others as
+    /// damage.
     private func checkMemory() throws {
         guard isInMemory else { return }
         if LibAV.isNoMemory(latestCode) || requests.takeRefusal() || (isFault(latestCode) && lacksMemory) {
@@ -191,7 +204,7 @@ package import VideoBase
         code < 0 && code != vaenc_averror_again() && code != vaenc_averror_eof()
     }
 
-    /// There is no room for a few pictures: what a decoder calls damage may be that.
+    /// Whether memory for a few pictures is missing. What a decoder reports as damage may then be caused by that.
     package var lacksMemory: Bool {
         guard let context = unsafe context else { return false }
         let (width, height) = unsafe (Int(context.pointee.coded_width), Int(context.pointee.coded_height))
@@ -199,7 +212,7 @@ package import VideoBase
     }
 
     /// Fills `frame` with the next picture.
-    /// - Throws: where there is no memory.
+    /// - Throws: If there is no memory.
     package func receive() throws -> DecoderAnswer {
         latestCode = unsafe av.pointee.avcodec_receive_frame!(context, frame)
         isUnwritten = false
@@ -218,7 +231,8 @@ package import VideoBase
         isUnwritten || frameHasErrors(besides: marksMemory ? falseErrors : 0)
     }
 
-    /// Whether the two fields of a frame may be coded as two pictures. vaenc never decodes HEVC's field pictures as one frame.
+    /// Whether the two fields of a frame may be coded as two pictures. HEVC field pictures are never decoded as one
+    /// frame.
     private var mayBeFields: Bool {
         switch standard {
         case .h264, nil: true
@@ -226,8 +240,8 @@ package import VideoBase
         }
     }
 
-    /// Flags of `decode_error_flags` that say nothing: if it does not conceal errors, libavcodec's H.264 decoder reports the beginning of
-    /// every second slice (FF_DECODE_ERROR_DECODE_SLICES).
+    /// The decode_error_flags to ignore. If concealment is off, libavcodec's H.264 decoder reports a fault at the
+    /// beginning of every second slice (FF_DECODE_ERROR_DECODE_SLICES).
     private var falseErrors: Int32 {
         switch standard {
         case .h264: 8
@@ -235,10 +249,10 @@ package import VideoBase
         }
     }
 
-    /// The `pts` of the packet that the picture in `frame` came in.
+    /// The `pts` of the packet that contained the picture in `frame`.
     package var frameTime: Int64 { unsafe frame.map { unsafe $0.pointee.pts } ?? vaenc_no_pts() }
 
-    /// A number for all samples of the picture in `frame`, the same for the same samples in this process.
+    /// A hash of all samples of the picture in `frame`. Equal samples have equal hashes in one process.
     package var frameHash: Int {
         var hasher = Hasher()
         guard let frame = unsafe frame,
@@ -254,7 +268,7 @@ package import VideoBase
             let width = (size.width + (1 << across) - 1) >> across
             let height = (size.height + (1 << down) - 1) >> down
             for row in 0..<height {
-                // SAFETY: a row of a plane that the frame holds has so many samples, `step` bytes apart.
+                // SAFETY: the frame holds the plane, and a row of it has `width` samples that are `step` bytes apart.
                 unsafe hasher.combine(
                     bytes: UnsafeRawBufferPointer(
                         start: base + row * Int(view.strides[Int(component.plane)]), count: width * Int(component.step)))
@@ -263,7 +277,7 @@ package import VideoBase
         return hasher.finalize()
     }
 
-    /// Has `number` come back as the `tag` of the picture that is decoded from the packet sent next.
+    /// Sets the `tag` of the picture that is decoded from the packet sent next.
     package func tag(_ number: Int64) {
         if let context = unsafe context, let packet = unsafe packet { unsafe vaenc_set_tag(context, packet, number) }
     }
@@ -271,7 +285,10 @@ package import VideoBase
     package func picture() throws -> DecodedPicture { try picture(keptBy: nil) }
     package func pictureInMemory() throws -> DecodedPicture { try picture().downloaded() }
 
-    /// - Parameter keeper: of a picture on a device.
+    /// Returns a reference to the picture in `frame`.
+    ///
+    /// - Parameter keeper: The keeper of a picture on a device; nil for a picture in memory.
+    /// - Throws: If there is no memory.
     package func picture(keptBy keeper: (any PictureKeeper)?) throws -> DecodedPicture {
         guard let frame = unsafe frame else { throw VaencError(.internalFault, "a decoder was asked for a picture that it has not") }
         return unsafe try DecodedPicture(frame, keeper: keeper, av)
@@ -280,12 +297,12 @@ package import VideoBase
     package func flush() { if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) } }
 }
 
-/// Whether memory for a picture was refused: noted on any thread of a decoder, asked on the one that uses it.
+/// Records whether memory for a picture was refused. Any thread of a decoder writes it; the decoder's user reads it.
 private final class MemoryRequests: Sendable {
     private let wereRefused = Atomic(false)
 
     func noteRefusal() { wereRefused.store(true, ordering: .relaxed) }
 
-    /// Whether it was since this was asked last.
+    /// Returns whether memory was refused since the last call.
     func takeRefusal() -> Bool { wereRefused.exchange(false, ordering: .relaxed) }
 }

@@ -1,25 +1,31 @@
 public import VideoBase
 
-/// PSNR and SSIM of one clip's pictures against another's, picture by picture in presentation order, as FFmpeg's `psnr` and
-/// `ssim` filters have them. Pictures are compared as 4:2:0, of 10 bits where one of the clips has more than 8.
+/// The PSNR and SSIM of one clip's pictures against another's, picture by picture in presentation order, as FFmpeg's
+/// `psnr` and `ssim` filters compute them. Pictures are compared as 4:2:0, with 10 bits if one of the clips has more
+/// than 8.
 public struct ClipComparison: Sendable {
-    /// Of all pictures together: PSNR is that of the mean squared error, SSIM the mean.
+    /// The error of all pictures together. Its PSNR is that of the mean squared error.
     public private(set) var error = PictureError()
+    /// The mean similarity (SSIM) of all pictures together.
     public private(set) var similarity = PictureSimilarity()
-    /// Of each picture.
+    /// The error and similarity of each picture, in presentation order.
     public private(set) var pictures: [(error: PictureError, similarity: PictureSimilarity)] = []
 
-    /// What the pictures are compared as.
+    /// The pixel format of the comparison.
     public let format: PixelFormat
 
-    /// The size of what is compared: that of both clips. If one of them is the other with odd sides padded by one, as 4:2:0 is encoded,
-    /// it is the size without the padding.
+    /// The size of the comparison, which both clips have. If one clip equals the other with its odd sides padded by
+    /// one, as 4:2:0 is encoded, this is the size without the padding.
     public let size: VideoSize
 
-    /// Compares two clips to their end. Each is read on a thread of its own; both are the comparison's until it returns.
-    /// Blocks. `cancel` on either source ends it.
-    /// - Throws: `DescribedError`: `badInput` where the sizes or the numbers of pictures differ, or a clip has none; what
-    ///   reading them throws.
+    /// The conversion of the distorted pictures to the range and matrix of the reference; nil if none is needed. Without it,
+    /// the same colours would be compared by different sample values.
+    public let colorConversion: ColorConversion?
+
+    /// Compares two clips to their end, and blocks meanwhile. Each clip is read on its own thread. The comparison owns
+    /// both sources until it returns. `cancel` on either source ends it.
+    /// - Throws: `DescribedError`: `badInput` if the sizes or the numbers of pictures differ, or if a clip has no
+    ///   picture; the errors of reading the clips.
     public init(_ reference: any FrameSource, _ distorted: any FrameSource) throws {
         guard let common = Self.common(reference.info.size, distorted.info.size) else {
             throw VaencError(
@@ -29,6 +35,9 @@ public struct ClipComparison: Sendable {
         size = common
         let isDeep = max(reference.info.bitDepth, distorted.info.bitDepth) > 8
         format = isDeep ? .p010 : .nv12
+        colorConversion = ColorConversion(from: distorted.info.color, to: reference.info.color)
+        let converter = colorConversion.map { PixelConverter(color: $0.source, target: $0.target) }
+        let converted = try converter.map { _ in try SystemPixelBuffer(format: format, size: distorted.info.size) }
         let first = try FramePrefetcher(reference, format: format)
         defer { first.stop() }
         let second = try FramePrefetcher(distorted, format: format)
@@ -42,14 +51,22 @@ public struct ClipComparison: Sendable {
                         + "\(a == nil ? "other" : "reference") goes on",
                     remedy: "compare what both have with `frameLimit` \(max(pictures.count, 1))")
             }
-            try add(a, b)
+            if let converter, let converted {
+                // SAFETY: both buffers are mapped and alive during the conversion, and have one size and format.
+                try unsafe b.withUnsafePlanes { from in
+                    try unsafe converted.withUnsafePlanes { unsafe try converter.convert(from, to: $0) }
+                }
+                try add(a, converted)
+            } else {
+                try add(a, b)
+            }
             first.recycle(a)
             second.recycle(b)
         }
         if pictures.isEmpty { throw VaencError(.badInput, "there is no picture to compare", remedy: "look at `start`, `duration` and the inputs") }
     }
 
-    /// nil if two sizes differ by more than the padding of odd sides.
+    /// Returns the common size; nil if the sizes differ by more than the padding of odd sides.
     private static func common(_ a: VideoSize, _ b: VideoSize) -> VideoSize? {
         if a == b || a.aligned(to: 2) == b { return a }
         return b.aligned(to: 2) == a ? b : nil
@@ -57,7 +74,7 @@ public struct ClipComparison: Sendable {
 
     private mutating func add(_ first: SystemPixelBuffer, _ second: SystemPixelBuffer) throws {
         let size = size
-        // SAFETY: both are mapped, and alive, while they are compared. Each is as large as `size`, or larger.
+        // SAFETY: both buffers are mapped and alive during the comparison. Each is at least as large as `size`.
         let picture = try unsafe first.withUnsafePlanes { first in
             try unsafe second.withUnsafePlanes { second in
                 var a = unsafe first

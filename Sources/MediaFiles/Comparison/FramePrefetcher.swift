@@ -1,12 +1,13 @@
+import Threads
 import VideoBase
 
-/// Reads a source's pictures ahead on a thread of its own. One other thread takes them.
+/// Reads a source's pictures ahead on its own thread. One other thread takes them.
 final class FramePrefetcher: Sendable {
     private struct State {
-        /// Pictures that are ready, in order, and memory for more.
+        /// Pictures that are ready, in presentation order, and memory for more.
         var ready: [SystemPixelBuffer] = []
         var free: [SystemPixelBuffer]
-        /// Nothing comes after what is ready; why, where that is not the end.
+        /// Whether no picture follows those in `ready`, and the error if this is not the end of the source.
         var hasEnded = false
         var failure: (any Error)?
         var isStopped = false
@@ -15,17 +16,18 @@ final class FramePrefetcher: Sendable {
     private let source: any FrameSource
     private let state: Monitor<State>
 
-    /// - Parameter depth: pictures in memory.
-    /// - Throws: `unavailable` where the system has no thread.
+    /// Allocates the memory and starts the thread.
+    /// - Parameter depth: The number of pictures in memory.
+    /// - Throws: `unavailable` if the system has no thread; an error if there is no memory.
     init(_ source: any FrameSource, format: PixelFormat, depth: Int = 3) throws {
         self.source = source
         let size = source.info.size
         state = try Monitor(State(free: (0..<depth).map { _ in try SystemPixelBuffer(format: format, size: size) }))
-        guard OwnThread.start({ [self] in run() }) else { throw VaencError.noThread("to read ahead") }
+        guard DedicatedThread.start("vaenc-read", { [self] in run() }) else { throw VaencError.noThread("to read ahead") }
     }
 
-    /// The next picture, in presentation order; nil at the end. Blocks. Give it back with `recycle`.
-    /// - Throws: what reading throws, after the pictures before it.
+    /// Returns the next picture in presentation order; nil at the end. Blocks. Return the picture with `recycle`.
+    /// - Throws: The source's error, after all pictures before it.
     func next() throws -> SystemPixelBuffer? {
         try state.wait { state -> SystemPixelBuffer?? in
             if !state.ready.isEmpty { return .some(state.ready.removeFirst()) }
@@ -37,7 +39,7 @@ final class FramePrefetcher: Sendable {
 
     func recycle(_ buffer: SystemPixelBuffer) { state.withLock { $0.free.append(buffer) } }
 
-    /// Ends the thread, and waits until it has left the source alone.
+    /// Stops the thread, and waits until it no longer uses the source.
     func stop() {
         state.withLock { $0.isStopped = true }
         source.cancel()
@@ -50,7 +52,7 @@ final class FramePrefetcher: Sendable {
                 if state.isStopped { return .some(nil) }
                 return state.free.popLast().map { .some($0) }
             }) {
-                // SAFETY: the source writes inside the planes, while they are mapped; nobody else has the buffer.
+                // SAFETY: the source writes inside the planes while they are mapped. No other thread has the buffer.
                 guard try unsafe buffer.withUnsafePlanes({ unsafe try source.readFrame(into: $0) }) != nil else { break }
                 state.withLock { $0.ready.append(buffer) }
             }

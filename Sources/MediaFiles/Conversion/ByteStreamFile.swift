@@ -1,12 +1,12 @@
 import NALUnits
 package import VideoBase
 
-/// The video stream of a file of any kind as one Annex B byte stream in memory, for looking into it.
+/// The video stream of any file, as one Annex B byte stream in memory for inspection.
 package struct ByteStreamFile: Sendable {
-    /// A packet of a container: the access unit that begins at `start` in `bytes`.
+    /// A container's packet: the access unit that begins at `start` in `bytes`.
     package struct Packet: Sendable {
         package var start: Int
-        /// As the container has it.
+        /// The size in the container.
         package var byteCount: Int
         package var presentation: MediaTime?
         package var decode: MediaTime?
@@ -14,25 +14,25 @@ package struct ByteStreamFile: Sendable {
     }
 
     package private(set) var bytes: [UInt8] = []
-    /// `annexb`, `avcc`, or libavformat's name of the container.
+    /// The form of the input: `annexb`, `avcc`, or libavformat's name of the container.
     package private(set) var form: String
     package private(set) var codec: VideoCodec?
-    /// At the start of `bytes`: parameter sets from a container's header.
+    /// The number of bytes at the start of `bytes` with parameter sets from the container's header.
     package private(set) var headerBytes = 0
-    /// In coding order; nil for a bare stream.
+    /// The packets in coding order; nil for a bare stream.
     package private(set) var packets: [Packet]?
-    /// Of other video streams, which are left.
+    /// A notice about other video streams, which are not read.
     package private(set) var notice: String?
-    /// Of times that jump, and are continued.
+    /// A notice about discontinuous times, which were made continuous.
     package private(set) var timesNotice: String?
-    /// Why what comes behind could not be read.
+    /// Why the rest of the input could not be read; nil if all was read.
     package private(set) var fault: String?
-    /// Where NAL units stand in `bytes` and in a length-prefixed file, rising.
+    /// The offsets of NAL units in `bytes` (`start`) and in a length-prefixed file (`place`), in ascending order.
     private var places: [(start: Int, place: Int)] = []
 
-    /// Reads all of a file, or of standard input for `-`.
-    /// - Throws: `DescribedError`: `noInput`, `noPermission`, `inputOutput`, `badInput` for what holds no stream at all,
-    ///   `unavailable` for other codecs, and where there is no memory for all of it.
+    /// Reads a whole file, or standard input for `-`.
+    /// - Throws: `DescribedError`: `noInput`, `noPermission`, `inputOutput`; `badInput` if the input contains no
+    ///   stream; `unavailable` for other codecs, and if there is no memory for the whole file.
     package init(_ path: String) throws {
         let reader = try ByteReader(path: path)
         let head = try reader.peek(4096)
@@ -53,7 +53,8 @@ package struct ByteStreamFile: Sendable {
         }
     }
 
-    /// Where a NAL unit, or the length before it, stands: in the file, of a container in `bytes`.
+    /// Returns the offset in the file of a NAL unit, or of its length prefix, that begins at `offset` in `bytes`. For a
+    /// container it returns `offset`.
     package func place(of offset: Int) -> Int {
         var (low, high) = (0, places.count)
         while low < high {
@@ -64,7 +65,7 @@ package struct ByteStreamFile: Sendable {
     }
 
     private mutating func read(_ reader: ByteReader, _ take: ([UInt8], inout ByteStreamFile) throws -> Void) throws {
-        // At once: an array that grows needs its old memory beside the new.
+        // Reserves all memory at once: an array that grows needs its old memory and the new memory at the same time.
         if let length = reader.length { try makeRoom(for: max(0, length - reader.position), reader) }
         while true {
             let piece = try reader.readSome(1 << 20)
@@ -73,7 +74,7 @@ package struct ByteStreamFile: Sendable {
         }
     }
 
-    /// As much of a file is held as it has bytes, or little more.
+    /// Reserves memory for `count` more bytes, up to the length of the file or slightly more.
     private mutating func makeRoom(for count: Int, _ reader: ByteReader) throws {
         try bytes.makeRoom(for: count, ceiling: reader.length ?? .max, "to read all of \(reader.name)")
     }

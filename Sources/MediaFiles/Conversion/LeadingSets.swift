@@ -1,30 +1,31 @@
 import NALUnits
 import VideoBase
 
-/// The parameter sets that a stream has before its first picture: found for a record, or put there from one.
+/// The parameter sets before a stream's first picture. They are collected for a record, or inserted from one.
 struct LeadingSets {
-    /// Each once, in the stream's order.
+    /// The parameter sets of the stream, each once, in the stream's order.
     private(set) var found: [[UInt8]] = []
-    /// The first picture has not come yet.
+    /// Whether the first picture has not arrived yet.
     private var isOpen = true
-    /// The output must wait: sets may still have to be put before what there is of it.
+    /// Whether the output must wait, because parameter sets may still have to be inserted before the bytes that exist.
     var isHolding: Bool { isOpen && !given.isEmpty }
     private let codec: VideoCodec
     private let given: [[UInt8]]
     private let output: StreamConverter.Framing
-    /// Bytes of the delimiter that the stream begins with, in the output.
+    /// The length in the output of the delimiter that begins the stream, in bytes.
     private var delimiterEnd = 0
     private var isFirst = true
 
     init(codec: VideoCodec?, given: [[UInt8]], output: StreamConverter.Framing) {
-        // The first NAL units may be of either codec: they are read as H.264's then.
+        // If the codec is unknown, the first NAL units are read as H.264.
         self.codec = codec ?? .h264
         self.given = given
         self.output = output
     }
 
-    /// Takes note of the next NAL unit.
-    /// - Parameter output: everything before it; at the first picture the sets that it lacks are put there.
+    /// Processes the next NAL unit.
+    /// - Parameter output: All bytes before the unit. At the first picture the missing parameter sets are inserted
+    ///   here.
     mutating func note(_ unit: ArraySlice<UInt8>, before output: inout [UInt8]) throws(MalformedStream) {
         guard isOpen, !unit.isEmpty else { return }
         let kind = NALUnitKind(of: unit, codec)
@@ -35,17 +36,17 @@ struct LeadingSets {
         if kind.isParameterSet, !found.contains(where: { $0.elementsEqual(unit) }) {
             found.append(Array(unit))
         }
-        // 7.4.1.2.3: a delimiter stands first, parameter sets behind it.
+        // H.264 7.4.1.2.3: a delimiter comes first, and the parameter sets follow it.
         if isFirst, kind == .accessUnitDelimiter { delimiterEnd = 4 + unit.count }
         isFirst = false
     }
 
-    /// Where no picture comes, or none for long.
+    /// Inserts the missing parameter sets if no picture arrives, or none for a long time.
     mutating func close(into output: inout [UInt8]) throws(MalformedStream) {
         if isOpen { try put(into: &output) }
     }
 
-    /// NAL units put in.
+    /// The number of inserted NAL units.
     private(set) var added = 0
 
     private mutating func put(into result: inout [UInt8]) throws(MalformedStream) {

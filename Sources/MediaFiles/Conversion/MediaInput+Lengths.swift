@@ -2,13 +2,14 @@ import NALUnits
 import VideoBase
 
 extension MediaInput {
-    /// Whether an input is a stream of NAL units behind lengths, as `vaenc convert` writes it: by its first bytes, where it is
-    /// called `.avcc` or `.hvcc`, or has no extension (standard input too) and lengths of four bytes.
+    /// Returns the length size and codec if an input is a stream of length-prefixed NAL units, as `vaenc convert`
+    /// writes it. The decision uses the first bytes. The name must end in `.avcc` or `.hvcc`; without an extension, as
+    /// standard input, the lengths must have four bytes.
     static func lengthPrefixed(_ reader: ByteReader) throws -> (size: LengthSize, codec: VideoCodec)? {
         let ending = MediaOutput.pathExtension(reader.name)
         let isNamed = ["avcc", "hvcc"].contains(ending)
         guard isNamed || ending.isEmpty else { return nil }
-        // One that is cut short is still one, if its name says so.
+        // If the name has such an extension, a truncated stream is accepted too.
         let count = isNamed ? nil : reader.length.map { $0 - reader.position }
         guard let kind = StreamKind(head: try reader.peek(4096), byteCount: count),
             case .lengthPrefixed(let size) = kind.framing, isNamed || size == .four
@@ -16,15 +17,17 @@ extension MediaInput {
         return (size, kind.codec ?? VideoCodec.allCases.first { $0.recordName.lowercased() == ending } ?? .h264)
     }
 
-    /// Whether an input is an H.264 byte stream with prefix NAL units or subset SPSs (types 14 and 15, annexes F and G).
+    /// Whether an input is an H.264 byte stream with prefix NAL units or subset SPSs (types 14 and 15, annexes F and
+    /// G).
     ///
-    /// libavformat's probe counts each of them against H.264: a stream with more of them than parameter sets and IDR pictures
-    /// in its first bytes, as a short one with temporal layers, is not recognized, or is taken for MP3.
+    /// libavformat's probe counts each of these units against H.264. If the first bytes contain more of them than
+    /// parameter sets and IDR pictures, as in a short stream with temporal layers, libavformat does not recognize the
+    /// stream, or detects MP3.
     static func isScalableStream(_ reader: ByteReader) throws -> Bool {
         let head = try reader.peek(4096)
         guard let kind = StreamKind(head: head), kind.framing == .annexB, case .h264? = kind.codec else { return false }
         let headers = AnnexB.units(in: head.span).map { head[$0.lowerBound] }
-        // forbidden_zero_bit; a stream begins with an SPS or a delimiter.
+        // forbidden_zero_bit must be 0, and a stream begins with an SPS or a delimiter.
         guard let first = headers.first, [7, 9].contains(first & 31), !headers.contains(where: { $0 & 0x80 != 0 }) else {
             return false
         }

@@ -2,11 +2,11 @@ public import NALUnits
 public import VideoBase
 
 extension MediaInput {
-    /// Reads a file that is an avcC or hvcC record.
-    /// - Throws: `DescribedError`: `noInput`, `noPermission`, `badInput` for what is none.
+    /// Reads a file that contains an avcC or hvcC record.
+    /// - Throws: `DescribedError`: `noInput`, `noPermission`; `badInput` if the file is not a record.
     public static func decoderConfiguration(_ path: String, codec: VideoCodec? = nil) throws -> DecoderConfiguration {
         let reader = try ByteReader(path: path)
-        // No record is that long: 31 SPS and 255 PPS, or three arrays, of 64 KiB at most each.
+        // No record is longer: it has 31 SPS and 255 PPS, or three arrays, of at most 64 KiB each.
         let limit = 1 << 25
         var bytes: [UInt8] = []
         while bytes.count < limit {

@@ -2,44 +2,49 @@ public import NALUnits
 import Synchronization
 public import VideoBase
 
-/// Turns a file or pipe of bare NAL units from one framing into another: Annex B and length-prefixed streams, of H.264 and
-/// HEVC. What it holds is one NAL unit and the piece read last, whatever the length of the stream.
+/// Converts a file or pipe of bare NAL units from one framing to another: Annex B and length-prefixed streams of H.264
+/// and HEVC. Independently of the stream's length, it holds only one NAL unit and the piece that was read last.
 ///
-/// One thread runs it; `cancel` may come from any other.
+/// One thread runs it; any other thread may call `cancel`.
 public final class StreamConversion: Sendable {
-    /// What is to be done.
+    /// The settings of a conversion.
     public struct Options: Sendable, Hashable {
-        /// The input's framing; nil: by its first bytes (and by `record`).
+        /// The input's framing; nil: detected from `record` or the first bytes.
         public var input: StreamConverter.Framing?
+        /// The output's framing.
         public var output = StreamConverter.Framing.annexB
-        /// nil: by the input's first NAL units.
+        /// The codec; nil: detected from `record` or the input's first NAL units.
         public var codec: VideoCodec?
-        /// The record that goes with a length-prefixed input: its length size counts, and its parameter sets come first
-        /// in the output where the stream does not begin with them.
+        /// The record of a length-prefixed input. It defines the length size. Its parameter sets are inserted at the
+        /// start of the output if the stream does not begin with them.
         public var record: DecoderConfiguration?
-        /// Where the record of a length-prefixed output goes; nil: nowhere.
+        /// The path for the record of a length-prefixed output; nil writes none.
         public var recordOutput: String?
-        /// Replaces existing files.
+        /// Whether to replace existing files.
         public var overwrite = false
 
+        /// Creates the default settings.
         public init() {}
     }
 
-    /// What was done.
+    /// The result of a conversion.
     public struct Outcome: Sendable, Hashable {
+        /// The input's framing.
         public var input: StreamConverter.Framing
+        /// The codec; nil if it is unknown.
         public var codec: VideoCodec?
-        /// NAL units, and bytes, that were written.
+        /// The number of NAL units that were written.
         public var unitCount = 0
+        /// The number of bytes that were written.
         public var byteCount = 0
     }
 
-    /// As in messages.
+    /// The input's name in messages.
     public let inputName: String
     private let options: Options
     private let reader: ByteReader
     private static let pieceSize = 1 << 18
-    /// Bytes of the output that wait for the first picture at most.
+    /// The maximum size of the output that waits for the first picture, in bytes.
     private static let longestHead = 1 << 24
 
     /// Opens a file, or `-` for standard input.
@@ -50,13 +55,13 @@ public final class StreamConversion: Sendable {
         inputName = reader.name
     }
 
-    /// Makes `run` throw `interrupted` soon.
+    /// Makes `run` throw `interrupted` soon. Any thread may call this.
     public func cancel() { reader.cancel() }
 
-    /// Converts all of the input into a file, or `-` for standard output. Files are written as `NAME.part` and renamed when
-    /// all is well.
-    /// - Throws: `DescribedError`: `badInput` with the offset where the input is not what it should be, `cannotCreate`,
-    ///   `inputOutput`, `interrupted`.
+    /// Converts the whole input into a file, or to standard output for `-`. Files are written as `NAME.part`, and
+    /// renamed after success. Blocks.
+    /// - Throws: `DescribedError`: `badInput` with the offset if the input is invalid, `usage` if the output's name
+    ///   means another codec, `cannotCreate`, `inputOutput`, `interrupted`.
     public func run(to output: String) throws -> Outcome {
         let head = try reader.peek(4096)
         if head.isEmpty { throw bad("it is empty", remedy: "give a stream with NAL units in it") }
@@ -99,7 +104,7 @@ public final class StreamConversion: Sendable {
             try recordFile.write(bytes.span)
         }
         outcome.byteCount = file.bytesWritten
-        // Neither is of use without the other: the disk has room for both before one gets its name.
+        // Neither file is useful without the other. Both are on the disk before one of them is renamed.
         try file.settle()
         try recordFile?.settle()
         try file.commit()
@@ -124,7 +129,7 @@ public final class StreamConversion: Sendable {
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {
         var size = LengthSize.four
         if case .lengthPrefixed(let wanted) = options.output { size = wanted }
-        // Parameter sets of one codec are none of another's.
+        // The parameter sets of one codec are invalid in the other.
         for codec in codec.map({ [$0] }) ?? VideoCodec.allCases {
             if let bytes = codec.decoderConfigurationRecord(sets, isComplete: false, lengthSize: size) { return bytes }
         }

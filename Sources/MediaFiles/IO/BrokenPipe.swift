@@ -1,8 +1,8 @@
 import Glibc
 
-/// write(2) to a pipe whose reader may be gone: an error, and no SIGPIPE for the program, whose signals are its own.
+/// Calls write(2) on a pipe whose reader may be gone. The call fails with EPIPE, and the program receives no SIGPIPE.
 enum BrokenPipe {
-    // SAFETY: the signal sets are initialised by sigemptyset; the buffer is the caller's.
+    // SAFETY: sigemptyset initializes the signal sets. The caller owns the buffer.
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         var pipeSignal = sigset_t()
         var previous = sigset_t()
@@ -15,7 +15,7 @@ enum BrokenPipe {
         let result = unsafe Glibc.write(descriptor, bytes, count)
         let error = errno
         if result < 0, error == EPIPE, !wasPending {
-            // The signal is this thread's: take it back before signals are let through again.
+            // The signal is pending for this thread: remove it before the signal is unblocked.
             var none = timespec(tv_sec: 0, tv_nsec: 0)
             _ = unsafe sigtimedwait(&pipeSignal, nil, &none)
         }

@@ -2,27 +2,27 @@ import Glibc
 import Synchronization
 import VideoBase
 
-/// A file or pipe read from front to back, straight into memory that others own.
+/// Reads a file or pipe from front to back, directly into the caller's memory.
 ///
-/// One thread reads; `cancel` may come from any other and wakes a read that waits for a pipe.
+/// One thread reads. Any other thread may call `cancel`, which wakes a read that waits for a pipe.
 final class ByteReader: Sendable {
-    /// As in messages.
+    /// The input's name in messages.
     let name: String
-    /// Bytes in the file; nil for pipes and devices.
+    /// The number of bytes in the file; nil for pipes and devices.
     let length: Int?
     var isSeekable: Bool { length != nil }
 
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// A pipe that becomes readable once the reader is cancelled: what a waiting poll(2) wakes for.
+    /// A pipe that becomes readable when the reader is cancelled, so that a waiting poll(2) wakes.
     private let wake: (read: Int32, write: Int32)
     private let cancelled = Atomic(false)
     private let state = Mutex(State())
 
     private struct State {
-        /// Where the next byte of a file is read; counts for pipes too.
+        /// The offset of the next byte to read. Pipes are counted too.
         var position = 0
-        /// Bytes that were read to see what the input is, to be given again.
+        /// Bytes that were read to detect the input's type, and will be returned again.
         var pushedBack: [UInt8] = []
     }
 
@@ -49,7 +49,7 @@ final class ByteReader: Sendable {
             if descriptor < 0 { throw SystemError.input(errno, path) }
         }
         var status = stat()
-        // SAFETY: fstat fills the structure that it is given.
+        // SAFETY: fstat fills the structure.
         let code = unsafe fstat(descriptor, &status)
         let kind = status.st_mode & S_IFMT
         if code != 0 || kind == S_IFDIR {
@@ -58,7 +58,7 @@ final class ByteReader: Sendable {
             throw SystemError.input(error, name)
         }
         if kind == S_IFREG {
-            // Standard input may be a file that was read in part before.
+            // Standard input may be a file that another program has read in part.
             let offset = max(lseek(descriptor, 0, SEEK_CUR), 0)
             length = max(Int(status.st_size), offset)
             wake = (-1, -1)
@@ -71,12 +71,12 @@ final class ByteReader: Sendable {
             if unsafe pipe(&ends) != 0 { ends = [-1, -1] }
             for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             wake = (ends[0], ends[1])
-            // F_SETPIPE_SZ: fewer, larger reads. It fails harmlessly on what is no pipe.
+            // F_SETPIPE_SZ allows fewer, larger reads. The call fails without harm if the input is not a pipe.
             _ = fcntl(descriptor, 1031, Int32(1 << 20))
         }
     }
 
-    /// Reads a regular file that is open already, from its beginning; its own position stays.
+    /// Reads an open regular file from its beginning. The position of `file` does not change.
     init(duplicating file: Int32, name: String) throws {
         self.name = name
         descriptor = fcntl(file, F_DUPFD_CLOEXEC, 0)
@@ -84,7 +84,7 @@ final class ByteReader: Sendable {
         wake = (-1, -1)
         if descriptor < 0 { throw SystemError.input(errno, name) }
         var status = stat()
-        // SAFETY: fstat fills the structure that it is given.
+        // SAFETY: fstat fills the structure.
         if unsafe fstat(descriptor, &status) != 0 {
             let code = errno
             Glibc.close(descriptor)
@@ -99,16 +99,16 @@ final class ByteReader: Sendable {
         if wake.write >= 0 { Glibc.close(wake.write) }
     }
 
-    /// Makes a running or later read throw `interrupted`.
+    /// Makes a running or later read throw `interrupted`. Any thread may call this.
     func cancel() {
         cancelled.store(true, ordering: .sequentiallyConsistent)
-        // SAFETY: one byte of an array is read. A full pipe is as good a signal.
+        // SAFETY: write reads one byte of the array. If the pipe is full, it is readable already.
         if wake.write >= 0 { _ = unsafe write(wake.write, [UInt8(1)], 1) }
     }
 
     var position: Int { state.withLock { $0.position } }
 
-    /// Moves to a byte of a file. Pipes cannot.
+    /// Moves to a byte of a file. Not for pipes.
     func seek(to position: Int) {
         state.withLock {
             $0.position = position
@@ -116,14 +116,14 @@ final class ByteReader: Sendable {
         }
     }
 
-    /// Looks at up to `count` first bytes without consuming them; fewer at the end.
+    /// Returns up to `count` bytes without consuming them; fewer only at the end.
     func peek(_ count: Int) throws -> [UInt8] {
         let bytes = try read(count)
         putBack(bytes)
         return bytes
     }
 
-    /// Has bytes that were just read be read again.
+    /// Makes the next read return `bytes` again, which were just read.
     func putBack(_ bytes: [UInt8]) {
         state.withLock { state in
             state.pushedBack = bytes + state.pushedBack
@@ -131,10 +131,10 @@ final class ByteReader: Sendable {
         }
     }
 
-    /// Up to `count` bytes; fewer only at the end.
+    /// Reads up to `count` bytes; fewer only at the end.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        // SAFETY: the vector covers the array, which lives through the call.
+        // SAFETY: the vector covers the array, which lives until the call returns.
         let done = unsafe try bytes.withUnsafeMutableBytes { raw in
             guard let base = raw.baseAddress else { return 0 }
             var vector = unsafe [iovec(iov_base: base, iov_len: count)]
@@ -144,9 +144,9 @@ final class ByteReader: Sendable {
         return bytes
     }
 
-    /// What one system call gives, up to `count` bytes; none only at the end.
+    /// Reads the bytes of one system call, up to `count`; none only at the end.
     func readSome(_ count: Int) throws -> [UInt8] {
-        // SAFETY: the vector covers the array's memory, which is there for the call.
+        // SAFETY: the vector covers the array's memory, which is valid during the call.
         unsafe try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             guard let base = buffer.baseAddress else { return }
             var vector = unsafe [iovec(iov_base: base, iov_len: count)]
@@ -154,8 +154,9 @@ final class ByteReader: Sendable {
         }
     }
 
-    /// Fills the vectors in order, as far as the input reaches, and returns the number of bytes; the vectors are
-    /// consumed. `partial` returns after what one system call gives.
+    /// Fills the vectors in order until the end of the input, and returns the number of bytes. The vectors are
+    /// consumed.
+    /// - Parameter partial: Whether to return after one system call.
     @unsafe func read(into vectors: inout [iovec], partial: Bool = false) throws -> Int {
         var total = 0
         var first = 0
@@ -177,7 +178,7 @@ final class ByteReader: Sendable {
             var used = 0
             while used < pushedBack.count, unsafe first < vectors.count {
                 let count = unsafe min(pushedBack.count - used, vectors[first].iov_len)
-                // SAFETY: both sides hold `count` bytes more.
+                // SAFETY: both sides have at least `count` bytes left.
                 unsafe pushedBack.withUnsafeBytes {
                     unsafe vectors[first].iov_base.copyMemory(from: $0.baseAddress! + used, byteCount: count)
                 }
@@ -201,12 +202,12 @@ final class ByteReader: Sendable {
         return total
     }
 
-    /// One preadv(2) or readv(2) of as many vectors as the system takes; 0 at the end.
+    /// Calls preadv(2) or readv(2) once, with up to 1024 vectors, and returns the number of bytes; 0 at the end.
     @unsafe private func readOnce(_ vectors: [iovec], from first: Int) throws -> Int {
         let offset = position
         while true {
             if wake.read >= 0 { try waitUntilReadable() }
-            // SAFETY: the vectors point to memory that the caller lent for this call; IOV_MAX is 1024.
+            // SAFETY: the vectors point to memory that the caller provides for this call. IOV_MAX is 1024.
             let count = unsafe vectors.withUnsafeBufferPointer { buffer in
                 let length = Int32(min(buffer.count - first, 1024))
                 let start = unsafe buffer.baseAddress! + first
@@ -220,31 +221,33 @@ final class ByteReader: Sendable {
         }
     }
 
-    /// The end of a file that was longer when it was opened is none.
+    /// Checks that the file was not truncated since it was opened.
     ///
-    /// - Throws: `badInput`. Some of the kernel's own files say another length than they have: they keep it.
+    /// - Throws: `badInput`. Some of the kernel's own files report a length that differs from their content; they do
+    ///   not throw, because the reported length does not change.
     private func checkLength(at offset: Int) throws {
         guard let length, offset < length else { return }
         var status = stat()
-        // SAFETY: fstat fills the structure that it is given.
+        // SAFETY: fstat fills the structure.
         guard unsafe fstat(descriptor, &status) == 0, status.st_size < length else { return }
         throw VaencError(
             .badInput, "\(name) was cut from \(length) to \(status.st_size) bytes while it was read",
             remedy: "let nothing write to the input meanwhile")
     }
 
-    /// What is to be said of a file that is longer now than when it was opened: what reads it took its end for the file's.
+    /// The message for a file that has grown since it was opened, so that its reader stopped too early; nil if it has
+    /// not grown.
     var growth: String? {
         guard let length else { return nil }
         var status = stat()
-        // SAFETY: fstat fills the structure that it is given.
+        // SAFETY: fstat fills the structure.
         guard unsafe fstat(descriptor, &status) == 0, status.st_size > length else { return nil }
         return "it grew from \(length) to \(status.st_size) bytes while it was read"
     }
-    /// Whether what a file has grown by has been read too.
+    /// Whether the bytes by which the file has grown were read too.
     var isAtNewEnd: Bool {
         var status = stat()
-        // SAFETY: fstat fills the structure that it is given.
+        // SAFETY: fstat fills the structure.
         return unsafe fstat(descriptor, &status) == 0 && position >= status.st_size
     }
     static let growthRemedy = "begin when the file is whole, or read it from a pipe that tail -f FILE writes to"

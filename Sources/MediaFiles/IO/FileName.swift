@@ -1,12 +1,15 @@
 import VideoBase
 
-/// File names are bytes and need not be UTF-8, which a `String` is. Here a byte that is no part of a UTF-8 character
-/// stands as U+F700 plus its value, U+F780…U+F7FF: text that is not in use otherwise (and where it is, its own bytes
-/// stand that way), so that every name survives the way through a `String`.
+/// Converts file names between bytes and `String`.
+///
+/// A file name is a sequence of bytes that need not be UTF-8. A byte that is not part of a UTF-8 character is
+/// represented by the scalar U+F700 plus its value (U+F780…U+F7FF). If a name contains one of these private-use scalars
+/// itself, each byte of that scalar is represented in the same way. Every name therefore survives the conversion to a
+/// `String` and back.
 public enum FileName {
     private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
 
-    /// A name, or a command's argument, from its bytes.
+    /// Returns a name, or a command's argument, from its bytes.
     public static func string(_ bytes: [UInt8]) -> String {
         var result = String.UnicodeScalarView()
         func escape(_ byte: UInt8) { result.append(Unicode.Scalar(0xF700 + UInt32(byte)) ?? "?") }
@@ -31,19 +34,20 @@ public enum FileName {
         }
     }
 
-    /// - Throws: `usage` for a name with a zero in it: the system would take what stands before it for the name.
+    /// Checks that a name contains no zero, at which the system would truncate it.
+    /// - Throws: `usage` if it contains one.
     static func check(_ name: String) throws(VaencError) {
         guard name.unicodeScalars.contains("\0") else { return }
         throw VaencError(.usage, "a file's name has a zero in it", remedy: "give a name without one")
     }
 
-    /// Whether a name is an address in the network: `https://…`.
+    /// Whether a name is a network address, such as `https://…`.
     static func isAddress(_ name: String) -> Bool {
         guard let scheme = name.firstRange(of: "://") else { return false }
         return name[..<scheme.lowerBound].allSatisfy(\.isLetter)
     }
 
-    /// The bytes of a name, ended by a zero, as system calls take it.
+    /// Returns the bytes of a name with a terminating zero, for system calls.
     public static func cString(_ name: String) -> [CChar] {
         var result: [CChar] = []
         for scalar in name.unicodeScalars {
@@ -56,7 +60,7 @@ public enum FileName {
         return result + [0]
     }
 
-    /// A name for people and JSON: bytes that are no UTF-8 as `\xE9`.
+    /// Returns a name for messages and JSON. Bytes that are not UTF-8 appear as `\xE9`.
     public static func printable(_ name: String) -> String {
         guard name.unicodeScalars.contains(where: { escapes.contains($0.value) }) else { return name }
         var result = ""

@@ -1,48 +1,52 @@
 import Glibc
 import VideoBase
 
-/// A file that gets its name when it is complete, or a pipe. One thread at a time.
+/// A file that gets its final name when it is complete, or a pipe. Only one thread may use it at a time.
 ///
-/// Regular files are written as `NAME.part` beside the final name and renamed by `commit`; what exists and is no
-/// regular file (a pipe, a device), and standard output, is written in place.
+/// Regular files are written as `NAME.part` beside the final name, and `commit` renames them. Standard output, and
+/// existing files that are not regular files (pipes, devices), are written in place.
 final class OutputFile {
-    /// As the user gave it; `-` is standard output.
+    /// The path that the user named; `-` is standard output.
     let path: String
-    /// A regular file, which may be written to out of order.
+    /// Whether this is a regular file, which can be written out of order.
     let isSeekable: Bool
 
     private let descriptor: Int32
-    /// The final name, all links followed, and the name until then (nil where the output is written in place).
+    /// The final name, with all links resolved, and the unfinished name (nil if the output is written in place).
     private let target: [CChar]
     private let part: [CChar]?
     private let overwrite: Bool
-    /// The rights of the file that is to be replaced; nil where there is none.
+    /// The permissions of the file that will be replaced; nil if there is none.
     private let access: UnfinishedFiles.Access?
     private var isOpen = true
-    /// What is written is handed to the system at once, to a pipe always: it then outlives this process.
+    /// Whether bytes are written to the system immediately, as always for a pipe. They then survive the end of this
+    /// process.
     var isImmediate: Bool { !isSeekable || survives }
-    /// Of a recording: an older unfinished file stays, and so may this one.
+    /// Whether this is a recording: an older unfinished file is kept, and this one may stay unfinished.
     private let survives: Bool
-    /// The name that an older unfinished file was given.
+    /// The new name of an older unfinished file that was kept.
     let keptPart: String?
-    /// Bytes held back to make fewer, larger writes; empty where writing is immediate.
+    /// Bytes that are held back to make fewer, larger writes; empty if writes are immediate.
     private var held: [UInt8] = []
     static let holdLimit = 1 << 18
 
-    /// Where the next byte goes, and how far the file reaches.
+    /// The offset of the next byte, and the length of the file.
     private var position = 0
     private var extent = 0
 
-    /// Bytes in the file so far, held back ones included.
+    /// The number of bytes in the file so far, including those that are held back.
     var bytesWritten: Int { max(extent, position + held.count) }
 
     var name: String { path == "-" ? "standard output" : path }
 
+    /// Opens the output.
+    ///
     /// - Parameters:
-    ///   - survives: a recording.
-    ///   - plays: whether an unfinished file of that name holds something to see: it may be an older recording, and stays too.
-    /// - Throws: `cannotCreate` where the file exists (without `overwrite`), its folder is missing or another process
-    ///   is writing it; `noPermission`.
+    ///   - survives: Whether this is a recording.
+    ///   - plays: Whether an unfinished file of that name contains pictures. Such a file may be an older recording, and
+    ///     is kept too.
+    /// - Throws: `cannotCreate` if the file exists (without `overwrite`), its folder is missing or another process is
+    ///   writing it; `noPermission`.
     init(
         path: String, overwrite: Bool, survives: Bool = false, plays: (String) -> Bool = { _ in false }
     ) throws {
@@ -92,25 +96,26 @@ final class OutputFile {
         held.reserveCapacity(Self.holdLimit)
     }
 
-    /// A regular file that is written under its final name from the start, in the place of any that is there.
-    /// - Parameter mayReplace: false: a file of that name is an error.
-    /// - Throws: as above.
+    /// Creates a regular file under its final name, instead of an existing file.
+    /// - Parameter mayReplace: Whether to remove an existing file; if false, an existing file is an error.
+    /// - Throws: `cannotCreate`, `noPermission`.
     init(inPlace path: String, mayReplace: Bool) throws {
         self.path = path
         overwrite = true
         target = FileName.cString(path)
         (part, keptPart, survives, access) = (nil, nil, false, nil)
         isSeekable = false
-        // SAFETY: the calls read the string. A file that is there may be a link, or another user's: it is not written to.
+        // SAFETY: the calls read the string. An existing file may be a link or another user's file, so it is removed
+        // and not written to.
         if mayReplace { _ = unsafe unlink(target) }
         descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
     }
 
-    /// The path of the unfinished file; nil where it is written in place.
+    /// The path of the unfinished file; nil if the output is written in place.
     var partPath: String? { part.map { FileName.string($0.dropLast().map { UInt8(bitPattern: $0) }) } }
 
-    /// Another unfinished file, for the same final name.
+    /// Creates another unfinished file for the same final name.
     private init(after first: OutputFile, part: String) throws {
         path = first.path
         overwrite = first.overwrite
@@ -122,21 +127,21 @@ final class OutputFile {
         (descriptor, _) = try UnfinishedFiles.begin(part, of: first.path, keepsOlder: false, access: first.access)
     }
 
-    /// Reads the file, from its beginning, as it is: written out up to now.
+    /// Flushes the file, and returns a reader of it from its beginning.
     func reader() throws -> ByteReader {
         try flush()
         return try ByteReader(duplicating: descriptor, name: partPath ?? name)
     }
 
-    /// An unfinished file beside this one, that is to take its place: `NAME.part.whole`.
+    /// Creates an unfinished file beside this one that will replace it: `NAME.part.whole`.
     func successor() throws -> OutputFile { try OutputFile(after: self, part: (partPath ?? path) + ".whole") }
 
     deinit { cancel() }
 
-    /// The file that a name means: what is written is what a link points to, and the link stays.
+    /// Returns the file that a name refers to. Through a link, the link's target is written and the link is kept.
     static func followed(_ path: String) throws -> String {
         var status = stat()
-        // SAFETY: the calls read the string; realpath's copy is freed here.
+        // SAFETY: the calls read the string. realpath's copy is freed here.
         guard unsafe lstat(FileName.cString(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
         if unsafe stat(FileName.cString(path), &status) == 0, status.st_mode & S_IFMT != S_IFREG { return path }
         guard let real = unsafe realpath(FileName.cString(path), nil) else {
@@ -146,36 +151,36 @@ final class OutputFile {
         return unsafe FileName.string(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
     }
 
-    /// Ends `init` without touching a file that is not this object's.
+    /// Fails `init` without removing a file that this object does not own.
     private func refuse(_ error: VaencError) throws {
         isOpen = false
         if descriptor >= 0 { close(descriptor) }
         throw error
     }
 
-    /// Appends bytes (at the position, where `seek` was called).
+    /// Appends bytes, or writes them at the position that `seek` set.
     func write(_ bytes: borrowing Span<UInt8>) throws {
         if isImmediate || held.count + bytes.count > Self.holdLimit {
             try flush()
             if isImmediate || bytes.count >= Self.holdLimit {
-                // SAFETY: the pointer is used during the call.
+                // SAFETY: the pointer is used only during the call.
                 unsafe try bytes.withUnsafeBytes { unsafe try writeAll($0) }
                 return
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the pointer is used only during the call.
         unsafe bytes.withUnsafeBytes { unsafe held.append(contentsOf: $0) }
     }
 
-    /// Writes what is held back.
+    /// Writes the bytes that are held back.
     func flush() throws {
         if held.isEmpty { return }
-        // SAFETY: as above.
+        // SAFETY: the pointer is used only during the call.
         unsafe try held.withUnsafeBytes { unsafe try writeAll($0) }
         held.removeAll(keepingCapacity: true)
     }
 
-    /// Moves to a byte of a regular file; `whence` as lseek(2) has it. The new position.
+    /// Moves to a byte of a regular file, with `whence` as in lseek(2). Returns the new position.
     func seek(to offset: Int, whence: Int32) throws -> Int {
         try flush()
         let position = lseek(descriptor, offset, whence)
@@ -184,7 +189,7 @@ final class OutputFile {
         return position
     }
 
-    /// The file's length so far.
+    /// Returns the file's length so far.
     func length() throws -> Int {
         try flush()
         var status = stat()
@@ -193,10 +198,10 @@ final class OutputFile {
         return Int(status.st_size)
     }
 
-    /// Bytes of a regular file. The position stays.
+    /// Reads bytes of a regular file. The position does not change.
     func read(_ count: Int, at offset: Int) throws -> [UInt8] {
         try flush()
-        // SAFETY: pread fills at most the buffer's bytes from `done` on.
+        // SAFETY: pread writes at most the buffer's bytes from `done` on.
         return unsafe try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
                 let got = unsafe pread(descriptor, buffer.baseAddress! + done, count - done, offset + done)
@@ -210,7 +215,7 @@ final class OutputFile {
     private func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
         var done = 0
         while done < bytes.count {
-            // SAFETY: the range lies inside the buffer.
+            // SAFETY: the range is inside the buffer.
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
             let count =
                 unsafe isSeekable
@@ -230,14 +235,14 @@ final class OutputFile {
         }
     }
 
-    /// Writes what is held back, and puts it on the disk.
+    /// Flushes the file, and synchronizes it to the disk with fsync(2).
     func settle() throws {
         try flush()
         if part != nil, fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
     }
 
-    /// Gives the file its final name, its bytes safely on the disk.
-    /// - Throws: `cannotCreate` where the name has come into use meanwhile, `inputOutput`.
+    /// Synchronizes the file to the disk and gives it its final name. Idempotent.
+    /// - Throws: `cannotCreate` if another file has taken the name meanwhile, `inputOutput`.
     func commit() throws {
         guard isOpen else { return }
         try settle()
@@ -259,16 +264,16 @@ final class OutputFile {
         } else if unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0
             || link(part, target) == 0
         {
-            // link(2) never replaces: the check and the naming are one step. The first gives the name to the open file, whatever
-            // has the other name by now; the second is for systems without /proc.
+            // link(2) never replaces a file, so the check and the naming are one step. linkat names the open file, even
+            // if another file has its unfinished name by now. link is for systems without /proc.
             UnfinishedFiles.remove(part, of: descriptor)
         } else {
             if errno == EEXIST { throw SystemError.exists(path) }
-            // A file system without links: here the check comes just before.
+            // On a file system without links, the check comes just before the renaming.
             if unsafe Glibc.access(target, F_OK) == 0 { throw SystemError.exists(path) }
             if unsafe rename(part, target) != 0 { throw SystemError.creation(errno, path) }
         }
-        // Between the check and the call somebody may have put another file there.
+        // Another program may have replaced the file between the check and the call.
         guard UnfinishedFiles.isNamed(target, descriptor) else { throw replaced() }
     }
 
@@ -278,10 +283,10 @@ final class OutputFile {
             remedy: "write to a folder that nobody else writes to")
     }
 
-    /// Leaves the unfinished file of a recording where it is, and writes no more to it.
+    /// Keeps the unfinished file of a recording, and closes it.
     ///
-    /// - Parameter plays: is asked whether there is anything to see in the file of that name.
-    /// - Returns: that name; nil where nothing is left, and `cancel` is to be called.
+    /// - Parameter plays: Whether the file of that name contains pictures.
+    /// - Returns: The name of the kept file; nil if no file is kept, and the caller must call `cancel`.
     func keep(where plays: (String) -> Bool) -> String? {
         guard isOpen, survives, let part, let partPath, bytesWritten > 0, plays(partPath) else { return nil }
         isOpen = false
@@ -290,7 +295,7 @@ final class OutputFile {
         return partPath
     }
 
-    /// Removes the unfinished file. Idempotent; nothing after `commit` has succeeded.
+    /// Removes the unfinished file. Idempotent. Does nothing after `commit` succeeded.
     func cancel() {
         guard isOpen else { return }
         isOpen = false

@@ -1,22 +1,26 @@
 import Glibc
+import Threads
 import VideoBase
 
-/// Opens what is written in place. A named pipe is waited for until somebody reads it.
+/// Opens outputs that are written in place. For a named pipe it waits for a reader.
 package enum OutputOpening {
     private static let isCancelled = Monitor(false)
     private static let pollNanoseconds: UInt64 = 20_000_000
 
-    /// Ends the wait for a named pipe's reader, here and later in this process, with the error `interrupted`.
+    /// Ends the wait for a named pipe's reader with `interrupted`, for running and later waits in this process. Any
+    /// thread may call this.
     package static func cancel() { isCancelled.withLock { $0 = true } }
 
-    /// - Returns: the descriptor; below zero with errno set where that fails.
+    /// Opens the output. Blocks until a named pipe has a reader.
+    /// - Returns: The descriptor; negative on failure, with errno set.
+    /// - Throws: `interrupted` after `cancel`.
     static func open(_ name: [CChar], isPipe: Bool) throws -> Int32 {
         guard isPipe else {
             // SAFETY: open(2) reads the string during the call.
             return unsafe Glibc.open(name, O_WRONLY | O_CLOEXEC)
         }
         while true {
-            // SAFETY: as above. Without a reader it fails at once with ENXIO.
+            // SAFETY: open(2) reads the string during the call. It fails with ENXIO if the pipe has no reader.
             let descriptor = unsafe Glibc.open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
             if descriptor >= 0 {
                 let flags = fcntl(descriptor, F_GETFL)

@@ -2,7 +2,7 @@ import Glibc
 import VideoBase
 
 extension MediaOutput {
-    /// Refuses a folder in place of a file, whose name says no format.
+    /// Throws if the output is a folder, because its name determines no format.
     /// - Throws: `cannotCreate`.
     package static func refuseFolder(_ output: String) throws {
         var status = stat()
@@ -11,12 +11,13 @@ extension MediaOutput {
         throw SystemError.creation(EISDIR, output)
     }
 
-    /// Refuses an output that cannot be created, as far as that is to be seen without opening it: before a camera starts.
-    /// - Throws: `cannotCreate` where it exists (without `overwrite`), is a folder or has none; `noPermission`.
+    /// Checks whether an output can be created, as far as possible without opening it. Call it before a camera starts.
+    /// - Throws: `cannotCreate` if it exists (without `overwrite`), is a folder or its folder is missing;
+    ///   `noPermission`.
     public static func checkPlace(_ output: String, options: SinkOptions = SinkOptions()) throws {
         if output == "-" || output.contains("://") { return }
         var status = stat()
-        // SAFETY: the calls read the strings; stat fills the structure.
+        // SAFETY: the calls read the strings. stat fills the structure.
         if unsafe stat(FileName.cString(output), &status) == 0 {
             let kind = status.st_mode & S_IFMT
             if kind == S_IFDIR { throw SystemError.creation(EISDIR, output) }

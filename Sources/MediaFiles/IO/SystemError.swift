@@ -1,15 +1,15 @@
 import Glibc
 import VideoBase
 
-/// Errors of system calls, by errno.
+/// Converts errno values of failed system calls to `VaencError`.
 enum SystemError {
-    /// The system's words for an errno.
+    /// Returns the system's text for an errno.
     static func text(_ code: Int32) -> String {
-        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        // SAFETY: the string belongs to the calling thread until its next strerror call. It is copied at once.
         unsafe String(cString: strerror(code))
     }
 
-    /// A failure to open or read the input `name`.
+    /// Returns the error for a failure to open or read the input `name`.
     static func input(_ code: Int32, _ name: String) -> VaencError {
         if let error = lack(code, "to read \(name)") { return error }
         return switch code {
@@ -26,7 +26,7 @@ enum SystemError {
         }
     }
 
-    /// A failure to create the output `name`.
+    /// Returns the error for a failure to create the output `name`.
     static func creation(_ code: Int32, _ name: String) -> VaencError {
         if let error = lack(code, "to create \(name)") { return error }
         return switch code {
@@ -47,7 +47,8 @@ enum SystemError {
         }
     }
 
-    /// The error of a limit of the system or of this process, which no other file would help; nil for any other code.
+    /// Returns the error for an exceeded limit of the system or of this process, which does not depend on the file; nil
+    /// for any other code.
     private static func lack(_ code: Int32, _ purpose: String) -> VaencError? {
         switch code {
         case EMFILE, ENFILE: VaencError.noDescriptor(purpose)
@@ -62,14 +63,14 @@ enum SystemError {
         return unsafe lstat(FileName.cString(name), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// The folder that `name` is to be in exists, as /proc does, where nothing can be made.
+    /// Whether the folder of `name` exists. In some existing folders, such as /proc, no file can be created.
     private static func hasFolder(_ name: String) -> Bool {
         let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? "."
         // SAFETY: access reads the string.
         return unsafe access(FileName.cString(folder), F_OK) == 0
     }
 
-    /// A failure to write to the output `name`.
+    /// Returns the error for a failure to write to the output `name`.
     static func writing(_ code: Int32, _ name: String) -> VaencError {
         switch code {
         case ENOSPC, EDQUOT:

@@ -2,39 +2,39 @@ import Glibc
 import Synchronization
 import VideoBase
 
-/// The unfinished files that this process has, for an end that lets go of nothing: `_exit`.
+/// The unfinished files of this process. They are listed so that they can be removed if the process ends with `_exit`.
 ///
-/// Others may write to the folder. A file is only used if this process created it; what has its name by chance, or because
-/// somebody put it there, is neither written nor published nor removed.
+/// Other programs may write to the same folder. A file is used only if this process created it. Another file with the
+/// same name is not written, renamed or removed.
 package enum UnfinishedFiles {
     private struct Entry {
         var descriptor: Int32
-        /// What is in it is to stay.
+        /// Whether the file's content must be kept.
         var isRecording: Bool
     }
 
     private static let entries = Mutex<[[CChar]: Entry]>([:])
 
-    /// The access rights that a file is to have.
+    /// The access permissions of a file.
     struct Access {
         var mode: mode_t
         var group: gid_t
         var owner: uid_t
 
-        /// Those of the file that is to be replaced.
+        /// Copies the permissions of the file that will be replaced.
         init(_ status: stat) { (mode, group, owner) = (status.st_mode & 0o777, status.st_gid, status.st_uid) }
     }
 
-    /// Creates the unfinished file of `output`, empty and locked: nobody else writes it.
+    /// Creates the unfinished file of `output`, empty and locked against other writers.
     ///
-    /// A file of that name that an ended process of this user left is removed, or put aside.
+    /// If an ended process of this user left a file of that name, that file is removed or renamed.
     ///
     /// - Parameters:
-    ///   - keepsOlder: bytes that an older run left there are put aside, as `NAME.part.1`, `.2`, …, whatever they are.
-    ///   - plays: whether such a file may be an older recording, which is put aside too.
-    ///   - access: nil: as the system's file mode creation mask says.
-    /// - Returns: its descriptor, and the name of what was put aside.
-    /// - Throws: `cannotCreate` where another process writes it or it is in the way, `noPermission`.
+    ///   - keepsOlder: Whether an older file with content is renamed to `NAME.part.1`, `.2`, …, whatever it contains.
+    ///   - plays: Whether such a file may be an older recording, which is renamed too.
+    ///   - access: The file's permissions; nil uses the process's file mode creation mask.
+    /// - Returns: The descriptor, and the new name of a renamed file.
+    /// - Throws: `cannotCreate` if another process writes the file or an unusable file has its name; `noPermission`.
     static func begin(
         _ path: String, of output: String, keepsOlder: Bool, plays: (String) -> Bool = { _ in false },
         access: Access? = nil
@@ -42,7 +42,8 @@ package enum UnfinishedFiles {
         let name = FileName.cString(path)
         return try entries.withLock { entries in
             var kept: String?
-            // Whoever finishes or puts aside the file between two calls here makes another the one of that name.
+            // Another process may finish or rename the file between two calls. Then another file may get its name, so
+            // the loop tries again.
             for _ in 0..<100 {
                 // SAFETY: open(2) reads the string during the call. O_EXCL follows no link.
                 let descriptor = unsafe Glibc.open(
@@ -56,7 +57,7 @@ package enum UnfinishedFiles {
                     Glibc.close(descriptor)
                     throw inUse(path)
                 }
-                // Another run may have taken the empty file for a left one before it was locked.
+                // Before the lock was taken, another process may have removed the empty file as an abandoned one.
                 guard isNamed(name, descriptor) else {
                     Glibc.close(descriptor)
                     continue
@@ -69,15 +70,15 @@ package enum UnfinishedFiles {
         }
     }
 
-    /// Removes an unfinished file that nobody writes any more, or puts it aside.
+    /// Removes or renames an unfinished file that no process writes any more.
     ///
-    /// - Returns: the name that it was given.
-    /// - Throws: `cannotCreate` for what is no such file of this user's.
+    /// - Returns: The new name of a renamed file; nil if it was removed.
+    /// - Throws: `cannotCreate` if it is not an unfinished file of this user.
     private static func clear(_ path: String, of output: String, isKept: () -> Bool) throws -> String? {
         let name = FileName.cString(path)
-        // SAFETY: open(2) reads the string during the call. A FIFO would keep it waiting.
+        // SAFETY: open(2) reads the string during the call. O_NONBLOCK: opening a FIFO would block.
         var old = unsafe Glibc.open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        // It may have the rights of a file that was to be replaced, and that nobody may write.
+        // The file may have the permissions of the file that it was to replace, which may be read-only.
         if old < 0, errno == EACCES { old = unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
         if old < 0 {
             if errno == ENOENT { return nil }
@@ -91,7 +92,7 @@ package enum UnfinishedFiles {
         if status.st_uid != geteuid() { throw inTheWay(path, "a file of another user") }
         guard flock(old, LOCK_EX | LOCK_NB) == 0 else { throw inUse(path) }
         guard isNamed(name, old) else { return nil }
-        // SAFETY: as above.
+        // SAFETY: fstat fills the structure.
         if unsafe fstat(old, &status) != 0 { throw SystemError.creation(errno, output) }
         if status.st_nlink > 1 { throw inTheWay(path, "a file that has other names (hard links)") }
         if status.st_size > 0, isKept() { return try putAside(path) }
@@ -100,14 +101,14 @@ package enum UnfinishedFiles {
         return nil
     }
 
-    /// Whether a file begins with a whole NAL unit behind its length in four bytes.
+    /// Whether a file begins with a complete NAL unit after a length of four bytes.
     static func holdsUnits(_ path: String) -> Bool {
         guard let reader = try? ByteReader(path: path), let bytes = try? reader.read(4), bytes.count == 4 else { return false }
         let length = bytes.reduce(0) { $0 << 8 | Int($1) }
         return length > 0 && length <= (reader.length ?? 0) - 4
     }
 
-    /// Whether the name is that of the open file, and not of a link to it.
+    /// Whether the name refers to the open file itself, not to a link to it.
     static func isNamed(_ name: [CChar], _ descriptor: Int32) -> Bool {
         var (own, named) = (stat(), stat())
         // SAFETY: the calls read the string and fill the structures.
@@ -115,7 +116,7 @@ package enum UnfinishedFiles {
             && own.st_dev == named.st_dev
     }
 
-    /// A group that cannot be given to the file gets no rights to it.
+    /// Sets the file's owner, group and permissions. If the group cannot be set, the group gets no permissions.
     private static func grant(_ access: Access, to descriptor: Int32) {
         var (status, mode) = (stat(), access.mode)
         // SAFETY: fstat fills the structure.
@@ -150,21 +151,21 @@ package enum UnfinishedFiles {
             .cannotCreate, "\(path) is in the way: \(what)", remedy: "remove it; the output is written there first")
     }
 
-    /// Gives a file the first free of the names `PATH.1`, `PATH.2`, …; nothing is replaced.
+    /// Renames a file to the first free name of `PATH.1`, `PATH.2`, …, and returns the name. Replaces no file.
     private static func putAside(_ path: String) throws -> String {
         let old = FileName.cString(path)
         var code: Int32 = 0
         for number in 1..<100_000 {
             let other = "\(path).\(number)"
             let new = FileName.cString(other)
-            // SAFETY: the calls read the strings. link(2) never replaces.
+            // SAFETY: the calls read the strings. link(2) never replaces a file.
             if unsafe link(old, new) == 0 {
                 _ = unsafe unlink(old)
                 return other
             }
             code = errno
             if code == EEXIST { continue }
-            // A file system without links.
+            // The file system has no links.
             if unsafe access(new, F_OK) == 0 { continue }
             if unsafe rename(old, new) == 0 { return other }
             code = errno
@@ -175,7 +176,7 @@ package enum UnfinishedFiles {
             remedy: "move it away, or choose another name")
     }
 
-    /// Runs `body`, which takes the name away: the file is finished or removed, or it is to stay.
+    /// Runs `body`, which renames, removes or keeps the file, and then removes the file from the list.
     static func close<R>(_ name: [CChar], _ body: () throws -> R) rethrows -> R {
         try entries.withLock { entries in
             let result = try body()
@@ -184,14 +185,15 @@ package enum UnfinishedFiles {
         }
     }
 
-    /// Removes the name of an unfinished file; not of another file that has it now.
+    /// Removes an unfinished file, unless another file has its name now.
     static func remove(_ name: [CChar], of descriptor: Int32) {
         // SAFETY: unlink(2) reads the string.
         if isNamed(name, descriptor) { _ = unsafe unlink(name) }
     }
 
-    /// Removes them all, but for recordings that have begun, and ends the process: none is opened or finished any more.
-    /// - Parameter end: is given the paths of those that stay.
+    /// Removes all unfinished files except recordings with content, and ends the process. No file can be opened or
+    /// finished afterwards.
+    /// - Parameter end: Ends the process. It receives the sorted paths of the kept files.
     package static func remove(andEnd end: ([String]) -> Never) -> Never {
         entries.withLock { entries in
             var kept: [String] = []

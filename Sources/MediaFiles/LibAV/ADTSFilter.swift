@@ -2,18 +2,18 @@ import CLibAV
 import Glibc
 import LibAV
 
-/// Takes the ADTS headers off AAC, as MPEG-TS holds it, for containers that describe a stream once (libavcodec's
-/// aac_adtstoasc). One thread at a time.
+/// Removes the ADTS headers that AAC has in MPEG-TS, for containers that describe a stream only once (libavcodec's
+/// aac_adtstoasc). Only one thread may use it at a time.
 ///
-/// libavformat would put the same filter in by itself, but learns of the stream's description from the first packet: after
-/// headers that are written before it.
+/// libavformat would insert the same filter itself, but would get the stream's description from the first packet only,
+/// after the container's header was written.
 @safe final class ADTSFilter {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVBSFContext>?
     private var hasBegun = false
 
-    /// nil where libavcodec has no such filter.
+    /// Returns nil if libavcodec has no such filter.
     init?(_ av: UnsafePointer<VaencLibAV>) {
         unsafe self.av = unsafe av
         var context: UnsafeMutablePointer<AVBSFContext>?
@@ -29,11 +29,12 @@ import LibAV
 
     deinit { unsafe av.pointee.av_bsf_free!(&context) }
 
-    /// Filters a packet in its place.
-    /// - Returns: an error of libavcodec's where it is negative; the packet is empty then.
+    /// Filters a packet in place.
+    /// - Returns: An error of libavcodec if negative; the packet is then empty.
     func filter(_ packet: UnsafeMutablePointer<AVPacket>) -> Int32 {
         if !hasBegun {
-            // The first packet carries the stream's description, which muxers would write over the one that they have.
+            // The first packet that the filter returns carries the stream's description, and muxers would overwrite
+            // theirs with it. So a copy of the packet is filtered first.
             var copy = unsafe av.pointee.av_packet_clone!(packet)
             defer { unsafe av.pointee.av_packet_free!(&copy) }
             guard let first = unsafe copy else {
@@ -57,13 +58,14 @@ import LibAV
         return code
     }
 
-    /// Whether a packet begins with an ADTS header: its syncword, ISO/IEC 13818-7 6.2.1.
+    /// Whether a packet begins with an ADTS header, detected by its syncword (ISO/IEC 13818-7 6.2.1).
     static func begins(_ packet: UnsafePointer<AVPacket>) -> Bool {
         // SAFETY: the packet's data have `size` bytes.
         unsafe packet.pointee.size > 7 && packet.pointee.data[0] == 0xFF && packet.pointee.data[1] & 0xF0 == 0xF0
     }
 
-    /// The AudioSpecificConfig of a stream (ISO/IEC 14496-3 1.6.2.1) by the header of one of its packets; empty where it has none.
+    /// Returns a stream's AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) from the header of one of its packets; empty if
+    /// the packet has no header.
     static func config(_ packet: UnsafePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) -> [UInt8] {
         guard unsafe begins(packet), let filter = unsafe ADTSFilter(av) else { return [] }
         var copy = unsafe av.pointee.av_packet_clone!(packet)

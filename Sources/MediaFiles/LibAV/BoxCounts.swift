@@ -1,14 +1,15 @@
 import VideoBase
 
-/// Whether a table of an MP4 or QuickTime file announces more entries than it has room for: libavformat takes memory for all of them
-/// first, and reports that there is none.
+/// Detects tables of MP4 and QuickTime files that announce more entries than they have room for. libavformat would
+/// first allocate memory for all of them, and then report that memory is missing.
 enum BoxCounts {
     private static let containers: Set<String> = ["moov", "trak", "mdia", "minf", "stbl", "edts", "moof", "traf"]
-    /// Bytes of an entry behind version, flags and count (ISO/IEC 14496-12 8.6 and 8.7).
+    /// The size of an entry after version, flags and count, in bytes (ISO/IEC 14496-12 8.6 and 8.7).
     private static let entries = ["stts": 8, "ctts": 8, "stss": 4, "stps": 4, "stco": 4, "co64": 8, "stsc": 12, "elst": 12]
     private static let boxLimit = 100_000
 
-    /// Returns the words for the first such table; nil where there is none, and for what cannot be moved in. The reader's position stays.
+    /// Returns the message for the first such table; nil if none is found, or if the reader cannot seek. The reader's
+    /// position does not change.
     static func fault(_ reader: ByteReader) -> String? {
         guard let length = reader.length else { return nil }
         let start = reader.position
@@ -37,12 +38,12 @@ enum BoxCounts {
         var name: String
         var content: Int
         var end: Int
-        /// Entries announced; nil of other boxes.
+        /// The number of entries that the box announces; nil for boxes that are not tables.
         var count: Int?
-        /// Entries that its bytes hold.
+        /// The number of entries that fit into the box.
         var room = Int.max
 
-        /// nil where no box begins there.
+        /// Returns nil if no box begins at `place`.
         init?(_ reader: ByteReader, at place: Int, end limit: Int) throws {
             reader.seek(to: place)
             let head = try reader.read(16)
@@ -66,7 +67,7 @@ enum BoxCounts {
                 room = rest / entry
             } else if name == "stsz", full.count == 12 {
                 count = BoxCounts.number(full[8..<12])
-                // Samples of one size have no table.
+                // Samples of equal size have no table.
                 if full[4..<8].allSatisfy({ $0 == 0 }) { room = (rest - 4) / 4 }
             } else if name == "trun" {
                 count = BoxCounts.number(full[4..<8])
@@ -78,6 +79,6 @@ enum BoxCounts {
         }
     }
 
-    /// Big-endian; what does not fit is more than any file has.
+    /// Reads a big-endian number. A number that does not fit becomes `Int.max`, which is larger than any file.
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 >> 55 != 0 ? .max : $0 << 8 | Int($1) } }
 }

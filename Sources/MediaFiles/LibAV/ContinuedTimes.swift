@@ -1,8 +1,8 @@
 import VideoBase
 
-/// The times of MPEG-TS and MPEG program streams as one timeline. Their clock counts 33 bits and wraps at the end
-/// (H.222.0 2.4.3.7). Where streams were joined, it goes on from any other value: libavformat takes such a jump back for a wrap, which
-/// is 26.5 hours.
+/// Joins the times of MPEG-TS and MPEG program streams into one timeline. Their clock has 33 bits and wraps (H.222.0
+/// 2.4.3.7), after 26.5 hours. At a joint of two streams the clock continues from any other value. libavformat treats a
+/// jump backwards as a wrap.
 struct ContinuedTimes {
     /// A packet's times, in ticks of its stream.
     struct Stamp {
@@ -14,42 +14,45 @@ struct ContinuedTimes {
     }
 
     private struct Stream {
-        /// Index of the shift that is added to its times.
+        /// The index of the shift that is added to the stream's times.
         var part: Int
-        /// The latest time of the file's clock.
+        /// The latest time of the stream on the file's clock.
         var raw: Int64
-        /// The same on the timeline, and where its packets end there, as they are decoded and as they are shown.
+        /// The latest time on the timeline, and the ends of the stream's packets there, in decoding order and in
+        /// presentation order.
         var time: Int64
         var end: Int64
         var shownEnd: Int64
-        /// How long its packets last since its latest jump, gaps left out, and how many jumps in a row came soon after another.
+        /// The duration of the stream's packets since its latest jump, without gaps, and the number of consecutive
+        /// jumps that came soon after another.
         var steady: Int64 = 0
         var hurried = 0
     }
 
     private static let second: Int64 = 90_000
     private static let period = Int64(1) << 33
-    /// A wrap is expected so near to the ends of the clock alone.
+    /// A wrap is expected only within this distance of the clock's ends.
     private static let wrapMargin = 60 * second
-    /// Times of a stream that go back less than that are out of order; that go on more than an hour are those of another stream.
+    /// If a time goes back by less than `largestStepBack`, the packets are out of order. If it goes on by more than
+    /// `largestStep`, an hour, it belongs to another stream.
     private static let largestStepBack = second / 2
     private static let largestStep = 3600 * second
-    /// Streams of a joined stream begin within this of each other.
+    /// The streams of a joined part begin within this distance of each other.
     private static let nearness = 10 * second
-    /// So many parts are looked at for a time: those before lie farther back than that.
+    /// The number of latest parts that are searched for a time. Older parts are farther in the past than `nearness`.
     private static let recentParts = 32
-    /// A stream that jumps so often in a row, each time before so much of it has come, is damaged.
+    /// The number of consecutive jumps, each after less than `shortestPart`, at which a stream counts as damaged.
     private static let hurriedLimit = 16
     private static let shortestPart = second / 2
 
     private var streams: [Int: Stream] = [:]
-    /// What is added to the file's clock in each part of the file.
+    /// The shift that is added to the file's clock, for each part of the file.
     private var shifts: [Int64] = [0]
     private var latest: Int64?
     /// The first jump, in ticks of the file's clock.
     private var firstJump: (from: Int64, to: Int64)?
 
-    /// What is reported of the jumps; nil where there are none.
+    /// The report about the jumps; nil if there are none.
     var entry: EffectiveEntry? {
         guard let firstJump else { return nil }
         func seconds(_ ticks: Int64) -> Double { (Double(ticks) / Double(Self.second) * 1000).rounded() / 1000 }
@@ -59,45 +62,48 @@ struct ContinuedTimes {
             why: "\(count == 1 ? "they jump" : "the first is") from \(seconds(firstJump.from)) s to \(seconds(firstJump.to)) s, which is no wrap of the clock")
     }
 
-    /// The value of the file's clock behind a time that libavformat may have taken for one after a wrap.
+    /// Returns the value of the file's clock for a time to which libavformat may have added a wrap.
     private static func raw(_ time: Int64) -> Int64 { time & (period - 1) }
 
-    /// The distance on a clock that wraps, the shorter way round.
+    /// Returns the signed distance on the wrapping clock, in the shorter direction.
     private static func distance(_ from: Int64, _ to: Int64) -> Int64 {
         let forward = raw(to &- from)
         return forward >= period / 2 ? forward - period : forward
     }
 
-    /// Whether a stream's next time is that of another stream, which was joined to it.
+    /// Whether a stream's next time belongs to another stream that was joined to it.
     static func isJump(from time: Int64, to next: Int64) -> Bool {
         let (before, after) = (raw(time), raw(next))
         let step = distance(before, after)
         if after < before, step > 0 {
-            // Only at its end does the clock wrap.
+            // The clock wraps only at its end.
             return !(before >= period - wrapMargin && after < wrapMargin)
         }
         return step < -largestStepBack || step > largestStep
     }
 
-    /// Whether a stream's next time is that of another stream, which was joined to it. A stream that paused goes on where the others are.
+    /// Whether a stream's next time belongs to another stream that was joined to it. A stream that paused continues at
+    /// the time of the other streams.
     private func jumps(_ stream: Stream, to time: Int64) -> Bool {
         guard Self.isJump(from: stream.raw, to: time), let latest else { return false }
         let placed = place(Self.raw(time), part: stream.part, near: latest)
         return placed <= stream.time || (placed - latest).magnitude > Self.nearness
     }
 
-    /// The latest parts, from one on.
+    /// Returns the indexes of the latest parts, from `part` on.
     private func recent(from part: Int) -> Range<Int> { max(part, shifts.count - Self.recentParts)..<shifts.count }
 
-    /// The place on the timeline of a value of the clock in a part of the file: the nearest to `reference`.
+    /// Returns the time on the timeline for a value of the clock in a part of the file. It is the candidate nearest to
+    /// `reference`.
     private func place(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
         reference + Self.distance(reference, raw &+ shifts[part])
     }
 
-    /// The known part behind a stream's own in which a time lies nearest to the latest, or else to the stream's, if it is near.
+    /// Returns the known part after the stream's own in which a time is nearest to the latest time, or else to the
+    /// stream's time; nil if none is within `nearness`.
     private func known(_ raw: Int64, after stream: Stream) -> Int? {
         guard let latest, stream.part + 1 < shifts.count else { return nil }
-        // The latest may be that of another program, which has a clock of its own (H.222.0 2.4.2.2).
+        // The latest time may belong to another program, which has its own clock (H.222.0 2.4.2.2).
         for reference in [latest, stream.time] {
             func distance(_ part: Int) -> UInt64 { (place(raw, part: part, near: reference) - reference).magnitude }
             let nearest = recent(from: stream.part + 1).min { distance($0) < distance($1) }
@@ -112,27 +118,27 @@ struct ContinuedTimes {
         return known(Self.raw(time), after: stream) == nil
     }
 
-    /// Why a stream is damaged from its latest packet on; nil where it is not.
+    /// Returns why a stream is damaged from its latest packet on; nil if it is not damaged.
     func fault(of stream: Int) -> String? {
         guard let known = streams[stream], known.hurried >= Self.hurriedLimit else { return nil }
         return "the times of stream \(stream) jump back and forth"
     }
 
-    /// The streams besides one that go on at its time, or later.
+    /// Returns the other streams that continue at the given stream's time, or later.
     func active(besides stream: Int) -> Set<Int> {
         guard let latest else { return [] }
         let time = min(latest, streams[stream]?.time ?? latest)
         return Set(streams.filter { $0.key != stream && $0.value.time > time - Self.nearness }.keys)
     }
 
-    /// Whether a packet of a stream lies far behind the one that began a part.
+    /// Whether a packet of a stream is far behind the packet that began a part.
     static func isFar(_ stamp: Stamp, behind start: Stamp) -> Bool {
         guard stamp.stream == start.stream, let time = stamp.time, let first = start.time else { return false }
         return distance(first, time) > 3 * second
     }
 
-    /// What a part is shifted by that begins with these packets, the first of each stream: so far that none goes back. What lies far
-    /// from the first of them is of another program.
+    /// Returns the shift of a part from its first packet of each stream, in ticks. The shift is large enough that no
+    /// stream goes back. A packet far from the first one belongs to another program and is ignored.
     func shift(beginning stamps: [Stamp]) -> Int64 {
         guard let reference = stamps.first?.time.map(Self.raw) else { return shifts[shifts.count - 1] }
         let needed = stamps.compactMap { stamp -> Int64? in
@@ -147,13 +153,13 @@ struct ContinuedTimes {
         return needed.max() ?? shifts[shifts.count - 1]
     }
 
-    /// Takes note of a part that begins with a packet.
+    /// Adds a part that begins with the given packet.
     mutating func begin(_ stamp: Stamp, shift: Int64) {
         if firstJump == nil, let stream = streams[stamp.stream], let time = stamp.time { firstJump = (stream.raw, Self.raw(time)) }
         shifts.append(shift)
     }
 
-    /// The times of the next packet on the timeline.
+    /// Returns the times of the next packet on the timeline.
     mutating func take(_ stamp: Stamp) -> (shown: Int64?, decoded: Int64?) {
         guard let time = stamp.time else { return (stamp.shown, stamp.decoded) }
         let raw = Self.raw(time)
@@ -164,7 +170,7 @@ struct ContinuedTimes {
             hasJumped = true
             part = known(raw, after: before) ?? shifts.count - 1
         } else if let latest, part + 1 < shifts.count {
-            // A stream that has ended before others in its part goes on in the next without a jump.
+            // A stream that ended before the others in its part continues in the next part without a jump.
             let nearest = ([part] + recent(from: part + 1)).min { a, b in
                 let (one, other) = (place(raw, part: a, near: latest), place(raw, part: b, near: latest))
                 let (isBack, otherIsBack) = (one < before?.time ?? .min, other < before?.time ?? .min)

@@ -2,19 +2,21 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Makes one progressive picture of the two fields of each interlaced one, through libavfilter's bwdif; progressive pictures
-/// pass. A picture comes out once the next is in. One thread at a time.
+/// Combines the two fields of each interlaced picture into one progressive picture, with libavfilter's bwdif.
+/// Progressive pictures pass unchanged. The output is delayed by one picture. Only one thread may use it at a time.
 @safe final class Deinterlacer {
-    // SAFETY: the graph and its filters are made in init, freed in deinit, and used by this object's methods alone.
+    // SAFETY: the graph and its filters are created in `init`, freed in `deinit`, and used only by this object's
+    // methods.
     private let av: UnsafePointer<VaencLibAV>
     private var graph: UnsafeMutablePointer<AVFilterGraph>?
     private var source: UnsafeMutablePointer<AVFilterContext>?
     private var sink: UnsafeMutablePointer<AVFilterContext>?
-    /// The picture that `pull` gave.
+    /// The picture that `pull` returned.
     private(set) var frame: UnsafeMutablePointer<AVFrame>?
     private var hasEnded = false
 
-    /// For pictures like this one, with times in `timeBase`.
+    /// Creates the filters for pictures like `frame`, with times in `timeBase`.
+    /// - Throws: `unavailable` if libavfilter or bwdif is missing; an error if there is no memory.
     init(like frame: UnsafePointer<AVFrame>, timeBase: Rational) throws {
         let av = unsafe try LibAV.load([.filter, .codec])
         unsafe self.av = unsafe av
@@ -47,7 +49,8 @@ import VideoBase
         unsafe av.pointee.av_frame_free!(&frame)
     }
 
-    /// Refers to a picture, which stays; nil: the end. False where it is refused.
+    /// Sends a picture, of which the caller keeps its own reference; nil is the end. Returns false if the filter
+    /// rejects the picture.
     func push(_ fields: UnsafePointer<AVFrame>?) -> Bool {
         guard let fields = unsafe fields else {
             if hasEnded { return true }
@@ -61,12 +64,12 @@ import VideoBase
         return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, own, 0) >= 0
     }
 
-    /// Has `frame` hold the next picture; false where there is none yet.
+    /// Moves the next picture into `frame`. Returns false if there is none yet.
     func pull() -> Bool {
         guard let frame = unsafe frame else { return false }
         unsafe av.pointee.av_frame_unref!(frame)
         guard unsafe av.pointee.av_buffersink_get_frame!(sink, frame) >= 0 else { return false }
-        // The filter counts in halves of the time base, for those who want a picture of each field.
+        // The filter's time base is half as long, because it can also output one picture for each field.
         let time = unsafe frame.pointee.pts
         unsafe frame.pointee.best_effort_timestamp = time == vaenc_no_pts() ? time : time / 2
         return true

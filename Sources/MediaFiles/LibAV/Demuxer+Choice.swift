@@ -2,7 +2,7 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Which of a file's video streams is read.
+/// The choice of the video stream that is read.
 extension Demuxer {
     private struct Candidate {
         var index: Int
@@ -10,8 +10,8 @@ extension Demuxer {
         var words: String
     }
 
-    /// By what FFmpeg's program goes by: packets that were met, the default disposition, and the number of samples; the first
-    /// among equals. Attached pictures are no video.
+    /// Returns the video streams with their scores. As in the ffmpeg program, the score depends on received packets,
+    /// the default disposition and the number of samples. Attached pictures are not video.
     private static func videoStreams(_ input: InputContext) -> [Candidate] {
         (0..<Int(unsafe input.context.pointee.nb_streams)).compactMap { index in
             let stream = unsafe input.context.pointee.streams[index]!
@@ -35,7 +35,8 @@ extension Demuxer {
         return "\(input.name) has \(streams.count) video streams: \(own.words) is taken, \(others) left"
     }
 
-    /// The streams of sound, in the file's order: the best, and every other whose header says how it is heard.
+    /// Returns the sound streams in the file's order: the best stream, and every other whose header describes its
+    /// format.
     static func soundStreams(_ input: InputContext, best: Int) -> [Int] {
         (0..<Int(unsafe input.context.pointee.nb_streams)).filter { index in
             let parameters = unsafe input.context.pointee.streams[index]!.pointee.codecpar!
@@ -46,7 +47,9 @@ extension Demuxer {
         }
     }
 
-    /// The stream to read, with its decoder; nil without video.
+    /// Returns the index of the stream to read, and its decoder; nil if there is no video. The first of several best
+    /// streams is chosen.
+    /// - Throws: `badInput` if the file is truncated or damaged; `unavailable` if libavcodec has no decoder.
     static func findVideo(_ input: InputContext, _ decoder: inout UnsafePointer<AVCodec>?) throws -> Int? {
         let av = unsafe input.av
         guard let index = videoStreams(input).max(by: { $0.score < $1.score || ($0.score == $1.score && $0.index > $1.index) })?.index

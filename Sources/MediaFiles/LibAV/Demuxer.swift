@@ -2,19 +2,19 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// The packets of a file's video stream, and of its sound where that is asked for. One thread at a time.
+/// Reads the packets of a file's video stream, and of its sound if requested. Only one thread may use it at a time.
 @safe final class Demuxer {
-    // SAFETY: libavformat's objects are the input's, which lives as long as this object.
+    // SAFETY: libavformat's objects belong to `input`, which lives as long as this object.
     let av: UnsafePointer<VaencLibAV>
     private let input: InputContext
     private var context: UnsafeMutablePointer<AVFormatContext> { unsafe input.context }
     private let streamIndex: Int
     var name: String { input.name }
     var pipeRemedy: String? { input.pipeRemedy }
-    /// The streams of sound that are read beside the pictures, in the file's order, and their packets so far.
+    /// The sound streams that are read beside the pictures, in the file's order.
     let sounds: [SoundStream]
     private var soundPackets: [[TrackPacket]]
-    /// Of those, the one that FFmpeg takes for the best.
+    /// The index in `sounds` of the stream that FFmpeg considers the best; nil if it is not read.
     let bestSound: Int?
 
     struct SoundStream {
@@ -22,31 +22,33 @@ import VideoBase
         var track: MediaTrack
     }
 
-    /// What the container says; times are in `timeBase`.
+    /// The container's description of the video stream. Times are in `timeBase`.
     struct Stream {
         var timeBase: Rational
         var startTime: Int64?
-        /// When the first of the file's pictures and sound begins, whether the sound is read or not.
+        /// The earliest start of the file's pictures and sound, even if the sound is not read.
         var beginning: Int64?
         var frameRate: Rational?
         var aspect: Rational?
         var frameCount: Int?
         var durationSeconds: Double?
         var container: String
-        /// A stream without times; libavformat takes 25 pictures a second where it does not say its rate.
+        /// Whether the stream has no times. If it also has no rate, libavformat assumes 25 pictures a second.
         var isBare: Bool { ["h264", "hevc"].contains(container) }
     }
     let stream: Stream
 
-    /// The stream's codec parameters, for opening a decoder; valid while this object lives.
+    /// The stream's codec parameters, for opening a decoder. Valid while this object lives.
     var parameters: UnsafePointer<AVCodecParameters> {
         unsafe UnsafePointer(context.pointee.streams[streamIndex]!.pointee.codecpar)
     }
     let decoder: UnsafePointer<AVCodec>
-    /// Says that other video streams are left.
+    /// A notice about other video streams, which are not read; nil if there are none.
     let notice: String?
 
-    /// - Parameter readsSound: keeps the packets of the file's streams of sound, for `takeSounds`.
+    /// Opens a file.
+    /// - Parameter readsSound: Whether to keep the packets of the file's sound streams for `takeSounds`.
+    /// - Throws: `badInput` if there is no readable video stream; `unavailable` if libavcodec has no decoder.
     init(_ reader: ByteReader, readsSound: Bool = false) throws {
         let input = try InputContext(reader)
         self.input = input
@@ -75,13 +77,13 @@ import VideoBase
         }
     }
 
-    /// What the file says of itself.
+    /// The file's metadata.
     var metadata: MediaMetadata { MediaMetadata(input, pictures: streamIndex) }
 
-    /// What is reported of times that jump, as far as they were read; nil where none do.
+    /// The report about discontinuous times that were read so far; nil if there are none.
     var timesEntry: EffectiveEntry? { input.timesEntry }
 
-    /// The streams that nothing is read of.
+    /// Returns the streams that are not read.
     func unreadStreams() throws -> [UnreadStream] {
         let read = [streamIndex] + sounds.map(\.index)
         return try (0..<Int(unsafe context.pointee.nb_streams)).filter { !read.contains($0) }.map {
@@ -89,10 +91,13 @@ import VideoBase
         }
     }
 
-    /// There is sound in the file.
+    /// Whether the file has sound.
     let hasSound: Bool
 
-    /// When each of the streams of sound begins, what players skip left out, where the file says it.
+    /// Whether the packet that could not be read is the first of its stream.
+    var faultIsAtStart: Bool { input.faultIsAtStart }
+
+    /// The start of each sound stream for which the file states one, without the samples that players skip.
     var soundStarts: [MediaTime] {
         sounds.compactMap { sound in
             let start = unsafe context.pointee.streams[sound.index]!.pointee.start_time
@@ -103,13 +108,13 @@ import VideoBase
         }
     }
 
-    /// The packets of each stream of sound that were met since the last call.
+    /// Returns the packets of each sound stream since the last call.
     func takeSounds() -> [[TrackPacket]] {
         defer { soundPackets = sounds.map { _ in [] } }
         return soundPackets
     }
 
-    /// What of the file is not in the pictures that its decoder gives.
+    /// The differences between the file's pictures and the decoded pictures: interlaced pictures are deinterlaced.
     var changes: [EffectiveEntry] {
         let order = unsafe context.pointee.streams[streamIndex]!.pointee.codecpar.pointee.field_order
         if order == AV_FIELD_UNKNOWN || order == AV_FIELD_PROGRESSIVE { return [] }
@@ -118,17 +123,18 @@ import VideoBase
     static let deinterlaced = EffectiveEntry(
         option: "fields", asked: "interlaced", used: "progressive", why: "one picture is made of two fields (bwdif)")
 
-    /// How players are asked to turn or mirror the pictures: `SinkOptions.displayMatrix`.
+    /// The display matrix, by which players rotate or mirror the pictures (`SinkOptions.displayMatrix`); empty if there
+    /// is none.
     var displayMatrix: [Int32] {
         let video = unsafe context.pointee.streams[streamIndex]!
         guard unsafe vaenc_is_turned(video) != 0,
             let data = unsafe vaenc_side_data(video, AV_PKT_DATA_DISPLAYMATRIX)?.pointee, unsafe data.size >= 36
         else { return [] }
-        // SAFETY: nine numbers, as the size says; libav aligns side data.
+        // SAFETY: `size` guarantees nine numbers. libav aligns side data.
         return (0..<9).map { unsafe UnsafeRawPointer(data.data!).loadUnaligned(fromByteOffset: 4 * $0, as: Int32.self) }
     }
 
-    /// What the container says of the display that the pictures were mastered on.
+    /// The container's description of the mastering display; nil if there is none.
     var masteringDisplay: MasteringDisplay? {
         let video = unsafe context.pointee.streams[streamIndex]!
         guard let data = unsafe vaenc_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA)?.pointee else { return nil }
@@ -159,7 +165,7 @@ import VideoBase
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
         return unsafe Stream(
             timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time, beginning: nil,
-            // What is out of all range is a damaged header's, or no rate at all.
+            // A rate outside this range comes from a damaged header, or is not a rate at all.
             frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)).flatMap {
                 (0.001...1000).contains($0.value) ? $0 : nil
             },
@@ -168,23 +174,23 @@ import VideoBase
             container: format.split(separator: ",").first.map(String.init) ?? format)
     }
 
-    /// Containers whose index names key frames. In others libavformat finds a time, and what follows may need pictures
-    /// from before it. Pictures before 0 are in no index.
+    /// The containers whose index lists key frames. In other containers libavformat searches for a time only, and the
+    /// packets from there on may need earlier pictures. Pictures before 0 are in no index.
     static let indexed: Set<String> = ["mov", "matroska", "avi", "flv"]
 
-    /// Moves to the last key frame at or before a time of the stream. False, and nothing is moved, where the container does
-    /// not say where one is.
-    /// - Throws: `badInput` where reading cannot go on at the beginning after a failed search.
+    /// Moves to the last key frame at or before a time of the stream. Returns false, without moving, if the container
+    /// does not list key frames.
+    /// - Throws: `badInput` if the seek failed and reading cannot restart at the beginning.
     func seek(to time: Int64) throws -> Bool {
         guard input.isSeekable, Self.indexed.contains(stream.container), !input.hasEarlyTimes else { return false }
         if input.seek(streamIndex, to: time) >= 0 { return true }
-        // The search has dropped the packets that were read ahead.
+        // The failed seek discarded the packets that were read ahead.
         guard input.seekToFirst(streamIndex) >= 0 else { throw InputContext.unreadable(input.name, "its index is damaged") }
         return true
     }
 
-    /// Fills `packet` with the stream's next packet.
-    /// - Throws: what reading the file throws.
+    /// Fills `packet` with the stream's next packet. Sound packets before it are kept for `takeSounds`.
+    /// - Throws: The errors of reading the file.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         while true {
             let reading = try unsafe input.read(packet)

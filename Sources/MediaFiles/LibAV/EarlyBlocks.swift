@@ -1,14 +1,14 @@
-/// The blocks of a Matroska file whose times lie before 0: a block's time is its cluster's and a difference, which may be negative
-/// (RFC 9559 11.2). libavformat gives the packets of such blocks no time, or one that it guesses.
+/// The blocks of a Matroska file with times before 0. A block's time is its cluster's time plus a difference, which may
+/// be negative (RFC 9559 11.2). libavformat gives the packets of these blocks no time, or a guessed one.
 struct EarlyBlocks {
     private struct Block {
-        /// The track's number in the file.
+        /// The track number in the file.
         var track: Int
-        /// In ticks of the track.
+        /// The time in ticks of the track.
         var time: Int64
     }
 
-    /// IDs of elements.
+    /// The IDs of elements.
     private static let header = 0x1A45_DFA3
     private static let segment = 0x1853_8067
     private static let cluster = 0x1F43_B675
@@ -16,31 +16,31 @@ struct EarlyBlocks {
     private static let simpleBlock = 0xA3
     private static let group = 0xA0
     private static let block = 0xA1
-    /// Bytes that are looked at: the head of an element, and a cluster's time or a block's track and time.
+    /// The number of bytes that are read of an element: its head, and a cluster's time or a block's track and time.
     private static let headSize = 24
-    /// A block lies 2^15 ticks before its cluster at most.
+    /// A block is at most 2^15 ticks before its cluster.
     private static let lastClusterTime = 1 << 15
-    /// Blocks of times from 0 on, in a row, behind which none before 0 is looked for.
+    /// The search for blocks before 0 ends after this number of consecutive blocks with times from 0 on.
     private static let patience = 256
     private static let elementLimit = 1 << 16
 
-    /// By the place of a block's data, counted from the start of the file.
+    /// The blocks, by the offset of their data from the start of the file.
     private var blocks: [Int: Block] = [:]
-    /// The earliest time of each track that has such blocks.
+    /// The earliest time of each track that has blocks before 0.
     private var starts: [Int: Int64] = [:]
     private var clusterTime: Int?
     private var blocksFromZero = 0
     private var elements = 0
-    /// Where the next element begins; nil once no more are looked at.
+    /// The offset of the next element; nil if the search has ended.
     private var next: Int? = 0
-    /// Of a pipe: how many bytes have come, and those of them that lie from `next` on.
+    /// For a pipe: the number of bytes that have arrived, and those of them from `next` on.
     private var count = 0
     private var pending: [UInt8] = []
 
-    /// Of what comes through a pipe, which `append` takes.
+    /// Starts a search in the bytes of a pipe, which `append` receives.
     init() {}
 
-    /// Looks through the beginning of a file. The reader's position stays; of a pipe nothing is read.
+    /// Searches the beginning of a file. The reader's position does not change. Nothing is read from a pipe.
     init(_ reader: ByteReader) throws {
         guard let length = reader.length else { return }
         let start = reader.position
@@ -52,7 +52,7 @@ struct EarlyBlocks {
         next = nil
     }
 
-    /// Takes the next bytes of a pipe.
+    /// Processes the next bytes of a pipe.
     mutating func append(_ bytes: Span<UInt8>) {
         guard let first = next else { return }
         let skipped = max(0, first - count)
@@ -68,14 +68,14 @@ struct EarlyBlocks {
         if next == nil { pending = [] }
     }
 
-    /// Takes note of the element that begins at a place with these bytes, and finds where the next one begins.
+    /// Processes the element that begins at `place` with the bytes of `head`, and finds the next element.
     private mutating func take(_ head: [UInt8], at place: Int) {
         next = nil
         elements += 1
         guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = FileEnd.element(head) else { return }
         if place == 0, element.id != Self.header { return }
         var length = element.headerSize
-        // Segments, clusters and groups are gone into.
+        // The elements inside segments, clusters and groups are processed too.
         if element.id == Self.cluster { clusterTime = nil }
         if ![Self.segment, Self.cluster, Self.group].contains(element.id) {
             guard let size = element.size else { return }
@@ -95,7 +95,7 @@ struct EarlyBlocks {
         next = isOutside ? nil : following
     }
 
-    /// Takes note of a block, whose data begin with the track's number and the time from its cluster's on (RFC 9559 10.1).
+    /// Processes a block. Its data begin with the track number and the time relative to the cluster (RFC 9559 10.1).
     private mutating func note(_ content: ArraySlice<UInt8>, at place: Int) {
         guard let clusterTime, let first = content.first else { return }
         let bytes = Array(content)
@@ -114,16 +114,16 @@ struct EarlyBlocks {
 
     var isEmpty: Bool { blocks.isEmpty }
 
-    /// The time of the next packet of the block whose data begin at a place, in ticks of its track; nil of others. A block may hold
-    /// several packets (RFC 9559 10.3).
+    /// Returns the time of the next packet of the block whose data begin at `place`, in ticks of its track; nil for
+    /// other blocks. A block may contain several packets (RFC 9559 10.3).
     ///
-    /// - Parameter duration: how long the packet lasts.
+    /// - Parameter duration: The packet's duration in ticks of the track.
     mutating func takeTime(at place: Int, lasting duration: Int64) -> Int64? {
         guard let block = blocks[place] else { return nil }
         blocks[place]?.time = Int64(clamping: Int128(block.time) + Int128(max(duration, 0)))
         return block.time
     }
 
-    /// The earliest time of the track that has such a block at a place.
+    /// Returns the earliest time of the track that has a block before 0 at `place`.
     func start(ofTrackWithBlockAt place: Int) -> Int64? { blocks[place].flatMap { starts[$0.track] } }
 }

@@ -3,12 +3,13 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// Whether the last picture of an HEVC stream is whole, where nothing says how long it should be.
+/// Checks whether the last picture of an HEVC stream is complete, if the format does not state its size.
 ///
-/// libavcodec reads zeros behind the end of a slice that is cut short, leaves out what a missing slice would have coded,
-/// and says nothing. But the arithmetic decoder of a whole slice stops at end_of_slice_segment_flag (9.3.2.5), and a
-/// whole picture writes all its samples. So the latest pictures are decoded a few times more, with other bytes behind the
-/// last slice and in the memory for pictures: if the last one is whole, it comes out the same.
+/// libavcodec reads zeros after the end of a truncated slice, leaves the samples of missing slices unwritten, and
+/// reports no error. But the arithmetic decoder of a complete slice stops at end_of_slice_segment_flag (9.3.2.5), and a
+/// complete picture writes all its samples. Therefore the latest pictures are decoded several times, with different
+/// bytes after the last slice and in the memory for pictures. If the last picture is complete, the result is always the
+/// same.
 struct EndCheck {
     private static let pictureLimit = 32
     private static let byteLimit = 32 << 20
@@ -17,12 +18,12 @@ struct EndCheck {
         var bytes: [UInt8]
         var isKey: Bool
     }
-    /// From the last key picture but one on, as leading pictures may refer to that one; within the limits. Without a key
-    /// picture the first ones miss their references, in the same way each time.
+    /// The access units from the last key picture but one, because leading pictures may refer to that one; within the
+    /// limits. Without a key picture, the first units miss their references in the same way each time.
     private var units: [AccessUnit] = []
     private var bytes = 0
-    /// Parameter sets of units that were dropped, in order, each once: what is left may refer to them, and what the
-    /// decoder is opened with may be of another sequence.
+    /// The parameter sets of dropped units, in order, each once. The remaining units may refer to them, and the decoder
+    /// may be opened with the sets of another sequence.
     private var sets: [[UInt8]] = []
     private static let setLimit = 64
     private static let headLength = 4096
@@ -43,7 +44,7 @@ struct EndCheck {
     }
 
     private mutating func keepSets(of unit: [UInt8]) {
-        // Slices come behind them.
+        // The slices follow the parameter sets.
         let head = Array(unit.prefix(Self.headLength))
         for range in AnnexB.units(in: head.span) where range.upperBound < head.count {
             let type = head[range.lowerBound] >> 1 & 63
@@ -56,32 +57,33 @@ struct EndCheck {
         sets.removeFirst(max(0, sets.count - Self.setLimit))
     }
 
-    /// The last access unit is cut short.
+    /// Whether the last access unit is truncated.
     ///
-    /// - Parameter decoder: a new decoder whose pictures begin with all bytes of that value.
+    /// - Parameter decoder: Creates a decoder that fills the memory of pictures with `fill`.
     func isCut(_ decoder: (_ fill: UInt8) throws -> VideoDecoder) throws -> Bool {
-        // Nothing of what was tried may be taken for a fault of the file.
+        // Errors that the attempts log must not be reported as faults of the file.
         defer { _ = LibAV.takeLog() }
         guard let last = units.last?.bytes else { return false }
-        // A start code with nothing behind it; trailing zeros may be the first byte of a header too.
+        // The unit ends with a bare start code. Its trailing zeros may also be the first byte of a header.
         if last.reversed().drop(while: { $0 == 0 }).starts(with: [1, 0, 0]) { return true }
         guard let slice = AnnexB.units(in: last.span).last, last[slice.lowerBound] >> 1 & 63 < 32 else {
             return try lastPicture(decoder(0), tail: []) != lastPicture(decoder(1), tail: [])
         }
-        // A header alone, which decoders pass over.
+        // The slice consists of its NAL unit header only, which decoders skip.
         if slice.count <= 2 { return true }
-        // More than a decoder reads ahead, and no start code.
+        // The tails are longer than a decoder reads ahead, and contain no start code.
         let tails: [[UInt8]] = [[], [UInt8](repeating: 0xFF, count: 64), [UInt8](repeating: 0x55, count: 64)]
         var pictures: [Int?] = []
         for (index, tail) in tails.enumerated() { pictures.append(try lastPicture(decoder(UInt8(index)), tail: tail)) }
         if pictures.contains(where: { $0 != pictures[0] }) { return true }
-        // Decoders pass over a slice whose header is cut. RASL pictures and those of other layers may rightly not be shown.
+        // Decoders skip a slice with a truncated header. RASL pictures and pictures of other layers may legitimately
+        // not be output.
         let type = last[slice.lowerBound] >> 1 & 63
         let isBaseLayer = last[slice.lowerBound] & 1 == 0 && last[slice.lowerBound + 1] >> 3 == 0
         return pictures[0] == nil && slice.count < 16 && isBaseLayer && !(8...9).contains(type)
     }
 
-    /// A number for the samples of the last picture in decoding order; nil where none is shown.
+    /// Returns a hash of the samples of the last picture in decoding order; nil if it is not output.
     private func lastPicture(_ decoder: VideoDecoder, tail: [UInt8]) throws -> Int? {
         var found: Int?
         func drain() throws {
@@ -106,17 +108,18 @@ struct EndCheck {
     }
 }
 
-/// A demuxer's packets, each given once the next is read, and the last only if its picture is whole.
+/// Reads a demuxer's packets one packet late, and returns the last one only if its picture is complete.
 @safe final class CheckedPackets {
     private let demuxer: Demuxer
     private var check = EndCheck()
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private var held: UnsafeMutablePointer<AVPacket>?
     private var spare: UnsafeMutablePointer<AVPacket>?
     private var holds = false
     private var end: InputContext.Reading?
 
-    /// nil for what needs no check: other codecs' decoders tell of what is missing, and other formats of their packets' sizes.
+    /// Returns nil if no check is needed: other codecs' decoders report missing data, and other containers state packet
+    /// sizes.
     init?(_ demuxer: Demuxer) {
         guard unsafe demuxer.parameters.pointee.codec_id == AV_CODEC_ID_HEVC,
             ["hevc", "mpegts"].contains(demuxer.stream.container)
@@ -132,7 +135,7 @@ struct EndCheck {
         unsafe demuxer.av.pointee.av_packet_free!(&spare)
     }
 
-    /// As `Demuxer.read`.
+    /// Reads the next packet like `Demuxer.read`.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         let av = unsafe demuxer.av
         while end == nil {

@@ -1,8 +1,11 @@
-/// Whether a file ends before what its structure announces, for formats that say how long their parts are. libavformat
-/// takes some of such files as whole: where it meets the end while it looks for the streams.
+/// Detects files that end before the end that their structure announces, for formats that state the sizes of their
+/// parts. libavformat accepts some of these files as complete, because it meets the end while it searches for the
+/// streams.
 enum FileEnd {
-    /// Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC 14496-12 4.2), AVI (OpenDML 1.02: several RIFF lists) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2,
-    /// whose packets alone have a size) are known; false for all others, and for what cannot be moved in. The reader's position stays.
+    /// Whether the file is truncated. Supports Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC
+    /// 14496-12 4.2), AVI (OpenDML 1.02: several RIFF lists) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2, where only packets
+    /// have a size). Returns false for other formats, and if the reader cannot seek. The reader's position does not
+    /// change.
     static func isEarly(_ reader: ByteReader) throws -> Bool {
         guard let length = reader.length else { return false }
         let start = reader.position
@@ -21,7 +24,7 @@ enum FileEnd {
         return try transportPackets(start, length, bytes)
     }
 
-    /// RIFF lists, whose sizes a program that cannot go back leaves at 0 or the largest number.
+    /// Checks RIFF lists. A program that cannot seek leaves their sizes at 0 or at the largest number.
     private static func lists(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         var place = start
         while place < length {
@@ -37,7 +40,7 @@ enum FileEnd {
 
     private typealias Bytes = (_ count: Int, _ place: Int) throws -> [UInt8]
 
-    /// A packet that is cut short is the last.
+    /// Whether the last packet is truncated.
     private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         guard let packets = TransportPackets(try bytes(TransportPackets.headSize + 1, start)) else { return false }
         let rest = packets.rest(length - start)
@@ -48,14 +51,14 @@ enum FileEnd {
         var place = start
         while place < length {
             let header = try bytes(16, place)
-            // What follows may be no box: padding, or another program's.
+            // The following bytes may be padding, or may belong to another program.
             guard header.count >= 8, header[4..<8].allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0xA9 }) else { return false }
             var size = number(header[0..<4])
             if size == 1 {
                 guard header.count == 16 else { return true }
                 size = number(header[8..<16])
             }
-            // 0: up to the end of the file.
+            // Size 0 means up to the end of the file.
             if size < 8 { return false }
             guard size <= length - place else { return true }
             place += size
@@ -69,12 +72,12 @@ enum FileEnd {
         var place = start
         while place < length {
             let head = try bytes(12, place)
-            // What follows may be no element: padding, or another program's.
+            // The following bytes may be padding, or may belong to another program.
             guard let first = head.first, first >= 0x10 else { return false }
             guard let element = element(head) else { return head.count < 12 }
             place += element.headerSize
             guard let size = element.size else {
-                // Of unknown size: a segment's elements follow, and a cluster's up to what begins with four bytes more.
+                // The size is unknown: the elements inside a segment or a cluster follow, so continue with them.
                 if element.id == segment || element.id == cluster { continue }
                 return false
             }
@@ -84,8 +87,8 @@ enum FileEnd {
         return false
     }
 
-    /// An element's head, whose first byte is from 0x10 on; nil where it is not all there, or no element. `size` nil:
-    /// unknown.
+    /// Reads the head of an element, whose first byte must be 0x10 or more. Returns nil if the head is incomplete or
+    /// invalid. `size` is nil if it is unknown.
     static func element(_ bytes: [UInt8]) -> (id: Int, size: Int?, headerSize: Int)? {
         let idLength = bytes[0].leadingZeroBitCount + 1
         guard bytes.count > idLength, bytes[idLength] > 0 else { return nil }
@@ -97,7 +100,7 @@ enum FileEnd {
         )
     }
 
-    /// Big-endian; what does not fit is more than any file has.
+    /// Reads a big-endian number. A number that does not fit becomes `Int.max`, which is larger than any file.
     static func number(_ bytes: ArraySlice<UInt8>) -> Int {
         bytes.reduce(0) { $0 >> 55 != 0 ? .max : $0 << 8 | Int($1) }
     }

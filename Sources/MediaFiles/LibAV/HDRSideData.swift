@@ -3,11 +3,14 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// HDR metadata that FFmpeg attaches to streams and pictures.
+/// Reads HDR metadata that FFmpeg attaches to streams and pictures.
 enum HDRSideData {
-    // SAFETY: of all: the caller lends the frame or bytes for the call; side data is as long as it says.
+    // SAFETY: for all functions, the caller keeps the frame or the bytes valid during the call, and side data has the
+    // size that it states.
 
-    /// - Returns: nil also for a display that cannot be, which no encoder takes.
+    /// Reads AVMasteringDisplayMetadata.
+    /// - Returns: The display; nil if the data is incomplete or describes an impossible display, which no encoder
+    ///   accepts.
     @unsafe static func masteringDisplay(_ bytes: UnsafePointer<UInt8>, _ size: Int) -> MasteringDisplay? {
         var display = VaencMasteringDisplay()
         guard unsafe vaenc_read_mastering_display(bytes, size, &display) else { return nil }
@@ -41,8 +44,8 @@ enum HDRSideData {
         unsafe av.pointee.av_frame_get_side_data!(frame, type)?.pointee
     }
 
-    /// HDR10+ (SMPTE ST 2094-40) as user_data_registered_itu_t_t35 holds it; empty where the picture has none.
-    /// FFmpeg before 6.1 has no writer of its own.
+    /// Returns HDR10+ metadata (SMPTE ST 2094-40) in the form of user_data_registered_itu_t_t35; empty if the picture
+    /// has none. FFmpeg before 6.1 has no writer for it.
     @unsafe static func dynamic(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> [UInt8] {
         guard let data = unsafe find(AV_FRAME_DATA_DYNAMIC_HDR_PLUS, frame, av),
             unsafe data.size >= MemoryLayout<AVDynamicHDRPlus>.size
@@ -52,10 +55,10 @@ enum HDRSideData {
 }
 
 extension AVDynamicHDRPlus {
-    /// From itu_t_t35_country_code on, in the order and units of ST 2094-40 (as CTA-861 annex S has them).
+    /// The bytes from itu_t_t35_country_code on, in the order and units of ST 2094-40 (as in CTA-861 annex S).
     fileprivate var registeredUserData: [UInt8] {
         var w = BitWriter()
-        // United States, Samsung, HDR10+, application 4.
+        // The United States, Samsung, HDR10+, application 4.
         w.append([0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04])
         w.field(8, Int(application_version))
         let windows = elements(of: params, as: AVHDRPlusColorTransformParams.self).prefix(max(Int(num_windows), 1))
@@ -78,7 +81,7 @@ extension AVDynamicHDRPlus {
         return w.bytes
     }
 
-    /// Peak luminances of a grid of at most 25 by 25, rows of 25 in memory.
+    /// Writes the peak luminances of a grid of at most 25 by 25. Rows in memory have 25 values.
     private static func writeGrid(_ isThere: Bool, _ rows: Int, _ columns: Int, _ values: [AVRational], to w: inout BitWriter) {
         w.field(1, isThere ? 1 : 0)
         guard isThere else { return }
@@ -131,13 +134,13 @@ extension AVHDRPlusColorTransformParams {
     }
 }
 
-/// A fraction in steps of 1/`unit`.
+/// Returns a fraction in steps of 1/`unit`.
 private func steps(_ value: AVRational, _ unit: UInt32) -> Int { Int(vaenc_steps(value, Int64(unit))) }
 
-/// A C array, which Swift sees as a tuple (of tuples).
+/// Returns the elements of a C array, which Swift imports as a tuple (of tuples).
 private func elements<Tuple: BitwiseCopyable, Element: BitwiseCopyable>(of tuple: Tuple, as type: Element.Type) -> [Element] {
     unsafe withUnsafeBytes(of: tuple) { bytes in
-        // SAFETY: the tuple is an array of `Element` in C, in memory of its own.
+        // SAFETY: the tuple is an array of `Element` in C, in its own memory.
         (0..<bytes.count / MemoryLayout<Element>.stride).map {
             unsafe bytes.load(fromByteOffset: $0 * MemoryLayout<Element>.stride, as: type)
         }
@@ -145,6 +148,6 @@ private func elements<Tuple: BitwiseCopyable, Element: BitwiseCopyable>(of tuple
 }
 
 extension BitWriter {
-    /// u(n) of a value from a stream's side data; the nearest that fits.
+    /// Writes the value as u(n), clamped to the range of `bits` bits.
     fileprivate mutating func field(_ bits: Int, _ value: Int) { u(bits, min(max(value, 0), 1 << bits - 1)) }
 }

@@ -2,20 +2,20 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Packets that are read before they are given: to learn of the streams, and of what their times mean.
+/// Packets that are read ahead of the caller, to learn about the streams and about the meaning of their times.
 extension InputContext {
     enum Ahead {
-        /// With what libavformat says where it is cut short.
+        /// A packet, with libavformat's message if the packet is truncated.
         case packet(TrackPacket, fault: String?)
         case reading(Reading)
         case error(any Error)
     }
 
-    /// Packets, and their bytes, that wait at most.
+    /// The maximum number of packets that wait, and their maximum size in bytes.
     private static let aheadLimit = 4096
     private static let aheadByteLimit = 64 << 20
 
-    /// Reads the next packet, to be given later.
+    /// Reads the next packet, and keeps it for a later `read`.
     private func readAhead() throws {
         var scratch = unsafe av.pointee.av_packet_alloc!()
         defer { unsafe av.pointee.av_packet_free!(&scratch) }
@@ -28,7 +28,8 @@ extension InputContext {
         ahead.append(.packet(one, fault: fault))
     }
 
-    /// Looks at the times of the packets to come, and whether they are cut short, until `isEnough` says so or the input ends.
+    /// Reads packets ahead until `isEnough` returns true or the input ends. `isEnough` receives each packet's times,
+    /// and whether the packet is truncated.
     private func lookAhead(until isEnough: (ContinuedTimes.Stamp, _ isCut: Bool) -> Bool) throws {
         var (place, bytes) = (0, 0)
         while place < Self.aheadLimit, bytes < Self.aheadByteLimit {
@@ -40,8 +41,9 @@ extension InputContext {
         }
     }
 
-    /// AAC in ADTS has its description in each packet: the first of each such stream is read. libavformat has found the stream's
-    /// rate in it already, so it lies near the beginning.
+    /// Reads the AudioSpecificConfig of AAC streams in ADTS from the first packet of each. ADTS contains the
+    /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
+    /// beginning.
     func lookAtSound() throws {
         var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
             let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
@@ -75,19 +77,19 @@ extension InputContext {
             duration: unsafe packet.pointee.duration)
     }
 
-    /// Pictures and sound: the times of data and subtitles follow theirs, or mean nothing.
+    /// Whether a stream has pictures or sound. The times of data and subtitles follow theirs, or have no meaning.
     func keepsTime(_ stream: Int) -> Bool {
         guard (0..<Int(unsafe context.pointee.nb_streams)).contains(stream) else { return false }
         let kind = unsafe context.pointee.streams[stream]!.pointee.codecpar.pointee.codec_type
         return kind == AVMEDIA_TYPE_VIDEO || kind == AVMEDIA_TYPE_AUDIO
     }
 
-    /// Puts a packet on one timeline, where the format's clock may wrap and jump.
+    /// Changes a packet's times to one timeline, if the format's clock may wrap and jump.
     func continueTimes(of packet: UnsafeMutablePointer<AVPacket>) throws {
         if times == nil { return }
         let first = unsafe stamp(packet)
         if let known = times, known.startsPart(first), keepsTime(first.stream) {
-            // Every stream is shifted alike, so far that none goes back.
+            // All streams get the same shift, which is large enough that none goes back.
             var trial = known
             var missing = known.active(besides: first.stream).filter(keepsTime)
             var starts = [first]
@@ -111,15 +113,16 @@ extension InputContext {
         unsafe packet.pointee.dts = decoded ?? vaenc_no_pts()
     }
 
-    /// Whether the times of a packet's stream jump behind it: where a stream of MPEG-TS was joined to another, its counters do not go on, and
-    /// libavformat takes the last packet before the joint for one that is cut short.
+    /// Whether the times of a packet's stream jump after this packet. At a joint of two MPEG-TS streams the continuity
+    /// counters jump too, and libavformat marks the last packet before the joint as truncated.
     func isBeforeJump(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Bool {
         let last = unsafe stamp(packet)
         guard times != nil, var before = last.time else { return false }
         var (count, isFound) = (0, false)
         try lookAhead { next, isCut in
             guard next.stream == last.stream, let time = next.time else { return false }
-            // A packet of the file may be several here, and parsers give a picture with what follows it.
+            // One packet of the file may become several here. Parsers also return a picture together with the bytes
+            // that follow it.
             if !isCut { count += 1 }
             isFound = ContinuedTimes.isJump(from: before, to: time)
             before = time
@@ -128,16 +131,17 @@ extension InputContext {
         return isFound
     }
 
-    /// Times before 0 of Matroska, which libavformat does not give, are found in the file.
+    /// Whether the file is Matroska with times before 0. libavformat does not return these times, so they are read from
+    /// the file.
     var hasEarlyTimes: Bool { container == "matroska" && !io.early.isEmpty }
 
-    /// A time of a track of Matroska in ticks of its stream: without what its decoder is to leave out at the beginning (CodecDelay). nil of
-    /// tracks that say when pictures are decoded, as AVI does.
+    /// Converts a Matroska track's time to ticks of its stream, and subtracts the beginning that the decoder discards
+    /// (CodecDelay). Returns nil for video tracks with decoding times, as AVI has them.
     private func earlyTime(_ time: Int64, of stream: Int) -> Int64? {
         let parameters = unsafe context.pointee.streams[stream]!.pointee.codecpar!
         let base = unsafe context.pointee.streams[stream]!.pointee.time_base
         if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO { return unsafe parameters.pointee.codec_tag == 0 ? time : nil }
-        // Opus counts in 48 kHz whatever the rate (RFC 7845 4.2).
+        // Opus counts at 48 kHz at every rate (RFC 7845 4.2).
         let isOpus = unsafe parameters.pointee.codec_id == AV_CODEC_ID_OPUS
         let (padding, rate) = unsafe (parameters.pointee.initial_padding, isOpus ? 48_000 : parameters.pointee.sample_rate)
         guard padding > 0, rate > 0, base.num > 0, base.den > 0 else { return time }
@@ -145,7 +149,7 @@ extension InputContext {
         return Int64(clamping: Int128(time) - Int128(delay))
     }
 
-    /// Gives a packet its time, if that lies before 0.
+    /// Sets a packet's times if they are before 0.
     func setEarlyTime(of packet: UnsafeMutablePointer<AVPacket>) {
         let index = Int(unsafe packet.pointee.stream_index)
         guard hasEarlyTimes, (0..<Int(unsafe context.pointee.nb_streams)).contains(index),
@@ -157,10 +161,10 @@ extension InputContext {
         unsafe packet.pointee.dts = isReordered ? vaenc_no_pts() : time
     }
 
-    /// Packets among which the first of each stream is looked for.
+    /// The number of packets in which the first of each stream is searched.
     private static let startLimit = 256
 
-    /// Sets when streams begin that begin before 0: libavformat knows their later times alone.
+    /// Corrects the start times of streams that begin before 0. libavformat knows only their later times.
     func correctStarts() throws {
         guard hasEarlyTimes else { return }
         var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))

@@ -2,10 +2,11 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Where a file begins: its times may be counted from any.
+/// The beginning of a file, whose times may start at any value.
 extension InputContext {
-    /// When the first of the file's pictures and sound begins, in ticks of a stream; nil where the file does not say it. Of a file with
-    /// several programs, that of the stream alone counts: each program has a clock of its own (H.222.0 2.4.2.2).
+    /// Returns the earliest start of the file's pictures and sound, in ticks of a stream; nil if the file does not
+    /// state it. If the file has several programs, only the stream's program counts, because each program has its own
+    /// clock (H.222.0 2.4.2.2).
     func beginning(for stream: Int) -> Int64? {
         let base = timeBase(of: stream)
         let members = program(of: stream)
@@ -18,13 +19,14 @@ extension InputContext {
         }.min()
     }
 
-    /// When a stream begins, in its ticks; nil where the file does not say it.
+    /// Returns the start of a stream in its ticks; nil if the file does not state it.
     func firstTime(of stream: Int) -> Int64? {
         let start = unsafe context.pointee.streams[stream]!.pointee.start_time
         return start == vaenc_no_pts() ? nil : start
     }
 
-    /// The time that lies so many seconds behind another, both in ticks of `base`: a picture that is shown there may have been rounded to it.
+    /// Returns the time that is `seconds` after `start`, rounded to ticks of `base`. The time of a picture at that
+    /// moment may have been rounded in the same way.
     static func ticks(_ seconds: Double, after start: Int64, _ base: Rational) -> Int64 {
         Int64(clamping: Int128(start) + Int128((seconds / base.value).rounded()))
     }
@@ -36,14 +38,14 @@ extension InputContext {
         return base.num > 0 && base.den > 0 ? Rational(Int(base.num), Int(base.den)) : Rational(1, 90_000)
     }
 
-    /// Covers have no time.
+    /// Whether a stream has pictures or sound. Covers have no time.
     private func isPicturesOrSound(_ stream: Int) -> Bool {
         let attachedPicture: Int32 = 0x0400
         let disposition = unsafe context.pointee.streams[stream]!.pointee.disposition
         return keepsTime(stream) && disposition & attachedPicture == 0
     }
 
-    /// The streams of the program that a stream is part of; nil where it is part of none.
+    /// Returns the streams of the program that contains a stream; nil if no program contains it.
     private func program(of stream: Int) -> Set<Int>? {
         for index in 0..<Int(unsafe context.pointee.nb_programs) {
             guard let program = unsafe context.pointee.programs[index] else { continue }

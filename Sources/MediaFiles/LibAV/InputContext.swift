@@ -3,36 +3,43 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// A file that libavformat has opened and looked into: its streams, and their packets as they come. One thread at a time.
+/// A file that libavformat has opened and probed. Returns its streams and packets. Only one thread may use it at a
+/// time.
 @safe final class InputContext {
-    // SAFETY: made in init, freed in deinit; used by the owner's methods alone; `io` outlives `context`.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by the owner's methods. `io` outlives `context`.
     let av: UnsafePointer<VaencLibAV>
     let context: UnsafeMutablePointer<AVFormatContext>
     let io: ReadContext
-    /// Its structure says that there should be more.
+    /// Whether the file's structure announces more bytes than the file has.
     let endsEarly: Bool
     let name: String
     /// libavformat's first name of the format.
     let container: String
-    /// What was read to learn of the streams, and is to be given yet.
+    /// The packets that were read to learn about the streams, and are not returned yet.
     var ahead: [Ahead] = []
-    /// Why the packet that was read last is taken for one that is cut short; nil where it is not.
+    /// Why the packet that was read last seems truncated; nil if it does not.
     var fault: String?
-    /// nil of formats whose clock does not wrap.
+    /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
-    /// Of each stream: `MediaTrack.adtsConfig`.
+    /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
+    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and the first
+    /// packet has none before it.
+    private var firstCorrupt: (stream: Int, dts: Int64)?
+    private static let lacksStart = "the first packet lacks data"
+    /// Whether `fault` is that of a stream's first packet.
+    var faultIsAtStart: Bool { fault == Self.lacksStart }
     private let reader: ByteReader
     private let start: Int
-    /// Where the latest packet ends in the input; nil where that is not known.
+    /// The offset in the input of the end of the latest packet; nil if it is unknown.
     private var latestEnd: Int?
 
-    /// Whether a format is that of images, one or several in a row, which have no times: libavformat takes 25 a second.
+    /// Whether a format holds images, one or a sequence. They have no times; libavformat assumes 25 a second.
     static func holdsImages(_ container: String) -> Bool {
         container == "image2" || container == "mjpeg" || container.hasSuffix("_pipe")
     }
 
-    /// Demuxers that make a picture of any text.
+    /// Demuxers that interpret any text as a picture.
     private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
 
     init(_ reader: ByteReader) throws {
@@ -52,42 +59,45 @@ import VideoBase
         endsEarly = try FileEnd.isEarly(reader)
         io.early = try EarlyBlocks(reader)
         _ = LibAV.takeLog()
+        _ = LibAV.takeCorruptPacket()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
         unsafe opened.pointee.pb = io.context
         unsafe opened.pointee.flags |= vaenc_flag_custom_io()
-        // The name helps to tell formats without a signature apart. Frees the context where it fails.
+        // The name helps to distinguish formats without a signature. On failure the call frees the context.
         let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
-        let known = unsafe codec.flatMap { unsafe av.pointee.av_find_input_format!($0.rawValue) }
+        let format = try codec?.rawValue ?? (Self.beginsInsideTransportPacket(reader) ? "mpegts" : nil)
+        let known = unsafe format.flatMap { unsafe av.pointee.av_find_input_format!($0) }
         let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
         guard code >= 0, let context = unsafe context else {
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
         }
         unsafe self.context = unsafe context
-        let format = unsafe String(cString: context.pointee.iformat.pointee.name)
-        container = format.split(separator: ",").first.map(String.init) ?? format
+        let opened = unsafe String(cString: context.pointee.iformat.pointee.name)
+        container = opened.split(separator: ",").first.map(String.init) ?? opened
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
-        if Self.refused.contains(format) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
+        if Self.refused.contains(opened) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
+        firstCorrupt = LibAV.takeCorruptPacket()
         try lookAtSound()
         try correctStarts()
     }
 
-    /// What the file says of a stream.
+    /// Returns the file's description of a stream.
     func track(_ index: Int) throws -> MediaTrack {
         unsafe try MediaTrack(context.pointee.streams[index]!, av, adtsConfig: adtsConfigs[index] ?? [])
     }
 
-    /// Pipes are not: libavformat reads on to what it cannot go back from.
+    /// Whether the input can seek. A pipe cannot: libavformat reads past positions to which it would have to return.
     var isSeekable: Bool { reader.isSeekable }
 
-    /// Moves to the last key frame at or before a time of a stream, in its ticks.
-    /// - Returns: libavformat's error where it is negative.
+    /// Moves to the last key frame at or before a time of a stream, in the stream's ticks.
+    /// - Returns: libavformat's error if negative.
     func seek(_ stream: Int, to time: Int64) -> Int32 {
         ahead = []
         let backward: Int32 = 1
@@ -95,7 +105,7 @@ import VideoBase
     }
 
     /// Moves to the first key frame of a stream.
-    /// - Returns: libavformat's error where it is negative.
+    /// - Returns: libavformat's error if negative.
     func seekToFirst(_ stream: Int) -> Int32 {
         ahead = []
         let forward: Int32 = 0
@@ -115,25 +125,26 @@ import VideoBase
     }
 
     static let wholeRemedy = "check that the file is whole"
-    /// For readers that take raw pictures too.
+    /// The remedy of readers that also accept raw pictures.
     static let layoutRemedy = wholeRemedy + ", or name its layout with `inputSize` and `inputFormat`"
 
-    /// The error where libavformat has no memory: it asks for all that a damaged file announces.
+    /// Returns the error for a lack of memory in libavformat. It also allocates whatever a damaged file announces.
     private static func noMemory(_ reader: ByteReader) -> VaencError {
         guard let fault = BoxCounts.fault(reader) else { return .noMemory("to read \(reader.name)") }
         return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "give a whole file")
     }
 
     static let cut = "the file ends early"
-    /// What is to be said where the file became longer while it was read.
+    /// A message if the file became longer while it was read; nil otherwise.
     var growth: String? { reader.growth }
 
-    /// What to do about an input that is damaged or cut short: an MP4 whose index comes last cannot be read from a pipe.
+    /// The remedy for a damaged or truncated input from a pipe. An MP4 file with the index at its end cannot be read
+    /// from a pipe.
     var pipeRemedy: String? { io.isPipe ? Self.pipeRemedy : nil }
     static let pipeRemedy = "if the file is whole, give its name instead of a pipe"
     /// libavformat's name of Y4M.
     static let y4m = "yuv4mpegpipe"
-    /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
+    /// The messages that libavformat logs for invalid Matroska data, before it continues at the next valid data.
     private static let nonsense = [
         "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
     ]
@@ -141,16 +152,16 @@ import VideoBase
     enum Reading {
         case packet
         case end
-        /// The file breaks off or is damaged here.
+        /// The file is truncated or damaged here.
         case broken(String)
     }
 
     /// Fills `packet` with the next packet of any stream that is not discarded.
-    /// - Throws: what reading the file throws.
+    /// - Throws: The errors of reading the file.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         let reading = try unsafe ahead.isEmpty ? readNext(packet) : takeAhead(packet)
         guard case .packet = reading else { return reading }
-        // What becomes of a packet copies it, some times over, into arrays, which end the process where there is no memory.
+        // Later stages copy a packet several times into arrays. An array that gets no memory ends the process.
         do { try unsafe MemoryTrial.require(6 * Int(packet.pointee.size), "to read \(name)") } catch {
             unsafe av.pointee.av_packet_unref!(packet)
             throw error
@@ -168,10 +179,10 @@ import VideoBase
         return .packet
     }
 
-    /// What is reported of times that jump, as far as they were read; nil where none do.
+    /// The report about discontinuous times that were read so far; nil if there are none.
     var timesEntry: EffectiveEntry? { times?.entry }
 
-    /// Reads as libavformat does, and sets `fault`.
+    /// Reads the next packet from libavformat, and sets `fault`.
     func readNext(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         while true {
             let code = unsafe av.pointee.av_read_frame!(context, packet)
@@ -184,17 +195,18 @@ import VideoBase
             if code == vaenc_averror_eof() {
                 if let fault = io.fault { return .broken(fault.message) }
                 if endsEarly || isCutInPicture || container == "mpegts" && io.isCutTransportStream { return .broken(Self.cut) }
-                // Matroska from a pipe says so and then gives an ordinary end.
+                // For truncated Matroska from a pipe, libavformat logs this message and then returns an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
-                // Some formats are read to where the file ended when it was opened.
+                // Some formats are read only to the end that the file had when it was opened.
                 if reader.growth != nil, !reader.isAtNewEnd { return .broken(Self.cut) }
                 return .end
             }
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             let corrupt: Int32 = 2
+            let isFirst = unsafe isFirstCorrupt(packet)
             let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
-            fault = isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
+            fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
             unsafe packet.pointee.flags &= ~corrupt
             let place = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
@@ -204,7 +216,26 @@ import VideoBase
         }
     }
 
-    /// At the end: libavformat takes Y4M that ends inside a picture as whole.
+    /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take it for a bare
+    /// stream.
+    private static func beginsInsideTransportPacket(_ reader: ByteReader) throws -> Bool {
+        let head = try reader.peek(4096)
+        let (packetSize, sync, count): (Int, UInt8, Int) = (188, 0x47, 8)
+        func isPacket(at offset: Int) -> Bool {
+            let last = offset + (count - 1) * packetSize
+            return last < head.count && stride(from: offset, through: last, by: packetSize).allSatisfy { head[$0] == sync }
+        }
+        return !isPacket(at: 0) && (1..<packetSize).contains(where: isPacket)
+    }
+
+    /// Whether the packet is the first of its stream and lacks data.
+    private func isFirstCorrupt(_ packet: UnsafePointer<AVPacket>) -> Bool {
+        guard let known = firstCorrupt, known.stream == Int(unsafe packet.pointee.stream_index) else { return false }
+        firstCorrupt = nil
+        return unsafe packet.pointee.dts == known.dts
+    }
+
+    /// Whether the input has ended inside a Y4M picture. libavformat treats such a file as complete.
     private var isCutInPicture: Bool {
         guard container == Self.y4m, let latestEnd else { return false }
         return latestEnd < reader.length ?? reader.position

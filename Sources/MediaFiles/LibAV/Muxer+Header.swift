@@ -2,75 +2,79 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// What stands at the beginning of a container. Where tracks are described there by their first packets, it waits for those.
+/// The header of a container. If tracks are described by their first packets, the header waits for those.
 extension Muxer {
-    /// A track, as it was added.
+    /// A track that was added.
     struct AddedTrack {
         var track: MediaTrack
         var timescale: Int32?
-        /// Its place in the container once the header is written; nil: it is left out.
+        /// The index of the track's stream once the header is written; nil if the track is left out.
         var stream: Int?
-        /// How many came, left out or not.
+        /// The number of packets that arrived, whether or not the track is left out.
         var packets = 0
-        /// Ticks that the container has its packets' times later than they are.
+        /// The ticks that the container adds to the times of the track's packets.
         var delay: Int64 = 0
     }
 
-    /// A header that is still to be written, and what comes behind it.
+    /// A header that is not written yet, and the packets after it.
     struct DelayedHeader {
         var options: [(name: String, value: String)]
         var copies: Bool
-        /// Tracks that are described by their first packets, which have not come.
+        /// The tracks that are described by their first packets, and whose first packets have not arrived.
         var missing: Set<Int>
         var packets: [(packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)] = []
         var byteCount = 0
-        /// When the first picture is shown.
+        /// The presentation time of the first picture.
         var start: MediaTime?
-        /// When the picture is decoded that begins the second segment of HLS.
+        /// The decoding time of the picture that begins the second HLS segment.
         var secondSegment: MediaTime?
     }
 
-    /// Bytes that wait for the first packet of a track at most.
+    /// The maximum size of the packets that wait for a track's first packet, in bytes.
     private static let delayLimit = 64 << 20
 
-    /// Adds a track, before the header is written. `timescale` is asked for; the container may choose its own.
-    /// - Returns: its number.
+    /// Adds a track. Call it before the header is written.
+    /// - Parameter timescale: The requested timescale; the container may choose another.
+    /// - Returns: The track's index.
     func add(_ track: MediaTrack, timescale: Int32? = nil) -> Int {
         tracks.append(AddedTrack(track: track, timescale: timescale))
         return tracks.count - 1
     }
 
-    /// Takes over a file's metadata, and its chapters between two of its times, before the header is written.
+    /// Copies a file's metadata, and its chapters between `origin` and `end`. Call it before the header is written.
     func copyFile(from input: InputContext, origin: MediaTime, end: MediaTime?) throws {
         let scale = Int32(clamping: vaenc_time_base())
         let (first, last) = (origin.converted(to: scale).value, end?.converted(to: scale).value ?? .max)
         guard unsafe vaenc_copy_file(av, context!, input.context, first, last) else { throw Self.noMemory }
     }
 
-    /// Gives the file its tags, and the first track those and the dispositions of the pictures, before the header is written.
+    /// Adds the file's tags, and the pictures' tags and dispositions for the first track. Call it before the header is
+    /// written.
     func describe(_ metadata: MediaMetadata) throws {
         guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
         pictureWords = metadata
     }
 
-    /// Adds the chapters between two times, counted from the first: before the header or the trailer is written.
+    /// Adds the chapters between two times, relative to `start`. Call it before the header or the trailer is written.
     func add(chaptersOf metadata: MediaMetadata, from start: MediaTime, to end: MediaTime?) throws {
         guard unsafe metadata.addChapters(to: context!, from: start, to: end, av) else { throw Self.noMemory }
     }
 
-    /// Ends the description. What is written from here on may wait for the first packets of tracks.
+    /// Ends the description of the file. The packets that follow may wait for the first packets of tracks.
     ///
-    /// - Parameter copies: what does not go into the container is the input's fault.
+    /// - Parameter copies: Whether tracks come from an input. The input is then reported as the cause if the container
+    ///   rejects them.
     func writeHeader(options: [(name: String, value: String)], copies: Bool = false) throws {
         isFragmented = options.contains { $0.name == "movflags" || $0 == ("hls_segment_type", "fmp4") }
         hasCopies = copies
-        // In a file whose index comes last, libavformat has seen all packets.
+        // If the index is at the end of the file, libavformat has seen all packets before it writes the descriptions.
         let missing = isFragmented ? tracks.indices.filter { Self.isDescribedByPackets(tracks[$0].track) } : []
         delayed = DelayedHeader(options: options, copies: copies, missing: Set(missing))
         if missing.isEmpty { try writeDelayed() }
     }
 
-    /// How Dolby's codecs and DNxHD are coded stands in their packets alone, and libavformat writes no sample entry without it.
+    /// Whether only a track's packets describe its coding, as with Dolby's codecs and DNxHD. libavformat needs that
+    /// description for the sample entry.
     private static func isDescribedByPackets(_ track: MediaTrack) -> Bool {
         switch track.codecName {
         case "ac3", "eac3", "dnxhd": true
@@ -85,16 +89,18 @@ extension Muxer {
         delayed?.byteCount += packet.byteCount
         let time = packet.decode ?? packet.presentation
         let isOver = format == "hls" && noteSegment(packet, track)
-        // HLS describes all tracks when its first segment ends.
+        // HLS describes all tracks at the end of its first segment.
         let isLate = delayed?.secondSegment.flatMap { end in time.map { !($0 < end) } } ?? false
         if !isLate { delayed?.missing.remove(track) }
         guard let delayed, delayed.missing.isEmpty || isOver || delayed.byteCount > Self.delayLimit else { return }
         try writeDelayed()
     }
 
-    /// Looks for the end of the first segment of HLS, as libavformat sets it: at the first key picture from its length on.
+    /// Searches for the end of the first HLS segment. As in libavformat, it is the first key picture at or after the
+    /// segment length.
     ///
-    /// - Returns: whether a second more has passed since, in which packets of other tracks may still come from before.
+    /// - Returns: Whether one more second has passed since then. Until then, packets of other tracks that belong before
+    ///   that end may still arrive.
     private func noteSegment(_ packet: TrackPacket, _ track: Int) -> Bool {
         guard tracks[track].track.kind == .video, let shown = packet.presentation else { return false }
         guard let start = delayed?.start else {
@@ -107,7 +113,7 @@ extension Muxer {
         return false
     }
 
-    /// Writes the header, without the tracks that could not be described, and what waits for it.
+    /// Writes the header without the tracks that could not be described, and then the packets that wait for it.
     func writeDelayed() throws {
         guard let header = delayed else { return }
         delayed = nil
@@ -116,7 +122,8 @@ extension Muxer {
         for (packet, track, origin, copies) in header.packets { try write(packet, track: track, origin: origin, copies: copies) }
     }
 
-    /// Tracks that are not in the container, and why. Call it when all packets are written, before `writeTrailer`.
+    /// The tracks that are not in the container, and the reasons. Call it after all packets are written, before
+    /// `writeTrailer`.
     var leftOut: [(track: Int, why: String)] {
         let none = "no packet of it comes, and \(isFragmented ? "fragmented MP4" : format) cannot hold it without one"
         return tracks.indices.compactMap { index in
@@ -124,21 +131,22 @@ extension Muxer {
             if delayed?.missing.contains(index) ?? (one.stream == nil) {
                 return (index, one.packets == 0 ? none : "its first packet comes too late to describe it at the beginning of the file")
             }
-            // libavformat leaves such tracks out by itself.
+            // libavformat itself leaves out these tracks.
             guard ["mp4", "mov"].contains(format), !isFragmented, one.packets == 0, Self.isDroppedIfEmpty(one.track) else { return nil }
             return (index, none)
         }
     }
 
-    /// Covers lie elsewhere, and subtitles begin with an empty packet that libavformat makes.
+    /// Whether libavformat leaves out a track without packets. Covers are stored elsewhere, and libavformat begins
+    /// subtitles with an empty packet.
     private static func isDroppedIfEmpty(_ track: MediaTrack) -> Bool {
         !track.isAttachedPicture && track.kind != .attachment && track.codecName != "mov_text"
     }
 
-    /// The container's stream of a track that is not left out, once the header is written.
+    /// Returns the container's stream of a track that is not left out. Call it after the header is written.
     func output(of track: Int) -> UnsafeMutablePointer<AVStream> { unsafe context!.pointee.streams[tracks[track].stream ?? 0]! }
 
-    /// Ticks a second of a track's times: what was asked for until the header is written.
+    /// Returns the timescale of a track, in ticks per second. Before the header is written, it is the requested one.
     func timescale(of track: Int) -> Int32 {
         tracks[track].stream == nil ? tracks[track].timescale ?? 90_000 : unsafe output(of: track).pointee.time_base.den
     }
@@ -165,7 +173,7 @@ extension Muxer {
         if let language = metadata.pictureTags.first(where: { $0.key == "language" })?.value { try unsafe setLanguage(language, of: stream) }
     }
 
-    /// QuickTime has names of its own for some languages.
+    /// Sets a stream's language. QuickTime has its own names for some languages.
     private func setLanguage(_ language: String, of stream: UnsafeMutablePointer<AVStream>) throws {
         guard format == "mov", let name = MacintoshLanguage.name(language), name != language else { return }
         guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0) >= 0 else { throw Self.noMemory }
@@ -188,8 +196,9 @@ extension Muxer {
         for index in tracks.indices where tracks[index].stream != nil { tracks[index].delay = codecDelay(of: index) }
     }
 
-    /// What Matroska adds to the times of Opus: its header says what a decoder leaves out at the beginning (RFC 9559, CodecDelay), and players subtract
-    /// that from the times of the blocks. Before FFmpeg 6 libavformat does so when it reads, and does not add it when it writes.
+    /// Returns the ticks to add to the times of Opus in Matroska. The header states how much a decoder discards at the
+    /// beginning (RFC 9559, CodecDelay), and players subtract it from the times of the blocks. libavformat before
+    /// FFmpeg 6 subtracts it when it reads, but does not add it when it writes.
     private func codecDelay(of track: Int) -> Int64 {
         let stream = unsafe output(of: track)
         let parameters = unsafe stream.pointee.codecpar!
@@ -197,12 +206,13 @@ extension Muxer {
         guard format == "matroska", vaenc_libav_major(LibAV.Parts.format.rawValue) < 60, padding > 0, base.num > 0, base.den > 0,
             unsafe parameters.pointee.codec_id == AV_CODEC_ID_OPUS
         else { return 0 }
-        // As it is read: of nanoseconds (RFC 7845 4.2 counts in 48 kHz).
+        // Computes the delay as a reader does, through nanoseconds (RFC 7845 4.2 counts at 48 kHz).
         let nanoseconds = MediaTime.rounded(Int128(padding) * 1_000_000_000, by: 48_000)
         return MediaTime.rounded(Int128(nanoseconds) * Int128(base.den), by: Int128(base.num) * 1_000_000_000)
     }
 
-    /// libavformat makes the service's name of the title, and fails where the names are too long for MPEG-TS.
+    /// Shortens the service names. libavformat uses the title as the service name, and fails if a name is too long for
+    /// MPEG-TS.
     private func fitServiceNames() throws {
         guard format == "mpegts" || format == "hls" else { return }
         let tags = unsafe MediaMetadata.tags(context!.pointee.metadata, av)
@@ -210,7 +220,7 @@ extension Muxer {
         guard unsafe MediaMetadata.set(zip(tags, fitting).filter { $0 != $1 }.map(\.1), in: &context!.pointee.metadata, av) else { throw Self.noMemory }
     }
 
-    /// MP4 and QuickTime have no place for a track's title but the name of its handler.
+    /// Sets the handler name to the track's title. MP4 and QuickTime store a track's title only there.
     private func nameHandlers() throws {
         guard ["mp4", "mov", "hls"].contains(format) else { return }
         for index in tracks.indices where tracks[index].stream != nil {

@@ -3,40 +3,43 @@ import Glibc
 import LibAV
 import VideoBase
 
-/// A container with any number of tracks, through libavformat, which puts the tracks' packets in the order of their times.
-/// One thread at a time.
+/// A container with any number of tracks, written with libavformat, which interleaves the tracks' packets by their
+/// times. Only one thread may use it at a time.
 @safe final class Muxer {
     let destination: any MuxerDestination
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone; `destination` outlives `context`.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods. `destination` outlives
+    // `context`.
     let av: UnsafePointer<VaencLibAV>
     private(set) var context: UnsafeMutablePointer<AVFormatContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
-    /// libavformat's name.
+    /// libavformat's name of the format.
     let format: String
     var tracks: [AddedTrack] = []
-    /// Of tracks of AAC whose headers the container does not hold.
+    /// The filters of AAC tracks, if the container stores no ADTS headers.
     var adtsFilters: [Int: ADTSFilter] = [:]
-    /// What the first track is told with the header.
+    /// The metadata that is written to the first track with the header.
     var pictureWords: MediaMetadata?
-    /// The index is at the end, or in each fragment.
+    /// Whether each fragment has its own index. Otherwise the index is at the end.
     var isFragmented = false
-    /// nil once the header is written.
+    /// The header that is not written yet; nil once it is written.
     var delayed: DelayedHeader?
-    /// HLS tells lengths of segments, which libavformat adds up from the durations that packets say: each picture waits here
-    /// until the next one's time is known.
+    /// The picture that waits until the next one's time is known. HLS states the lengths of segments, and libavformat
+    /// computes them from the durations of packets.
     private var waiting: (packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)?
-    /// Of those pictures: how much later the first is shown than decoded, and when the last shown ends.
+    /// For the pictures that wait: the delay from decoding to presentation of the first one, and the end of the last
+    /// one in presentation order.
     private var firstDelay: MediaTime?
     private var shownEnd: MediaTime?
     /// The last decoding time of each track, in its ticks.
     private var lastTicks: [Int: Int64] = [:]
-    /// Of tracks of pictures, before the container rounds it.
+    /// The last exact decoding time of each picture track, before the container rounds it.
     private var lastDecode: [Int: MediaTime] = [:]
-    /// Of tracks whose packets do not say how long they are, the times of the last three.
+    /// The last three times of each sound track whose packets have no duration.
     private var soundTimes: [Int: [MediaTime]] = [:]
-    /// The same in MP4 and QuickTime.
+    /// The last decoding time of each track, in its ticks, for formats that limit the distance between times.
     private var sampleTicks: [Int: Int64] = [:]
-    /// Packets of an input that are decoded a little later than it says, for two of a track cannot be at one time.
+    /// The number of packets of an input whose decoding time was moved to a slightly later one, because two packets of
+    /// a track cannot have the same time.
     private(set) var movedCount = 0
 
     init(format: String, _ destination: any MuxerDestination) throws {
@@ -70,15 +73,16 @@ import VideoBase
 
     static let noMemory = VaencError.noMemory("to write a container")
 
-    /// A time in the track's ticks.
+    /// Converts a time to the track's ticks.
     private func ticks(_ time: MediaTime, _ track: Int) -> Int64 {
         let base = unsafe output(of: track).pointee.time_base
         let fine = time.converted(to: base.den).value
         return base.num == 1 ? fine : MediaTime.rounded(Int128(fine), by: Int128(max(base.num, 1)))
     }
 
-    /// Writes a track's next packet, in decoding order, with its times counted from `origin` on.
-    /// - Parameter copies: it is of an input, whose fault it is if it does not go into the container.
+    /// Writes a track's next packet, in decoding order. Its times are written relative to `origin`.
+    /// - Parameter copies: Whether the packet comes from an input. The input is then reported as the cause if the
+    ///   container rejects it.
     func write(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool = false) throws {
         if delayed != nil { return try hold(packet, track, origin, copies) }
         tracks[track].packets += 1
@@ -95,7 +99,7 @@ import VideoBase
         if let time = held.packet.decode, let shown = held.packet.presentation {
             firstDelay = firstDelay ?? shown - time
             shownEnd = max(shownEnd ?? shown, shown + duration)
-            // The last one's length fills up what all are shown for.
+            // The last picture's duration extends to the end of the last picture in presentation order.
             let end = next?.decode ?? (shownEnd ?? shown) - (firstDelay ?? .zero)
             if time < end { duration = end - time }
         }
@@ -113,7 +117,7 @@ import VideoBase
         func place(_ time: MediaTime) -> Int64 { Int64(clamping: Int128(ticks(time - origin, track)) + Int128(delay)) }
         var shown = packet.presentation.map(place)
         var decoded = packet.decode.map(place)
-        // Rounded apart, they may change places.
+        // After separate rounding, the decoding time could be later than the presentation time.
         if let shown, let time = decoded { decoded = min(time, shown) }
         if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(packet.decode ?? packet.presentation, decoded ?? shown, track) }
         let length = ticks(duration.value > 0 ? duration : usualDuration(of: packet, track) ?? duration, track)
@@ -129,11 +133,11 @@ import VideoBase
         try check(code, copies: copies || hasCopies)
     }
 
-    /// How far apart a track's times may lie, in ticks; nil: as far as may be.
+    /// The maximum distance between a track's times, in ticks; nil if it is unlimited.
     ///
-    /// A sample's duration has 32 bits in MP4 and QuickTime, of which libavformat uses 31, and so has the time from decoding to
-    /// presentation: it would change times that lie farther apart, or refuse them. Of MPEG-TS's times readers take the
-    /// nearest that agrees in 33 bits. In FLV the time from decoding to presentation has 23 bits and a sign.
+    /// In MP4 and QuickTime a sample's duration has 32 bits, of which libavformat uses 31, and so has the time from
+    /// decoding to presentation. libavformat would change or reject larger distances. For MPEG-TS, readers choose the
+    /// nearest time that agrees in 33 bits. In FLV the time from decoding to presentation has 23 bits and a sign.
     private var farthestTicks: (samples: Int64, presentation: Int64)? {
         switch format {
         case "mp4", "mov": (Int64(Int32.max), Int64(Int32.max))
@@ -156,11 +160,13 @@ import VideoBase
             remedy: "check the input's times, or choose another `format`, such as mkv")
     }
 
-    /// Refuses a packet of an encoder's that is decoded when the one before it is, which libavformat calls an invalid argument.
+    /// Rejects an encoder's packet with the decoding time of the packet before it. libavformat would report only an
+    /// invalid argument.
     private func checkOrder(_ exact: MediaTime?, _ time: Int64?, _ track: Int) throws {
         guard let exact, let time else { return }
         let mustGrow = unsafe vaenc_wants_growing_times(context!.pointee.oformat)
-        // Some formats round two pictures to one tick, which libavformat takes; but no two are decoded at one time.
+        // Some formats round two pictures to one tick, which libavformat accepts. But two pictures must not have the
+        // same exact decoding time.
         guard mustGrow || isVideo(track) else { return }
         defer { lastDecode[track] = exact }
         if mustGrow ? lastTicks[track].map({ time <= $0 }) ?? false : lastDecode[track].map({ !($0 < exact) }) ?? false {
@@ -176,22 +182,24 @@ import VideoBase
         return unsafe output(of: track).pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
     }
 
-    /// How long a packet of sound is that does not say so, as those of fragmented MP4, by the packets before it. libavformat needs it of a track's
-    /// last packet in MP4: the edit list leaves out a packet of no length.
+    /// Returns the duration of a sound packet that states none, as in fragmented MP4, computed from the packets before
+    /// it. In MP4 libavformat needs the duration of a track's last packet: the edit list excludes a packet without
+    /// duration.
     private func usualDuration(of packet: TrackPacket, _ track: Int) -> MediaTime? {
         guard tracks[track].track.kind == .audio, let time = packet.decode ?? packet.presentation else { return nil }
         var recent = soundTimes[track] ?? []
         recent.append(time)
         soundTimes[track] = Array(recent.suffix(3))
-        // The longer distance of two may be a gap.
+        // The longer of two distances may be a gap.
         return zip(recent.dropFirst(), recent).map { $0 - $1 }.filter { $0.value > 0 }.min()
     }
 
-    /// Some files round the times of short packets to the same millisecond, which others take as no order.
+    /// Moves a packet's times so that they grow. Some files round the times of short packets to the same millisecond,
+    /// and other formats reject equal times.
     private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
         let stream = unsafe output(of: track)
-        // A hundredth of a second.
+        // One hundredth of a second.
         let base = unsafe stream.pointee.time_base
         let rounding = Int64(base.den) / max(100 * Int64(base.num), 1)
         let mustGrow = unsafe vaenc_wants_growing_times(context!.pointee.oformat)
@@ -209,7 +217,7 @@ import VideoBase
         try putWaiting(before: nil)
         destination.willWrite()
         try check(unsafe av.pointee.av_write_trailer!(context), copies: hasCopies)
-        // Of fragmented files libavformat forgets that the description at the beginning could not be written.
+        // For fragmented files, libavformat does not report that the description at the beginning could not be written.
         if isFragmented, Self.beginningFaults.contains(where: LibAV.hasLogged) {
             throw VaencError(
                 .badInput, "\(destination.name) takes no such stream (\(LibAV.takeLog() ?? "its description could not be written"))",
@@ -219,18 +227,19 @@ import VideoBase
         try check(0)
     }
 
-    /// Of an input's packets or descriptions, whose fault it is what the container does not take.
+    /// Whether packets or descriptions come from an input, which is then reported as the cause if the container rejects
+    /// them.
     var hasCopies = false
 
-    /// What libavformat says of tracks that it cannot describe in MP4.
+    /// The messages that libavformat logs for tracks that it cannot describe in MP4.
     private static let beginningFaults = ["Cannot write moov atom", "is not defined by the ISOBMFF", "No valid AC3 bit rate code"]
 
-    /// What libavformat says of values that it cannot write. Others are errors of the system.
+    /// Whether an error code means that libavformat cannot write a value. Other codes are errors of the system.
     private static func refuses(_ code: Int32) -> Bool {
         code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW, ENOSYS].contains(vaenc_errno_of(code))
     }
 
-    /// AVERROR_PATCHWELCOME: 'P', 'A', 'W', 'E', the first in the low byte.
+    /// AVERROR_PATCHWELCOME: 'P', 'A', 'W', 'E', with the first letter in the low byte.
     private static let notImplemented = -Int32(0x4557_4150)
 
     func check(_ code: Int32, copies: Bool = false) throws {
@@ -250,23 +259,23 @@ import VideoBase
     }
 }
 
-/// Where a container goes.
+/// The output of a container.
 protocol MuxerDestination: AnyObject {
-    /// For libavformat and messages.
+    /// The name for libavformat and for messages.
     var name: String { get }
-    /// Each packet is passed on at once, rather than with those after it.
+    /// Whether each packet is written at once, not together with later ones.
     var isImmediate: Bool { get }
-    /// The error behind a failed libav call, where writing failed.
+    /// The error of this destination that made a libav call fail; nil if writing did not fail.
     var error: (any Error)? { get }
     /// Gives a muxer its input and output functions.
     func attach(to context: UnsafeMutablePointer<AVFormatContext>) throws
     func detach(from context: UnsafeMutablePointer<AVFormatContext>)
     func flush() throws
-    /// How long calls that wait for a network may take; nil where none do.
+    /// The timeout of calls that wait for a network; nil if no call waits.
     var patience: Patience? { get }
-    /// A call of libavformat's begins.
+    /// Called before each call of libavformat that writes.
     func willWrite()
-    /// The error for a code of libavformat's that no error of the destination's own stands behind.
+    /// Returns the error for libavformat's error code, if `error` is nil.
     func failure(_ code: Int32, _ words: String) -> VaencError
 }
 

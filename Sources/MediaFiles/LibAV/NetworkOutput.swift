@@ -4,18 +4,18 @@ import LibAV
 import Synchronization
 import VideoBase
 
-/// When a call of libavformat's that waits for a network is to give up. Any thread may ask or change it.
+/// The timeout of libavformat's calls that wait for a network. Any thread may read or change it.
 final class Patience: Sendable {
     private static let writing = 10.0
     private static let ending = 2.0
 
-    /// Nanoseconds on the monotonic clock; 0: never.
+    /// The deadline in nanoseconds of the monotonic clock; 0 means none.
     private let deadline = Atomic<UInt64>(0)
     private let isShort = Atomic(false)
-    /// While a connection is made: whether it is not wanted any more.
+    /// While a connection is being opened: returns whether it was cancelled.
     private let isCancelled = Mutex<(@Sendable () -> Bool)?>(nil)
 
-    /// A connection begins to be made, or is made (nil).
+    /// Sets `isCancelled` while a connection is being opened; nil once it is open.
     func connect(_ isCancelled: (@Sendable () -> Bool)?) { self.isCancelled.withLock { $0 = isCancelled } }
 
     static var now: UInt64 {
@@ -25,13 +25,13 @@ final class Patience: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// A call begins: it may take so long.
+    /// Starts the timeout of a call: ten seconds, or two after `shorten`.
     func begin() {
         let limit = isShort.load(ordering: .relaxed) ? Self.ending : Self.writing
         deadline.store(Self.now + UInt64(limit * 1e9), ordering: .relaxed)
     }
 
-    /// From here on calls, the one that runs included, have two seconds.
+    /// Shortens the timeout to two seconds, for the running call and all later ones.
     func shorten() {
         if isShort.exchange(true, ordering: .relaxed) { return }
         deadline.store(Self.now + UInt64(Self.ending * 1e9), ordering: .relaxed)
@@ -44,21 +44,21 @@ final class Patience: Sendable {
     }
 }
 
-/// A live connection, by one of libavformat's protocols (RTMP, SRT).
+/// A live connection through one of libavformat's protocols (RTMP, SRT).
 @safe final class NetworkOutput: SinkDestination {
     let name: String
     var error: (any Error)? { nil }
     private let waiting = Patience()
     var patience: Patience? { waiting }
-    // SAFETY: made in init and closed once, by `commit`, `cancel` or deinit; the interrupt callback's reference to `patience`
-    // is as long-lived as this object, which closes the connection before it goes.
+    // SAFETY: created in `init` and closed once, by `commit`, `cancel` or `deinit`. The interrupt callback refers to
+    // `waiting`, which lives as long as this object, and the connection is closed before.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVIOContext>?
     private var sent = 0
 
-    /// Connects; blocks for up to ten seconds.
-    /// - Parameter isCancelled: asked while it waits: the connection is not wanted any more.
-    /// - Throws: `inputOutput` where there is no connection to be had; `interrupted` where it was cancelled.
+    /// Connects. Blocks for up to ten seconds.
+    /// - Parameter isCancelled: Called while it waits; returns whether to stop.
+    /// - Throws: `inputOutput` if the connection fails; `interrupted` if it was cancelled.
     init(_ url: String, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
@@ -75,7 +75,7 @@ final class Patience: Sendable {
             }, opaque: Unmanaged.passUnretained(waiting).toOpaque())
         let write: Int32 = 2
         var dictionary: OpaquePointer?
-        // SRT throws away at the end what has not arrived, unless it is told to wait.
+        // At the end SRT discards what has not arrived, unless this option makes it wait.
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
         guard unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0) >= 0 else { throw VaencError.noMemory("for \(url)") }
         let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)

@@ -3,32 +3,36 @@ import Glibc
 import LibAV
 import NALUnits
 
-/// An AVIOContext that reads a `ByteReader`, so that errors keep their errno and name and `cancel` reaches a read.
+/// An AVIOContext that reads a `ByteReader`, so that errors keep their errno and file name, and `cancel` interrupts a
+/// read.
 @safe final class ReadContext {
-    /// The error behind a failed libav call, where reading failed.
+    /// The reader's error that made a libav call fail; nil if reading did not fail.
     private(set) var error: (any Error)?
     private let reader: ByteReader
-    // SAFETY: made with an unretained reference to this object, which frees it in deinit.
+    // SAFETY: created with an unretained reference to this object, which frees it in `deinit`.
     private let av: UnsafePointer<VaencLibAV>
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
-    /// Turns an input with lengths into one with start codes, which libavformat knows.
+    /// Converts length-prefixed input to start codes, which libavformat can read.
     private var converter: StreamConverter?
-    /// What is converted and not read yet, from `given` on.
+    /// Converted bytes. Those from `given` on are not read yet.
     private var converted: [UInt8] = []
     private var given = 0
-    /// Why the input is no stream of NAL units from some place on: it ends there for libavformat.
+    /// Why the input is not a stream of NAL units from some offset on. For libavformat the input ends there.
     private(set) var fault: MalformedStream?
 
-    /// Of what cannot be gone back in.
+    /// The bytes of an input that cannot seek.
     private var piped = PipedBytes()
-    /// Of a pipe they are found as it is read.
+    /// The Matroska blocks before 0. In a pipe they are found while it is read.
     var early = EarlyBlocks()
-    /// A stream of MPEG-TS from a pipe ended inside a packet.
+    /// Whether an MPEG-TS stream from a pipe ended inside a packet.
     var isCutTransportStream: Bool { !reader.isSeekable && piped.isCut }
-    /// Files have a name that can be given in place of a pipe.
+    /// Whether the input is a pipe, instead of which the user could name a file.
     var isPipe: Bool { !reader.isSeekable }
 
-    /// - Parameter lengths: of a stream of NAL units behind lengths, which is read once, from front to back.
+    /// Creates the context; nil if there is no memory.
+    ///
+    /// - Parameter lengths: The length size of a length-prefixed stream, which is read once from front to back; nil for
+    ///   other inputs.
     init?(_ reader: ByteReader, _ av: UnsafePointer<VaencLibAV>, lengths: LengthSize? = nil) {
         self.reader = reader
         converter = lengths.map { StreamConverter(from: .lengthPrefixed($0), to: .annexB) }
@@ -39,7 +43,7 @@ import NALUnits
         if unsafe context == nil { return nil }
     }
 
-    /// The whole file was read.
+    /// Whether the whole file was read.
     var isAtEnd: Bool { reader.length.map { reader.position >= $0 } ?? false }
 
     deinit { unsafe vaenc_avio_free(av, context) }
@@ -75,7 +79,7 @@ import NALUnits
         }
         let part = converted[given...].prefix(Int(count))
         if part.isEmpty { return vaenc_averror_eof() }
-        // SAFETY: libav lends `count` writable bytes.
+        // SAFETY: libav provides `count` writable bytes.
         unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)).copyBytes(from: part)
         given += part.count
         return Int32(part.count)
@@ -91,7 +95,7 @@ import NALUnits
         case SEEK_END: from = length
         default: return Int64(vaenc_averror(EINVAL))
         }
-        // Offsets come from the file.
+        // Offsets come from the file, and may overflow.
         let (target, isOutside) = from.addingReportingOverflow(Int(offset))
         if isOutside || target < 0 { return Int64(vaenc_averror(EINVAL)) }
         reader.seek(to: target)
@@ -99,7 +103,8 @@ import NALUnits
     }
 }
 
-// SAFETY: `opaque` is the ReadContext that made the AVIOContext and outlives it; libav lends `count` writable bytes.
+// SAFETY: `opaque` is the ReadContext that created the AVIOContext and outlives it. libav provides `count` writable
+// bytes.
 private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32)
     -> Int32
 {

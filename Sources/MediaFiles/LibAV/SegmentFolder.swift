@@ -3,41 +3,47 @@ import Glibc
 import LibAV
 import VideoBase
 
-/// The playlist and segments of HLS, written in place. libavformat's muxer asks for each file; they are opened here, so that
-/// a full disk has its errno and its name.
+/// The playlist and segments of HLS, written in place. libavformat's muxer requests each file. The files are opened
+/// here, so that an error such as a full disk keeps its errno and file name.
 @safe final class SegmentFolder: SinkDestination {
     let name: String
     private(set) var error: (any Error)?
-    // SAFETY: libavformat holds the contexts from `open` to `close`, all while the muxer lives, and this object longer.
+    // SAFETY: libavformat holds the contexts from `open` to `close`, while the muxer lives. This object outlives the
+    // muxer.
     private let av: UnsafePointer<VaencLibAV>
-    /// By the addresses of their contexts.
+    /// The open files, by the addresses of their contexts.
     private var files: [UInt: WriteContext] = [:]
-    private var closedBytes = 0
-    /// Final names of what was begun, but for the playlist.
+    private var closedBytes: [String: Int] = [:]
+    /// The final names of the files that were begun, except the playlist.
     private var begun: Set<String> = []
     private var hasPlaylist = false
-    /// Whole files that libavformat gives their final names next, by the names that they have until then.
+    /// The unfinished names of complete files to which libavformat gives their final names next.
     private var unnamed: Set<String> = []
     private var isCommitted = false
     private let overwrite: Bool
-    /// Holds the playlist's name until there is one: empty.
+    /// An empty file that reserves the playlist's name until the playlist exists.
     private let claim: OutputFile
 
-    /// - Throws: `cannotCreate` if the playlist exists (without `overwrite`), if it is no regular file, or if its folder does
-    ///   not exist.
+    /// Checks the playlist's name, and reserves it.
+    /// - Throws: `cannotCreate` if the playlist exists (without `overwrite`), if it is not a regular file, or if its
+    ///   folder does not exist; `usage` if its name cannot be used in a playlist.
     init(playlist: String, overwrite: Bool) throws {
         unsafe av = try LibAV.load([.codec, .format])
         name = playlist
         self.overwrite = overwrite
         try Self.checkName(playlist)
         try Self.checkKind(playlist)
-        // Whether the playlist can be made is known before the first picture; without a segment there is none.
+        // This detects before the first picture whether the playlist can be created. Without a segment there is no
+        // playlist.
         claim = try OutputFile(path: playlist, overwrite: overwrite)
     }
 
-    /// Segments are named after the playlist, and a playlist names each on a line of its own (RFC 8216 4.1), the first in
-    /// quotation marks too (4.3.2.5). A line that begins with # is a comment. Such names are URIs, which libavformat writes as they are: what
-    /// stands before a colon is a scheme, what follows ? and # is no part of the path, and what follows % is an escaped byte (RFC 3986).
+    /// Checks whether a playlist's name can be part of segment names.
+    ///
+    /// A playlist lists each segment on its own line (RFC 8216 4.1), and the initialization file in quotation marks
+    /// (4.3.2.5). A line that begins with # is a comment. The names are URIs, which libavformat writes unescaped: the
+    /// part before a colon is a scheme, the part after ? or # is not in the path, and the part after % is an escaped
+    /// byte (RFC 3986).
     private static func checkName(_ path: String) throws {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         let marks: [(mark: Character, why: String)] = [
@@ -49,7 +55,7 @@ import VideoBase
         if let why = unfit ?? marks.first(where: { file.contains($0.mark) })?.why {
             throw VaencError(.usage, "the name \(path) cannot stand in a playlist: \(why)", remedy: "choose another name for the playlist")
         }
-        // libavformat knows no escape for it.
+        // libavformat has no escape for this.
         if let number = numberPlace(in: path) {
             throw VaencError(
                 .usage, "the folder of \(path) has \(number) in its name, which libavformat would replace by the segment's number",
@@ -57,7 +63,7 @@ import VideoBase
         }
     }
 
-    /// A place for a number, as `%d` and `%05d`, in a name.
+    /// Returns a number placeholder, such as `%d` or `%05d`, in a name; nil if there is none.
     private static func numberPlace(in path: String) -> Substring? {
         var rest = path[...]
         while let mark = rest.firstIndex(of: "%") {
@@ -68,16 +74,17 @@ import VideoBase
         return nil
     }
 
-    /// The files are created and renamed: a device, a pipe or a folder of their name would be removed or be in the way.
+    /// Checks that no device, pipe or folder has the name of a file: it would be removed, or would prevent the
+    /// creation.
     private static func checkKind(_ path: String) throws {
         var status = stat()
         // SAFETY: lstat reads the string and fills the structure.
         guard unsafe lstat(FileName.cString(path), &status) == 0 else { return }
         let kind = status.st_mode & S_IFMT
         if kind == S_IFREG { return }
-        // A link to a regular file is replaced by a file; what it points to stays.
+        // A link to a regular file is replaced by a file. The link's target is kept.
         if kind == S_IFLNK {
-            // SAFETY: as above. A link that leads nowhere is one too.
+            // SAFETY: stat reads the string and fills the structure. A dangling link is replaced too.
             if unsafe stat(FileName.cString(path), &status) != 0 || status.st_mode & S_IFMT == S_IFREG { return }
         }
         throw VaencError(
@@ -87,7 +94,7 @@ import VideoBase
 
     var isImmediate: Bool { true }
     var isSeekable: Bool { false }
-    var bytesWritten: Int { closedBytes + files.values.reduce(0) { $0 + $1.file.bytesWritten } }
+    var bytesWritten: Int { closedBytes.values.reduce(0, +) + files.values.reduce(0) { $0 + $1.file.bytesWritten } }
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -108,7 +115,7 @@ import VideoBase
     func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) {}
 
     private func open(_ path: String, _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>) -> Int32 {
-        // What could not be written is in no playlist to come.
+        // After an error no further file is begun: the playlist must not list a segment that could not be written.
         if error != nil { return vaenc_averror(EIO) }
         do {
             try finishNames()
@@ -134,7 +141,7 @@ import VideoBase
         writer.flush()
         do {
             if let error = writer.error { throw error }
-            closedBytes += writer.file.bytesWritten
+            closedBytes[Self.finalName(writer.file.path)] = writer.file.bytesWritten
             try writer.file.commit()
             if writer.file.path.hasSuffix(Self.unfinished) { unnamed.insert(writer.file.path) }
             if Self.finalName(writer.file.path) == name {
@@ -143,7 +150,7 @@ import VideoBase
             }
             return 0
         } catch {
-            // libavformat gives it its final name next, and an older playlist is better than half of one.
+            // libavformat would rename the file next, and an older playlist is better than an incomplete one.
             Self.remove(writer.file.path)
             self.error = self.error ?? error
             return vaenc_averror(EIO)
@@ -152,7 +159,7 @@ import VideoBase
 
     func flush() {}
 
-    /// libavformat does not say that it could not rename a file: it is renamed here.
+    /// Renames the finished files. libavformat does not report that it could not rename a file.
     private func finishNames() throws {
         while let path = unnamed.popFirst() {
             let final = Self.finalName(path)
@@ -170,7 +177,8 @@ import VideoBase
         isCommitted = true
     }
 
-    /// The playlist and the segments that it names stay, for they may be read already; all else is removed.
+    /// Keeps the playlist and the segments that it lists, because players may be reading them, and removes all other
+    /// files.
     func cancel() {
         if isCommitted { return }
         for file in files.values { Self.remove(file.file.path) }
@@ -183,7 +191,7 @@ import VideoBase
         begun = []
     }
 
-    /// Files that libavformat renames once they are whole.
+    /// The extension of unfinished files, which libavformat renames when they are complete.
     static let unfinished = ".tmp"
     private static func finalName(_ path: String) -> String {
         path.hasSuffix(unfinished) ? String(path.dropLast(unfinished.count)) : path
@@ -192,7 +200,7 @@ import VideoBase
     // SAFETY: unlink(2) reads the string during the call.
     private static func remove(_ path: String) { _ = unsafe unlink(FileName.cString(path)) }
 
-    /// The files that a playlist names: RFC 8216 4.1 and 4.3.2.5.
+    /// Returns the file names that a playlist lists (RFC 8216 4.1 and 4.3.2.5).
     private static func named(in playlist: String) -> Set<String> {
         guard let bytes = try? ByteReader(path: playlist).read(1 << 26) else { return [] }
         return Set(
@@ -203,19 +211,22 @@ import VideoBase
             })
     }
 
-    /// What segments are called: beside the playlist, by its name. `ending` is theirs. libavformat leaves a % of a folder's name as it is.
+    /// Returns the pattern of segment names, which begin with the playlist's name. libavformat keeps a % in a folder's
+    /// name unchanged.
+    ///
+    /// - Parameter ending: The extension of the segments.
     func pattern(_ ending: String) -> String { Self.stem(name) + "%05d." + ending }
 
-    /// What the names of segments end in, and what it is followed by until they are whole.
+    /// The extensions of segments, also with the extension of unfinished files.
     static let endings = ["ts", "m4s"].flatMap { [$0, $0 + unfinished] }
 
-    /// A playlist's name without its extension, which the names of its files begin with.
+    /// Returns a playlist's name without its extension. The names of its files begin with this.
     static func stem(_ playlist: String) -> String {
         let file = playlist.lastIndex(of: "/").map(playlist.index(after:)) ?? playlist.startIndex
         return String(playlist[..<(playlist[file...].lastIndex(of: ".") ?? playlist.endIndex)])
     }
 
-    /// The name of the file that fragmented segments begin with, without its folder.
+    /// The name, without the folder, of the initialization file of fragmented segments.
     var initialName: String { Self.initialName(Self.stem(name.split(separator: "/").last.map(String.init) ?? name)) }
 
     static func initialName(_ stem: String) -> String { stem + "-init.mp4" }

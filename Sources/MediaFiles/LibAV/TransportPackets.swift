@@ -1,16 +1,16 @@
-/// The packets of MPEG-TS, which alone have a size: ISO/IEC 13818-1 2.4.3.2. M2TS has four bytes before each, and
-/// broadcasts can have 16 bytes of error correction behind each (ETSI EN 300 429).
+/// The packets of MPEG-TS, the only structure in it with a known size (ISO/IEC 13818-1 2.4.3.2). M2TS has four bytes
+/// before each packet, and broadcasts can have 16 bytes of error correction after each packet (ETSI EN 300 429).
 struct TransportPackets {
     private static let sync: UInt8 = 0x47
     private static let layouts = [(size: 188, place: 0), (size: 192, place: 4), (size: 204, place: 0)]
-    /// The bytes that it takes to know them.
+    /// The number of bytes that are needed to detect the layout.
     static let headSize = 4 * 204
 
-    /// Bytes of a packet, and the place of its sync byte.
+    /// The size of a packet in bytes, and the offset of its sync byte.
     private let size: Int
     private let place: Int
 
-    /// nil where the first bytes are no such packets.
+    /// Returns nil if the first bytes are not MPEG-TS packets.
     init?(_ head: [UInt8]) {
         let layout = Self.layouts.first { size, place in
             head.count > 4 * size && (0..<4).allSatisfy { head[$0 * size + place] == Self.sync }
@@ -19,14 +19,14 @@ struct TransportPackets {
         (size, place) = layout
     }
 
-    /// Bytes behind the last whole packet.
+    /// Returns the number of bytes after the last complete packet.
     func rest(_ length: Int) -> Int { length % size }
 
-    /// Whether these bytes behind it are a packet that is cut short.
+    /// Whether the bytes after the last complete packet are a truncated packet.
     func isCut(_ rest: some Collection<UInt8>) -> Bool { rest.count > place && rest.dropFirst(place).first == Self.sync }
 }
 
-/// What has come from a pipe, as far as it tells whether the last packet of MPEG-TS is whole.
+/// The bytes from a pipe that are needed to tell whether the last MPEG-TS packet is complete.
 struct PipedBytes {
     private var head: [UInt8] = []
     private var tail: [UInt8] = []
@@ -40,7 +40,7 @@ struct PipedBytes {
         count += bytes.count
     }
 
-    /// Its last packet is cut short.
+    /// Whether the last packet is truncated.
     var isCut: Bool {
         guard let packets = TransportPackets(head) else { return false }
         return packets.isCut(tail.suffix(packets.rest(count)))

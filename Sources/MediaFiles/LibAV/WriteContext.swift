@@ -3,15 +3,15 @@ import Glibc
 import LibAV
 import NALUnits
 
-/// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and the file's name.
+/// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and file name.
 @safe final class WriteContext: SinkDestination {
     let file: OutputFile
-    /// The error behind a failed libav call, where writing failed.
+    /// The file's error that made a libav call fail; nil if writing did not fail.
     private(set) var error: (any Error)?
-    // SAFETY: made with an unretained reference to this object, which frees it in deinit.
+    // SAFETY: created with an unretained reference to this object, which frees it in `deinit`.
     private let av: UnsafePointer<VaencLibAV>
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
-    /// Turns the Annex B stream that libavformat writes into one with lengths.
+    /// Converts the Annex B stream that libavformat writes to a length-prefixed stream.
     private var converter: StreamConverter?
 
     init?(_ file: OutputFile, _ av: UnsafePointer<VaencLibAV>, lengthPrefixed: Bool = false) {
@@ -79,7 +79,7 @@ import NALUnits
     }
 }
 
-// SAFETY: `opaque` is the WriteContext that made the AVIOContext and outlives it; libav lends `count` bytes.
+// SAFETY: `opaque` is the WriteContext that created the AVIOContext and outlives it. libav provides `count` bytes.
 private func writeBytes(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
     guard let opaque = unsafe opaque else { return vaenc_averror(EIO) }
     return unsafe Unmanaged<WriteContext>.fromOpaque(opaque).takeUnretainedValue().write(bytes, count)

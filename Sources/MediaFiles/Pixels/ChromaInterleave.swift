@@ -1,8 +1,8 @@
-/// The step between planar and semi-planar chroma.
+/// Converts chroma from planar to semi-planar.
 enum ChromaInterleave {
     /// Writes `count` pairs u, v, u, v … to `destination`.
-    // SAFETY: the caller lends `count` readable bytes at `u` and `v` and 2·count writable ones at `destination`;
-    // vector loads and stores stay inside these counts.
+    // SAFETY: the caller provides `count` readable bytes at `u` and `v`, and 2·count writable bytes at `destination`.
+    // Vector loads and stores stay inside these counts.
     @unsafe static func interleave(
         u: UnsafeRawPointer, v: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, count: Int
     ) {
@@ -10,7 +10,7 @@ enum ChromaInterleave {
         while index + 16 <= count {
             let a = unsafe u.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
             let b = unsafe v.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-            // Spelt out, each is one instruction; the standard library's conversion to 16 bits is a call.
+            // In this explicit form each is one instruction. The standard library's conversion to 16 bits is a call.
             let low = SIMD16<UInt8>(
                 a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
             let high = SIMD16<UInt8>(
@@ -29,7 +29,7 @@ enum ChromaInterleave {
         }
     }
 
-    /// As above for a plane of `rows` rows of `width` pairs.
+    /// Writes a plane of `rows` rows of `width` pairs. Pitches are in bytes.
     @unsafe static func interleave(
         u: UnsafeRawPointer, uPitch: Int, v: UnsafeRawPointer, vPitch: Int,
         to destination: UnsafeMutableRawPointer, pitch: Int, width: Int, rows: Int

@@ -2,18 +2,26 @@ import CLibAV
 import LibAV
 package import VideoBase
 
-/// Brings a source's pictures to the size and format that were asked for. One thread at a time.
+/// Converts a source's pictures to the requested size and format. Only one thread may use it at a time.
 package final class FrameShaper {
+    /// The size of the output pictures.
     package let outputSize: VideoSize
-    /// The sample aspect ratio of what comes out.
+    /// The sample aspect ratio of the output pictures.
     let outputAspect: Rational?
+    /// The parts of the source and of the output that correspond to each other.
     package let parts: FittedParts
     private let fullRange: Bool
     private let converter: PixelConverter
 
+    /// Creates the converter.
+    ///
     /// - Parameters:
-    ///   - aspect: the source's sample aspect ratio: letterbox and crop keep the shape of what is shown.
-    ///   - target: the output's colour, where it is to be another than the source's.
+    ///   - source: The size of the source's pictures.
+    ///   - aspect: The source's sample aspect ratio. Letterbox and crop keep the displayed shape.
+    ///   - color: The source's colour.
+    ///   - target: The output's colour, if it differs from the source's.
+    ///   - output: The output's size; nil keeps the source's size.
+    ///   - fit: How the picture is fitted to another aspect ratio.
     package init(
         source: VideoSize, aspect: Rational?, color: ColorDescription, target: ColorDescription? = nil,
         output: VideoSize?, fit: FrameFit
@@ -30,7 +38,8 @@ package final class FrameShaper {
         parts = FittedParts(source, aspect: aspect, in: output, fit)
     }
 
-    /// Writes a picture of the source's size to `destination`, of the output's size.
+    /// Writes a picture of the source's size to `destination`, which has the output's size.
+    /// - Throws: `usage` for planes of another size; the errors of `PixelConverter.convert`.
     package func shape(_ source: PixelPlanes, to destination: PixelPlanes) throws {
         unsafe try destination.check(forPicturesOf: outputSize)
         if parts == .whole {
@@ -40,12 +49,12 @@ package final class FrameShaper {
         }
     }
 
-    /// As above for a picture of any of libav's formats.
+    /// Writes a picture in any of libav's formats to `destination`, which has the output's size.
     func shape(_ source: PictureView, to destination: PixelPlanes) throws {
         unsafe try destination.check(forPicturesOf: outputSize)
         var from = unsafe source
         var to = unsafe PictureView(destination)
-        // SAFETY: the parts lie inside the pictures.
+        // SAFETY: the parts are inside the pictures.
         if parts != .whole {
             let av = unsafe try LibAV.load(.scale)
             if let part = parts.source { unsafe from = source.cropped(to: part, av) }
@@ -59,7 +68,7 @@ package final class FrameShaper {
 }
 
 extension PixelPlanes {
-    /// Checks what a caller hands over for a source's pictures.
+    /// Checks the planes that a caller provides for a source's pictures.
     ///
     /// - Throws: `usage` for planes of another size.
     func check(forPicturesOf size: VideoSize) throws(VaencError) {

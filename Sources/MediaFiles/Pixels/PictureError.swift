@@ -2,19 +2,20 @@ import Glibc
 
 public import VideoBase
 
-/// Squared differences between pictures, summed over as many as are added; the base of PSNR.
+/// The squared differences between pictures, summed over all pictures that are added. PSNR is computed from them.
 public struct PictureError: Sendable, Hashable {
-    /// Sums of squared differences of Y, Cb, Cr.
+    /// The sums of squared differences of Y, Cb and Cr.
     public var squares: [UInt64] = [0, 0, 0]
-    /// Samples compared, of Y, Cb, Cr.
+    /// The numbers of compared samples of Y, Cb and Cr.
     public var samples: [Int] = [0, 0, 0]
-    /// The largest value of a sample.
+    /// The maximum value of a sample: 255, or 1023 for 10 bits.
     public private(set) var peak = 255
 
+    /// Creates the error of no pictures.
     public init() {}
 
-    /// The error of one pair of pictures of equal size and depth, 4:2:0 in any layout on either side.
-    /// - Throws: `usage` for other formats, or different sizes or depths.
+    /// Computes the error of a pair of pictures of equal size and depth. Each is 4:2:0 in any layout.
+    /// - Throws: `usage` for other formats, for different sizes or depths, and for planes without memory.
     public init(_ a: PixelPlanes, _ b: PixelPlanes) throws {
         let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
         let size = unsafe a.size
@@ -33,7 +34,7 @@ public struct PictureError: Sendable, Hashable {
             unsafe addDeep(a, b)
             return
         }
-        // SAFETY: both pictures hold what their format and size say.
+        // SAFETY: the planes of both pictures have the sizes that their format and size state.
         for row in 0..<size.height {
             squares[0] += unsafe SquaredDifference.row(
                 a.base(0) + row * a.pitch(0), b.base(0) + row * b.pitch(0), count: size.width)
@@ -48,7 +49,7 @@ public struct PictureError: Sendable, Hashable {
                 }
             }
         } else {
-            // Pairs on both sides: planar rows are interleaved first.
+            // One picture has interleaved chroma: the planar rows of the other are interleaved first.
             var left = [UInt8](repeating: 0, count: width * 2)
             var right = left
             for row in 0..<rows {
@@ -66,7 +67,7 @@ public struct PictureError: Sendable, Hashable {
         samples = [size.width * size.height, width * rows, width * rows]
     }
 
-    // SAFETY: as above.
+    // SAFETY: the planes of both pictures have the sizes that their format and size state.
     private mutating func addDeep(_ a: PixelPlanes, _ b: PixelPlanes) {
         for component in 0..<3 {
             let left = unsafe DeepSamples(a, component), right = unsafe DeepSamples(b, component)
@@ -79,13 +80,13 @@ public struct PictureError: Sendable, Hashable {
         }
     }
 
-    /// Where Cb (1) or Cr (2) of a planar picture begins, and its pitch.
+    /// Returns the first byte of Cb (1) or Cr (2) of a planar picture, and its pitch.
     private static func chroma(_ p: PixelPlanes, _ plane: Int) -> (base: UnsafeRawPointer, pitch: Int) {
         let place = unsafe p.format == .yv12 ? 3 - plane : plane
         return unsafe (UnsafeRawPointer(p.base(place)), p.pitch(place))
     }
 
-    /// A row of interleaved chroma: the picture's own, or made in `buffer`.
+    /// Returns a row of interleaved chroma: the picture's own row, or a converted row in `buffer`.
     private static func pairs(_ p: PixelPlanes, _ row: Int, _ buffer: UnsafeMutableRawPointer) -> UnsafeRawPointer {
         if unsafe p.format == .nv12 { return unsafe UnsafeRawPointer(p.base(1) + row * p.pitch(1)) }
         let u = unsafe chroma(p, 1), v = unsafe chroma(p, 2)
@@ -94,6 +95,7 @@ public struct PictureError: Sendable, Hashable {
         return UnsafeRawPointer(buffer)
     }
 
+    /// Adds the error of other pictures.
     public static func += (sum: inout PictureError, other: PictureError) {
         for plane in 0..<3 {
             sum.squares[plane] += other.squares[plane]
@@ -104,11 +106,12 @@ public struct PictureError: Sendable, Hashable {
 }
 
 extension PictureError {
-    /// Peak signal-to-noise ratio in decibels, per plane (0 Y, 1 Cb, 2 Cr); infinite where equal. Not a number for other planes.
+    /// Returns the peak signal-to-noise ratio of a plane (0 Y, 1 Cb, 2 Cr) in decibels: infinity for equal samples, not
+    /// a number for other planes.
     public func psnr(plane: Int) -> Double {
         squares.indices.contains(plane) ? psnr(squares[plane], samples[plane]) : .nan
     }
-    /// Over all samples of all planes, as FFmpeg's `average`.
+    /// The peak signal-to-noise ratio over all samples of all planes in decibels, as FFmpeg's `average`.
     public var averagePSNR: Double { psnr(squares.reduce(0, +), samples.reduce(0, +)) }
 
     private func psnr(_ squares: UInt64, _ samples: Int) -> Double {

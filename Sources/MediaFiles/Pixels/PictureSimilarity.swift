@@ -1,28 +1,31 @@
 public import VideoBase
 
-/// Structural similarity of pictures (Wang et al. 2004) as FFmpeg's `ssim` filter has it: windows of 8×8 samples, four
-/// apart, unweighted; the mean of a plane, and of the pictures that are added.
+/// The structural similarity of pictures (Wang et al. 2004), computed as by FFmpeg's `ssim` filter: unweighted windows
+/// of 8×8 samples, four apart; the mean over a plane, and over the pictures that are added.
 public struct PictureSimilarity: Sendable, Hashable {
     private var sums: [Double] = [0, 0, 0]
     private var samples: [Int] = [0, 0, 0]
     private var count = 0
 
+    /// Creates the similarity of no pictures.
     public init() {}
 
-    /// Over the pictures added, 1 where equal: of Y (0), Cb (1), Cr (2). Not a number for other planes.
+    /// Returns the mean similarity of a plane (0 Y, 1 Cb, 2 Cr) over the added pictures: 1 for equal samples, not a
+    /// number for other planes.
     public func ssim(plane: Int) -> Double {
         guard sums.indices.contains(plane) else { return .nan }
         return count == 0 ? 1 : sums[plane] / Double(count)
     }
 
-    /// The planes' values by their numbers of samples.
+    /// The mean of the planes' similarities, weighted by their numbers of samples.
     public var ssimOfAll: Double {
         let total = samples.reduce(0, +)
         return total == 0 ? 1 : (0..<3).reduce(0) { $0 + ssim(plane: $1) * Double(samples[$1]) / Double(total) }
     }
 
-    /// Adds a pair of pictures of equal size and depth, 4:2:0 in any layout, at least 8×8 (16×16 for the chroma to count).
-    /// - Throws: `usage` for other formats, or different sizes or depths.
+    /// Adds a pair of pictures of equal size and depth, in any layout of 4:2:0. A plane smaller than 8×8 samples counts
+    /// as equal, so chroma needs pictures of 16×16 or more.
+    /// - Throws: `usage` for other formats, for different sizes or depths, and for planes without memory.
     public mutating func add(_ a: PixelPlanes, _ b: PixelPlanes) throws {
         let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
         let size = unsafe a.size
@@ -47,7 +50,7 @@ public struct PictureSimilarity: Sendable, Hashable {
         count += 1
     }
 
-    /// Adds the pictures that `other` has; all are of one size.
+    /// Adds the pictures of `other`. All pictures have the same size.
     public static func += (sum: inout PictureSimilarity, other: PictureSimilarity) {
         if other.count == 0 { return }
         for plane in 0..<3 { sum.sums[plane] += other.sums[plane] }
@@ -55,16 +58,16 @@ public struct PictureSimilarity: Sendable, Hashable {
         sum.count += other.count
     }
 
-    /// The samples of a plane: where the first is, and the steps to the next one and the next row.
+    /// The samples of a plane: the first sample, and the steps to the next sample and to the next row.
     @safe private struct Samples<Sample: FixedWidthInteger & BitwiseCopyable> {
         let base: UnsafePointer<Sample>
         let step: Int
-        /// Samples.
+        /// The distance of two rows, in samples.
         let pitch: Int
-        /// Zero bits below the sample's.
+        /// The number of zero bits below the sample's bits.
         let shift: Int32
 
-        // SAFETY: the picture is lent for the call that makes this.
+        // SAFETY: the picture is valid during the call that uses this value.
         init(_ planes: PixelPlanes, _ plane: Int) {
             let isInterleaved = unsafe (planes.format == .nv12 || planes.format == .p010) && plane > 0
             let place = unsafe isInterleaved ? 1 : planes.format == .yv12 && plane > 0 ? 3 - plane : plane
@@ -76,9 +79,9 @@ public struct PictureSimilarity: Sendable, Hashable {
         }
     }
 
-    /// Sums over a block of 4×4 samples: of both, of their squares together, of their products.
+    /// Sums over a block of 4×4 samples: of each picture, of all squares, and of the products.
     private struct Block {
-        // 64 samples of 10 bits squared, twice, fit.
+        // The type has room for twice the squares of 64 samples of 10 bits.
         var a: Int32 = 0
         var b: Int32 = 0
         var squares: Int32 = 0
@@ -88,7 +91,8 @@ public struct PictureSimilarity: Sendable, Hashable {
             Block(a: x.a &+ y.a, b: x.b &+ y.b, squares: x.squares &+ y.squares, products: x.products &+ y.products)
         }
 
-        /// Of 64 samples; the constants are (0.01·peak)²·64 and (0.03·peak)²·64·63, rounded: 416 and 235963 of 255.
+        /// Returns the similarity of 64 samples. The constants are (0.01·peak)²·64 and (0.03·peak)²·64·63, rounded: 416
+        /// and 235963 for peak 255.
         func similarity(_ first: Double, _ second: Double) -> Double {
             let a = Double(self.a), b = Double(self.b)
             let variances = Double(squares) * 64 - a * a - b * b
@@ -119,7 +123,7 @@ public struct PictureSimilarity: Sendable, Hashable {
         return sum / Double((columns - 1) * (rows - 1))
     }
 
-    // SAFETY: four rows and columns from (row, column) on lie inside the plane.
+    // SAFETY: four rows and columns from (row, column) on are inside the plane.
     @unsafe private static func block<Sample>(
         _ a: Samples<Sample>, _ b: Samples<Sample>, _ row: Int, _ column: Int
     ) -> Block {

@@ -1,9 +1,9 @@
 import VideoBase
 
-/// Copies and fills between pictures of one format.
+/// Copies and fills pictures of one format.
 enum PlaneCopy {
-    /// Copies the visible part of `source` to `destination`; formats and sizes are equal.
-    // SAFETY: both hold `rows` rows of `rowBytes` bytes in every plane of their format.
+    /// Copies the visible part of `source` to `destination`, which has the same format and size.
+    // SAFETY: both have `rows` rows of `rowBytes` bytes in every plane of their format.
     @unsafe static func copy(_ source: PixelPlanes, to destination: PixelPlanes) {
         for plane in 0..<(unsafe source.format.planeCount) {
             unsafe copy(
@@ -27,7 +27,7 @@ enum PlaneCopy {
         }
     }
 
-    /// Planar to semi-planar 4:2:0 (I420 or YV12 to NV12), equal sizes.
+    /// Converts planar 4:2:0 to semi-planar (I420 or YV12 to NV12) of the same size.
     @unsafe static func interleave(_ source: PixelPlanes, to destination: PixelPlanes) {
         let size = unsafe source.size
         let (u, v) = unsafe source.format == .yv12 ? (2, 1) : (1, 2)
@@ -40,7 +40,7 @@ enum PlaneCopy {
             rows: (size.height + 1) / 2)
     }
 
-    /// Makes the visible part black.
+    /// Fills the visible part with black.
     @unsafe static func fillBlack(_ planes: PixelPlanes, fullRange: Bool) {
         let format = unsafe planes.format
         let black: UInt8 = fullRange ? 0 : 16
@@ -52,7 +52,7 @@ enum PlaneCopy {
             case .uyvy: pattern = [128, black]
             case .rgb24: pattern = [0]
             case .bgra, .rgba: pattern = [0, 0, 0, 255]
-            // Words, low byte first: black is 64 of 1023 in limited range.
+            // Words with the low byte first. Black is 64 of 1023 in limited range.
             case .p010: pattern = plane == 0 ? [0, black] : [0, 128]
             case .i420p10: pattern = plane == 0 ? [fullRange ? 0 : 64, 0] : [0, 2]
             }

@@ -2,19 +2,20 @@ import VideoBase
 
 /// Copies 4:2:0 pictures between layouts and depths of 8 and 10 bits.
 ///
-/// Samples are scaled by 4, as H.273 has it for limited range: 16 becomes 64, and 235 becomes 940. Luma of full range
-/// is filled up, so that 255 becomes 1023. The way back rounds to the nearest.
+/// Samples are scaled by 4, as H.273 specifies for limited range: 16 becomes 64, and 235 becomes 940. In full-range
+/// luma the high bits are repeated below, so that 255 becomes 1023. The conversion to 8 bits rounds to the nearest
+/// value.
 enum SampleDepth {
-    /// Where the samples of a component lie in a plane.
+    /// The position of a component's samples in a plane.
     private struct Layout {
         var plane: Int
-        /// Samples from the row's first to the component's first, and from one of the component to the next.
+        /// The samples from the row's first to the component's first, and from one sample of the component to the next.
         var first = 0
         var step = 1
-        /// Zero bits below the sample's.
+        /// The number of zero bits below the sample's bits.
         var shift: UInt16 = 0
 
-        /// nil for formats that are not 4:2:0.
+        /// Returns nil for formats that are not 4:2:0.
         init?(_ format: PixelFormat, component: Int) {
             switch format {
             case .i420, .i420p10: plane = component
@@ -28,14 +29,16 @@ enum SampleDepth {
         }
     }
 
-    /// Whether `convert` does it.
+    /// Whether `convert` supports the two formats.
     static func converts(_ source: PixelFormat, _ destination: PixelFormat) -> Bool {
         Layout(source, component: 0) != nil && Layout(destination, component: 0) != nil
             && (source.bitDepth > 8 || destination.bitDepth > 8)
     }
 
-    /// Writes the picture of `source` over the visible part of `destination`, of the same size; `converts` said yes.
-    // SAFETY: planes hold what their format and size say; rows and counts are those of the visible part.
+    /// Writes the picture of `source` over the visible part of `destination`, which has the same size. `converts` must
+    /// be true for the formats.
+    // SAFETY: the planes have the sizes that their format and size state. Rows and counts are those of the visible
+    // part.
     @unsafe static func convert(_ source: PixelPlanes, to destination: PixelPlanes, fullRange: Bool) {
         let size = unsafe source.size
         for component in 0..<3 {
@@ -56,7 +59,7 @@ enum SampleDepth {
         }
     }
 
-    // SAFETY: of all three: the caller lends `count` samples of the layouts at both places.
+    // SAFETY: for all three functions, the caller provides `count` samples of the layouts at both pointers.
     @unsafe private static func widen(
         _ input: UnsafeRawPointer, _ from: Layout, to output: UnsafeMutableRawPointer, _ to: Layout, _ count: Int,
         fills: Bool

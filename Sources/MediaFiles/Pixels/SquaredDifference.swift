@@ -1,15 +1,16 @@
 import VideoBase
 
-/// Sums of squared differences of 8-bit samples.
+/// Sums of squared differences of samples.
 enum SquaredDifference {
-    /// Of two rows of `count` bytes: those at even places, and those at odd ones.
-    // SAFETY: the caller lends `count` bytes on both sides; vector loads stay inside.
+    /// Returns the sums for two rows of `count` bytes: of the bytes at even indexes, and of those at odd indexes.
+    // SAFETY: the caller provides `count` bytes on both sides. Vector loads stay inside them.
     @unsafe static func pairs(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> (even: UInt64, odd: UInt64) {
         var index = 0
         var even: UInt64 = 0
         var odd: UInt64 = 0
         while index + 16 <= count {
-            // A lane takes two squares of at most 255² a step: a block of 16384 steps stays below 2³².
+            // Each step adds two squares of at most 255² to a vector element, so a block of 16384 steps stays below
+            // 2³².
             let blockEnd = min(count - 15, index + 16 * 16384)
             var evens = SIMD4<UInt32>(repeating: 0)
             var odds = SIMD4<UInt32>(repeating: 0)
@@ -46,13 +47,13 @@ enum SquaredDifference {
         return (even, odd)
     }
 
-    /// Of two rows of `count` bytes.
+    /// Returns the sum for two rows of `count` bytes.
     @unsafe static func row(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> UInt64 {
         let (even, odd) = unsafe pairs(a, b, count: count)
         return even + odd
     }
 
-    /// Of two rows of `count` samples of more than 8 bits.
+    /// Returns the sum for two rows of `count` samples of more than 8 bits.
     @unsafe static func row(
         _ a: UnsafePointer<UInt16>, _ b: UnsafePointer<UInt16>, of left: DeepSamples, _ right: DeepSamples, _ count: Int
     ) -> UInt64 {
@@ -69,12 +70,12 @@ enum SquaredDifference {
 @safe struct DeepSamples {
     private let base: UnsafeRawPointer
     private let pitch: Int
-    /// From a sample to the next.
+    /// The step from one sample to the next.
     let step: Int
-    /// Zero bits below the sample's.
+    /// The number of zero bits below the sample's bits.
     let shift: UInt16
 
-    // SAFETY: the picture is lent for the call that makes this.
+    // SAFETY: the picture is valid during the call that uses this value.
     init(_ planes: PixelPlanes, _ component: Int) {
         let isInterleaved = unsafe planes.format == .p010
         let plane = isInterleaved ? min(component, 1) : component

@@ -3,18 +3,19 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// Makes pieces of a byte stream of the packets of a track of H.264 or HEVC, in which NAL units stand behind lengths. Decoding can
-/// begin at each key packet: the parameter sets, which the container has in a record, stand there too. libavformat would put
-/// those of H.264 before IDR pictures alone, and those of HEVC behind others that the packet has.
+/// Converts the packets of an H.264 or HEVC track with length-prefixed NAL units to pieces of a byte stream. Decoding
+/// can begin at each key packet, because the parameter sets of the container's record are inserted there. libavformat
+/// would insert those of H.264 before IDR pictures only, and those of HEVC after other sets of the packet.
 @safe struct ByteStreamPackets {
     /// A parameter set, or an SEI message of the record.
     private struct Unit {
         var kind: NALUnitKind
-        /// Tells sets of a kind apart; nil for SEI messages.
+        /// The identifier among sets of the same kind; nil for SEI messages.
         var id: Int?
         var bytes: [UInt8]
 
-        /// The order in the stream: a picture parameter set refers to a sequence parameter set, that to a video parameter set.
+        /// The order in the stream. A picture parameter set refers to a sequence parameter set, which refers to a video
+        /// parameter set.
         var order: Int {
             switch kind {
             case .videoParameterSet: 0
@@ -29,20 +30,21 @@ import VideoBase
     private let av: UnsafePointer<VaencLibAV>
     private let codec: VideoCodec
     private let lengthSize: LengthSize
-    /// In force, by their types: those of the record, or of the packets where these have newer ones.
+    /// The active sets, sorted by type: those of the record, or newer ones of the packets.
     private var sets: [Unit] = []
     private var hasBegun = false
-    /// HEVC goes into MPEG-TS.
+    /// Whether HEVC is written to MPEG-TS.
     private let isDelimited: Bool
 
-    /// nil for tracks that are stored otherwise.
+    /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     ///
-    /// - Parameter isDelimited: pictures of HEVC get the delimiters that libavformat's MPEG-TS would give another TemporalId.
+    /// - Parameter isDelimited: Whether HEVC pictures get access unit delimiters. libavformat's MPEG-TS muxer would
+    ///   write these with another TemporalId.
     init?(_ track: MediaTrack, isDelimited: Bool) {
         let parameters = unsafe track.stream.pointee.codecpar!
         guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }
         self.codec = codec
-        // SAFETY: extradata_size bytes, which the parameters own, and which are copied.
+        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
         let record: [UInt8] = unsafe Array(
             UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
         guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec) else { return nil }
@@ -52,8 +54,8 @@ import VideoBase
         take(configuration)
     }
 
-    /// The packet as a piece of the stream.
-    /// - Throws: where its lengths do not add up, or there is no memory.
+    /// Converts a packet to a piece of the stream.
+    /// - Throws: If the packet's lengths are invalid, or if there is no memory.
     mutating func piece(_ packet: TrackPacket) throws -> TrackPacket {
         takeRecord(of: packet)
         let sample = packet.bytes
@@ -73,7 +75,7 @@ import VideoBase
         }
         var rest = units[...]
         if begins {
-            // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
+            // A delimiter comes first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
             if let first = units.first, NALUnitKind(of: sample[first], codec) == .accessUnitDelimiter {
                 AnnexB.append(sample[first], to: &stream)
                 rest = units.dropFirst()
@@ -91,12 +93,13 @@ import VideoBase
         sets = []
         for unit in configuration.units {
             take(unit[...])
-            // SEI messages that apply to the whole stream, which hvcC has.
+            // hvcC contains SEI messages that apply to the whole stream.
             if NALUnitKind(of: unit, codec) == .prefixSEI { sets.append(Unit(kind: .prefixSEI, id: nil, bytes: unit)) }
         }
     }
 
-    /// A file may have several records: the first packet of each but the first carries it.
+    /// Uses a new record from a packet. A file may have several records; the first packet of each, except the first,
+    /// carries it.
     private mutating func takeRecord(of packet: TrackPacket) {
         var size = 0
         guard let bytes = unsafe av.pointee.av_packet_get_side_data!(packet.packet, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return }
@@ -108,7 +111,7 @@ import VideoBase
         take(configuration)
     }
 
-    /// Takes note of a parameter set; of others nothing.
+    /// Stores a parameter set. Ignores other NAL units.
     private mutating func take(_ unit: ArraySlice<UInt8>) {
         let kind = NALUnitKind(of: unit, codec)
         guard kind.isParameterSet, let id = identifier(of: unit, kind) else { return }
@@ -120,19 +123,20 @@ import VideoBase
         }
     }
 
-    /// What tells a parameter set from others of its type: H.264 7.3.2, H.265 7.3.2. nil where it is none.
+    /// Returns the identifier among parameter sets of the same type (H.264 7.3.2, H.265 7.3.2); nil if the set is
+    /// invalid.
     private func identifier(of unit: ArraySlice<UInt8>, _ kind: NALUnitKind) -> Int? {
         var bits: UnescapedBits
         let found: Int
         var layer = 0
         switch codec {
         case .h264:
-            // profile_idc, the constraint flags and level_idc stand before an SPS's.
+            // In an SPS, profile_idc, the constraint flags and level_idc precede the identifier.
             bits = UnescapedBits(unit.dropFirst(kind == .sequenceParameterSet ? 4 : 1))
             found = bits.ue()
         case .hevc:
             guard unit.count > 2 else { return nil }
-            // nuh_layer_id
+            // nuh_layer_id.
             layer = Int(unit[unit.startIndex] & 1) << 5 | Int(unit[unit.startIndex + 1] >> 3)
             bits = UnescapedBits(unit.dropFirst(2))
             found =
@@ -142,7 +146,7 @@ import VideoBase
                 default: bits.ue()
                 }
         }
-        // pic_parameter_set_id is the largest of them.
+        // pic_parameter_set_id has the largest range.
         guard !bits.isExhausted, found < 256 else { return nil }
         return layer << 8 | found
     }

@@ -1,13 +1,13 @@
 import VideoBase
 
-/// What an input's edit list cuts off the beginning, for an output that has no such list: sound is left out; pictures stay, for
-/// those after them are decoded with them.
+/// Applies the beginning that an input's edit list cuts off, for an output without edit lists. Cut sound is dropped.
+/// Cut pictures are kept, because the pictures after them need them for decoding.
 struct EditCut {
-    /// What was told of already, and streams of sound that are cut.
+    /// The video streams that were reported, and the sound streams that are cut.
     private var streams: Set<Int> = []
 
-    /// - Parameter tell: is called with what is otherwise than in the input, once for each stream.
-    /// - Returns: whether a packet is left out.
+    /// Returns whether a packet is dropped.
+    /// - Parameter tell: Receives the difference from the input, once for each stream.
     mutating func leavesOut(
         _ packet: TrackPacket, of index: Int, _ kind: MediaTrack.Kind?, origin: MediaTime, tell: (EffectiveEntry) throws -> Void
     ) rethrows -> Bool {
@@ -20,7 +20,7 @@ struct EditCut {
                     why: "others are decoded with them, and this container hides none"))
         }
         guard kind == .audio else { return false }
-        // An encoder's delay is no cut.
+        // An encoder's delay is not a cut.
         if SourceSound.isCut(before: origin, at: time) { streams.insert(index) }
         return streams.contains(index) && !(origin < time + packet.duration)
     }

@@ -2,33 +2,34 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Fills in the decoding times that a file does not give: Matroska has none, and libavformat derives them from the presentation
-/// times, but for those of the first pictures of a stream whose pictures are reordered. They continue backwards from the
-/// first one known, by a picture's duration, and never exceed the presentation times.
+/// Fills in missing decoding times. Matroska has no decoding times. libavformat derives them from the presentation
+/// times, except for the first pictures of a stream with reordered pictures. These times are continued backwards from
+/// the first known one, by a picture's duration, and never exceed the presentation times.
 struct MissingDecodeTimes {
-    /// Packets that wait for a known decoding time.
+    /// The maximum number of packets that wait for a known decoding time.
     private let limit: Int
-    /// Ticks between two pictures, where a packet does not say its duration.
+    /// The ticks between two pictures, if a packet has no duration.
     private let usualStep: Int64
     private var waiting: [TrackPacket] = []
-    /// The latest decoding time before those.
+    /// The latest decoding time before the waiting packets.
     private var latest: Int64?
-    /// The file gives no decoding times at all.
+    /// Whether the file has no decoding times at all.
     private var isGivenUp = false
 
-    /// nil for tracks whose pictures are decoded in the order in which they are shown.
+    /// Returns nil for tracks whose pictures are decoded in presentation order.
     ///
-    /// - Parameter beginsEarly: presentation times may lie before 0, behind which libavformat gives decoding times.
+    /// - Parameter beginsEarly: Whether presentation times may be before 0. libavformat gives decoding times only after
+    ///   them.
     init?(_ track: MediaTrack, beginsEarly: Bool) {
         guard track.kind == .video, !track.isAttachedPicture, track.isReordered else { return nil }
         let (rate, base) = unsafe (track.stream.pointee.avg_frame_rate, track.timeBase)
         let ticks = Int128(base.denominator) * Int128(rate.den)
-        // No more pictures are reordered than a decoder stores; before 0 lie 33 s at most.
+        // A decoder stores at most 16 reordered pictures. The times before 0 span at most 33 s.
         limit = beginsEarly ? 4096 : 16
         usualStep = rate.num > 0 && rate.den > 0 ? MediaTime.rounded(ticks, by: Int128(base.numerator) * Int128(rate.num)) : 1
     }
 
-    /// Takes the next packet in decoding order; returns those whose decoding times are known, in that order.
+    /// Adds the next packet in decoding order. Returns the packets whose decoding times are known, in that order.
     mutating func add(_ packet: TrackPacket) throws -> [TrackPacket] {
         if let known = packet.decodeTicks {
             defer { latest = known }
@@ -42,7 +43,7 @@ struct MissingDecodeTimes {
         return waiting
     }
 
-    /// Returns what waits at the end of the stream.
+    /// Returns the packets that still wait at the end of the stream.
     mutating func finish() throws -> [TrackPacket] { try filled(before: nil) }
 
     private mutating func filled(before known: Int64?) throws -> [TrackPacket] {
@@ -63,6 +64,6 @@ struct MissingDecodeTimes {
 }
 
 extension MediaTrack {
-    /// Pictures are decoded in another order than they are shown.
+    /// Whether pictures are decoded in an order that differs from presentation order.
     var isReordered: Bool { unsafe stream.pointee.codecpar.pointee.video_delay > 0 }
 }

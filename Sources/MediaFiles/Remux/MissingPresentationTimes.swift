@@ -2,26 +2,26 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Fills in when pictures of MPEG-1 and MPEG-2 video are shown of which a file says when they are decoded alone: AVI says no more, and
-/// program streams need not say it of each picture. A B picture is shown when it is decoded, any other when the next that is none is
-/// decoded (H.262 6.1.1.11).
+/// Fills in missing presentation times of MPEG-1 and MPEG-2 pictures that have only a decoding time. AVI has no
+/// presentation times, and program streams need not have one for each picture. A B picture is shown when it is decoded.
+/// Any other picture is shown when the next picture that is not a B picture is decoded (H.262 6.1.1.11).
 struct MissingPresentationTimes {
-    /// Pictures that wait.
+    /// The maximum number of pictures that wait.
     private static let limit = 64
 
-    /// A picture whose presentation time is not known, and the B pictures behind it.
+    /// A picture with unknown presentation time, and the B pictures after it.
     private var waiting: [TrackPacket] = []
-    /// Before the first key frame nothing can be decoded.
+    /// Whether a key frame has arrived. Nothing can be decoded before the first one.
     private var hasKeyFrame = false
 
-    /// nil for tracks of other codecs, and for those whose pictures are decoded in the order in which they are shown.
+    /// Returns nil for tracks of other codecs, and for tracks whose pictures are decoded in presentation order.
     init?(_ track: MediaTrack) {
         let codec = unsafe track.stream.pointee.codecpar.pointee.codec_id
         guard codec == AV_CODEC_ID_MPEG1VIDEO || codec == AV_CODEC_ID_MPEG2VIDEO, !track.isAttachedPicture, track.isReordered else { return nil }
     }
 
-    /// Takes the next packet in decoding order; returns those whose presentation times are known, in that order. What cannot be found
-    /// stays unknown.
+    /// Adds the next packet in decoding order. Returns the packets whose presentation times are known, in that order. A
+    /// time that cannot be derived stays unknown.
     mutating func add(_ packet: TrackPacket) throws -> [TrackPacket] {
         if packet.isKey { hasKeyFrame = true }
         let (shown, decoded) = (packet.presentationTicks, packet.decodeTicks)
@@ -36,7 +36,7 @@ struct MissingPresentationTimes {
         return ready
     }
 
-    /// Returns what waits at the end of the stream, where the last picture is shown behind all others.
+    /// Returns the packets that still wait at the end of the stream. The last picture is shown after all others.
     mutating func finish() throws -> [TrackPacket] {
         guard let last = waiting.last else { return [] }
         let end = last.decodeTicks.map { Int64(clamping: Int128($0) + Int128(max(last.durationTicks, 1))) }

@@ -1,17 +1,18 @@
 import BitstreamInspection
 import CLibAV
 
-/// Whether the parameter sets of an HEVC track can be read, where they stand behind start codes. libavformat makes the hvcC record
-/// from them, and goes on reading for minutes where a damaged one announces millions of entries.
+/// Checks the parameter sets of HEVC tracks with start codes. libavformat creates the hvcC record from them, and reads
+/// for minutes if a damaged set announces millions of entries.
 enum ParameterSetCheck {
-    /// Returns what is wrong with the track's parameter sets; nil where nothing is, and for other codecs and records.
+    /// Returns the first fault of the track's parameter sets; nil if there is none, and for other codecs and for
+    /// records.
     static func damage(of track: MediaTrack) -> String? {
         let parameters = unsafe track.stream.pointee.codecpar!
         guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_HEVC else { return nil }
-        // SAFETY: extradata_size bytes, which the parameters own.
+        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
         let sets = unsafe [UInt8](
             UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
-        // The first byte of an hvcC record is 1, and it has 23 bytes and more.
+        // An hvcC record begins with 1 and has at least 23 bytes.
         guard sets.count > 4, sets[0] == 0 else { return nil }
         let stream = HEVCStream(annexB: sets)
         let kinds = Set(stream.nalUnits.map(\.type))

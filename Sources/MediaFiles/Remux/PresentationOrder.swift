@@ -3,30 +3,31 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// Gives the packets of a bare H.264 or HEVC stream their times, which such streams do not carry: pictures are shown by
-/// their picture order counts, as far apart as the frame rate says, and each is decoded as late as that allows.
+/// Sets the times of packets of a bare H.264 or HEVC stream, which has no times. Pictures are shown in the order of
+/// their picture order counts, at the intervals of the frame rate. Each picture is decoded as late as this order
+/// allows.
 @safe final class PresentationOrder {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private let parser: UnsafeMutablePointer<AVCodecParserContext>
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private let rate: Rational
-    /// Pictures that are decoded before the first is shown.
+    /// The number of pictures that are decoded before the first one is shown.
     private let delay: Int
 
     private struct Waiting {
         var packet: TrackPacket
         var order: Int
-        /// Its place among the pictures shown, once it is known.
+        /// Its index in presentation order, once it is known.
         var shown: Int?
     }
-    /// In decoding order, from the first whose place is not known or that waits for such a one.
+    /// The pictures in decoding order, from the first whose index is unknown. Those after it wait too.
     private var waiting: [Waiting] = []
     private let codec: VideoCodec
     private var shownCount = 0
     private var decodedCount = 0
 
-    /// nil for other codecs.
+    /// Returns nil for other codecs.
     init?(_ track: MediaTrack, rate: Rational) throws {
         unsafe av = track.av
         let parameters = unsafe track.stream.pointee.codecpar!
@@ -50,15 +51,15 @@ import VideoBase
         unsafe av.pointee.avcodec_free_context!(&context)
     }
 
-    /// Takes the next packet in decoding order; gives those whose times are known, in that order.
+    /// Adds the next packet in decoding order. Returns the packets whose times are known, in that order.
     func add(_ packet: TrackPacket) throws -> [TrackPacket] {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count: Int32 = 0
         let none = vaenc_no_pts()
-        // SAFETY: the packet's data have padding behind them; with complete frames the parser gives its input back.
+        // SAFETY: the packet's data have padding after them. With complete frames the parser returns its input.
         _ = unsafe av.pointee.av_parser_parse2!(
             parser, context, &bytes, &count, packet.packet.pointee.data, packet.packet.pointee.size, none, none, 0)
-        // Everything before an IDR picture is shown before it.
+        // All pictures before an IDR picture are shown before it.
         if isIDR(packet) { showAll() }
         waiting.append(Waiting(packet: packet, order: Int(unsafe parser.pointee.output_picture_number)))
         while waiting.count(where: { $0.shown == nil }) > delay { showNext() }
@@ -70,8 +71,9 @@ import VideoBase
         return try take()
     }
 
-    /// An IDR picture: the first slice is one. H.264 7.4.1, HEVC table 7-1; IRAP pictures with NoRaslOutputFlag reset the
-    /// count as well, but a CRA picture in the middle does not.
+    /// Whether the first slice belongs to an IDR picture (H.264 7.4.1), or to a BLA or IDR picture (HEVC table 7-1).
+    /// Other IRAP pictures with NoRaslOutputFlag also reset the picture order count, but a CRA picture in the middle of
+    /// a stream does not.
     private func isIDR(_ packet: TrackPacket) -> Bool {
         guard let header = packet.firstSliceHeader(codec) else { return false }
         return switch codec {

@@ -3,12 +3,12 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// One run of packets from a file to a container. One thread at a time.
+/// Copies packets from a file to a container, once. Only one thread may use it at a time.
 @safe final class RemuxCopy {
     private let input: InputContext
     private let muxer: Muxer
     private let options: RemuxOptions
-    /// The output says when each picture is shown.
+    /// Whether the output states when each picture is shown.
     private let saysPresentation: Bool
     private let streams: [MediaTrack?]
     private let places: [Int?]
@@ -16,56 +16,58 @@ import VideoBase
     private var shownTimes: [Int: MissingPresentationTimes] = [:]
     private var missingTimes: [Int: MissingDecodeTimes] = [:]
     private var checks: [Int: SampleCheck] = [:]
-    /// Of tracks that lie in the input behind lengths, and in the output behind start codes.
+    /// The converters of tracks with length-prefixed NAL units in the input, and start codes in the output.
     private var byteStreams: [Int: ByteStreamPackets] = [:]
-    /// Tracks of HEVC that lie behind start codes in the input, and go into MPEG-TS.
+    /// The HEVC tracks with start codes in the input that are written to MPEG-TS.
     private var delimited: Set<Int> = []
-    /// Of tracks of H.264 and HEVC behind start codes that go into bare streams and MPEG-TS.
+    /// The H.264 and HEVC tracks with start codes that are written to bare streams and MPEG-TS.
     private var leadingSets: [Int: LeadingParameterSets] = [:]
-    /// Of tracks of MPEG-4 Visual that go into MPEG-TS.
+    /// The MPEG-4 Visual tracks that are written to MPEG-TS.
     private var headers: [Int: LeadingHeaders] = [:]
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private var scratch: UnsafeMutablePointer<AVPacket>?
-    /// The stream whose key frames the output is cut at; nil: none is needed.
+    /// The stream at whose key frames the output is cut; nil if there is no stream.
     private let leader: Int?
-    /// What becomes zero; with `start` it is the leader's first key frame, or where the input begins to be shown if that is later.
+    /// The input time that becomes zero. With `start` it is the leader's first key frame, or the input's first shown
+    /// time if that is later.
     private var origin: MediaTime
-    /// Where the input begins: `start` and `duration` are counted from there.
+    /// The beginning of the input, from which `start` and `duration` count.
     private let beginning: MediaTime
-    /// What the input's edit list hides stays hidden.
+    /// Whether the input's edit list hides its beginning, which then stays hidden.
     private let hasEdits: Bool
-    /// Of the leader's pictures, the first to be copied; nil: all are.
+    /// The presentation time of the leader's first copied picture; nil if all pictures are copied.
     private var first: MediaTime?
     private var isOpen: Bool
-    /// Chapters are counted from the first packet's time, so the header waits for it.
+    /// Whether the header is written. The times of chapters depend on the first packet's time, so the header waits for
+    /// it.
     private var hasHeader = false
     private let muxerOptions: [(name: String, value: String)]
-    /// The time that `start` means, and when the leader's pictures end.
+    /// The input time of `start`, and the end of the leader's pictures so far.
     private var wanted: MediaTime?
     private var reached: MediaTime?
-    /// What the copy begins with, where it begins before that.
+    /// Where the copy begins if that is before `wanted`, in words; nil otherwise.
     private var earlyBeginning: String?
-    /// Where nothing can be looked for.
+    /// The search for the first key frame in an input that cannot seek to it.
     private var search: RemuxStart?
-    /// Where a key frame was looked for, in the leader's ticks; nil once no other is to be looked for.
+    /// The leader's ticks to which the last seek went; nil if no earlier key frame may be searched.
     private var sought: Int64?
-    /// nil where what the input's edit list cuts off is cut off by the output's, and where the input has none.
+    /// The cut of the input's edit list; nil if the output has an edit list, or the input has none.
     private var cut: EditCut?
     private var end: MediaTime?
-    /// When the last picture ends that is shown behind `end`.
+    /// The end of the last picture that is shown after `end`.
     private var overhang: MediaTime?
     private var ended: Set<Int> = []
-    /// The streams that go on all the time.
+    /// The streams with continuous packets.
     private let timed: Set<Int>
     private var held: [(place: Int, packet: TrackPacket)] = []
-    /// When the first packet is shown, but no earlier than the origin, and when the last one ends.
+    /// The presentation time of the first packet, but not before the origin, and the end of the last packet.
     private var earliest: MediaTime?
     private var last = MediaTime.zero
     private(set) var report: RemuxReport
     private(set) var packetCount = 0
-    /// There are pictures without a presentation time.
+    /// Whether there are pictures without a presentation time.
     private var isUntimed = false
-    /// Pictures without a time before the first key frame, where an input begins between key frames.
+    /// The number of pictures without a time before the first key frame, if an input begins between key frames.
     private var leftOut = 0
     private(set) var effective: [EffectiveEntry] = []
 
@@ -97,11 +99,11 @@ import VideoBase
             streams[index].map { [.video, .audio].contains($0.kind) && !$0.isAttachedPicture } ?? false
         })
         leader = streams.firstIndex { $0?.kind == .video && $0?.isAttachedPicture == false } ?? streams.firstIndex { $0 != nil }
-        // Transport streams begin at any time; other files' times are as they are meant.
+        // Transport streams begin at any time. The times of other files are used as they are.
         let begin = unsafe input.context.pointee.start_time
         let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
         origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
-        // The times of bare streams are made here, from 0 on.
+        // The times of bare streams are computed here, from 0 on.
         let isBare = input.container == "h264" || input.container == "hevc"
         let base = leader.flatMap { streams[$0]?.timeBase } ?? Rational(1, 90_000)
         let firstTicks = isBare ? 0 : leader.flatMap { input.beginning(for: $0) } ?? 0
@@ -110,10 +112,10 @@ import VideoBase
         }
         let begun = moment(firstTicks)
         beginning = begun
-        // From 0 on is all that there is.
+        // A start of 0 copies the whole input.
         isOpen = (options.start ?? 0) == 0
         if let start = options.start, !isOpen { wanted = moment(InputContext.ticks(start, after: firstTicks, base)) }
-        // Elsewhere no edit list says that what lies before 0 is not to be shown or heard: it begins the output.
+        // Other containers have no edit list that hides the part before 0, so that part begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
         self.hasEdits = hasEdits
         let showsEarly = leader.map { streams[$0]?.kind == .video && (input.firstTime(of: $0) ?? 0) < 0 } ?? false
@@ -135,7 +137,7 @@ import VideoBase
                 throw InputContext.unreadable(input.name, "its parameter sets are damaged: \(damage)")
             }
             checks[index] = SampleCheck(track)
-            // The lengths of `avcc` are made of start codes.
+            // The lengths of `avcc` are computed from start codes.
             let isDelimited = format == .ts && track.codecName == "hevc"
             if format == .avcc || !format.isLengthPrefixed(codec) {
                 byteStreams[index] = ByteStreamPackets(track, isDelimited: isDelimited)
@@ -177,7 +179,7 @@ import VideoBase
 
     private func seek(to seconds: Double, _ time: MediaTime) throws {
         guard let leader, let track = streams[leader] else { return }
-        // The index of AVI goes by decoding times, which may be all that it has.
+        // The index of AVI lists decoding times, and AVI may have no other times.
         let isUnknown = input.container == "avi" && shownTimes[leader] != nil
         if !input.isSeekable || !orders.isEmpty || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes || isUnknown {
             search = RemuxStart(time)
@@ -195,20 +197,20 @@ import VideoBase
         sought = ticks
     }
 
-    /// Whether reading goes on at an earlier key frame than a packet of the leader's. The indexes of some containers go by decoding times:
-    /// the key frame that they name may be shown behind the time that is asked for.
+    /// Seeks to an earlier key frame than the leader's packet if necessary, and returns whether it did. The indexes of
+    /// some containers list decoding times, so the key frame that they return may be shown after the requested time.
     private func goesBack(from packet: TrackPacket) -> Bool {
         guard let leader, let before = sought, let wanted, !isOpen, packet.isKey, let shown = packet.presentation ?? packet.decode,
             let ticks = packet.decodeTicks ?? packet.presentationTicks
         else { return false }
-        // A key frame behind what was looked for is the file's first.
+        // A key frame after the searched time is the file's first one.
         guard wanted < shown, ticks <= before, ticks > .min else {
             sought = nil
             return false
         }
         sought = ticks - 1
         if input.seek(leader, to: ticks - 1) < 0 {
-            // There is none: this one is read again.
+            // No earlier key frame exists, so this one is read again.
             sought = nil
             _ = input.seek(leader, to: before)
         }
@@ -220,7 +222,7 @@ import VideoBase
         return true
     }
 
-    /// Copies the next packet; false at the end.
+    /// Copies the next packet. Returns false at the end.
     func step() throws -> Bool {
         let packet = unsafe scratch!
         switch try unsafe input.read(packet) {
@@ -232,8 +234,9 @@ import VideoBase
                     .badInput, "\(input.name) ends after packet \(packetCount), for \(growth)", remedy: ByteReader.growthRemedy)
             }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
+            let time = reached.map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
             throw VaencError(
-                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",
+                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(time) (\(words))",
                 remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with `duration`")
         case .packet: break
         }
@@ -247,11 +250,11 @@ import VideoBase
         if index == leader, goesBack(from: one) { return true }
         do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
         for packet in try withTimes(one, index) { try pass(packet, index) }
-        // Streams may lie some way behind each other.
+        // Streams may lag behind each other, so the copy ends only when all of them have ended.
         return ended.isEmpty || !ended.isSuperset(of: timed)
     }
 
-    /// Takes a stream's next packet; returns those whose times are known, in decoding order.
+    /// Adds a stream's next packet. Returns the packets whose times are known, in decoding order.
     private func withTimes(_ packet: TrackPacket, _ index: Int) throws -> [TrackPacket] {
         if let order = orders[index] { return try order.add(packet) }
         var timed: [TrackPacket] = []
@@ -263,36 +266,36 @@ import VideoBase
         guard let place = places[index] else { return }
         let time = packet.presentation ?? packet.decode
         if index == leader, let time {
-            // Some containers do not say how long a picture is shown.
+            // Some containers do not state the duration of a picture.
             let over = time + (packet.duration.value > 0 ? packet.duration : MediaTime(value: 1, timescale: 25))
             reached = reached.map { max($0, over) } ?? over
         }
         if let end, let decode = packet.decode ?? time, !(decode < end), streams[index]?.isAttachedPicture == false {
             ended.insert(index)
-            // Where a stream is silent for so long, there is no more of it before the end.
+            // A stream that is silent for so long has no more packets before the end.
             if index == leader, (decode - end).seconds > 10 { ended.formUnion(timed) }
             return
         }
         if let end, let time, !(time < end) {
             if index != leader { return }
-            // Others that are shown in time are decoded with it.
+            // Pictures that are shown before the end need this one for decoding.
             overhang = max(overhang ?? end, time + packet.duration)
         }
         if !isOpen {
             guard index == leader else { return held.append((place, packet)) }
             if search != nil {
                 if let first = search?.add(packet) { try begin(with: first, place) }
-                // The copy begins no earlier than here, or there is no such key frame before it.
+                // The copy begins no earlier than here, or there is no such key frame before.
                 if packet.isKey, let time, let wanted, !(wanted < time) { dropHeld(before: time) }
                 return
             }
-            // Before the first key frame nothing can be decoded.
+            // Nothing can be decoded before the first key frame.
             guard packet.isKey, let time else { return }
             try begin(at: time)
             try writeHeld()
         }
         if let first, let time {
-            // Pictures that are shown before the key frame refer to others before it.
+            // Pictures that are shown before the key frame refer to pictures before it.
             if index == leader ? time < first : time + packet.duration < origin { return }
         }
         let isLeftOut = try cut?.leavesOut(packet, of: index, streams[index]?.kind, origin: origin) { entry in
@@ -326,9 +329,10 @@ import VideoBase
             remedy: "give a whole file, or take the good part alone with `duration`")
     }
 
-    /// AVI and MPEG program streams may give the decoding times alone, and of most codecs what is shown when is known by decoding it.
+    /// The error for pictures without a presentation time. AVI and MPEG program streams may have decoding times only,
+    /// and with most codecs the presentation times are known only after decoding.
     private var untimed: VaencError {
-        // The pictures' order stands in the stream itself, and whoever reads it alone makes the times.
+        // The stream itself contains the order of the pictures, and a reader of the bare stream computes the times.
         let endings = ["h264": ".h264", "hevc": ".h265"]
         let bare = streams.lazy.compactMap { $0 }.first { $0.kind == .video && !$0.isAttachedPicture }.flatMap { endings[$0.codecName] }
         return VaencError(
@@ -340,7 +344,7 @@ import VideoBase
         isOpen = true
         let asked = options.start ?? 0
         first = time
-        // What an edit list cuts off stays so: the output's list does it, where there is one.
+        // The part that an edit list cuts off stays cut off, by the output's edit list if it has one.
         origin = hasEdits ? max(beginning, time) : time
         let early = wanted.map { ($0 - origin).seconds } ?? 0
         if early > 0 { earlyBeginning = origin == time ? "the key frame before" : "what the input shows first" }
@@ -361,7 +365,7 @@ import VideoBase
             hasHeader = true
         }
         guard let index = places.firstIndex(of: place) else { return }
-        // Attachments are in the header.
+        // Attachments are written in the header.
         if streams[index]?.kind != .attachment {
             if let track = streams[index], track.kind == .video, packet.presentation == nil {
                 let isReordered = !track.isAttachedPicture && track.isReordered
@@ -371,7 +375,7 @@ import VideoBase
                     return
                 }
                 isUntimed = true
-                // Muxers would take the decoding time for it.
+                // Muxers would use the decoding time instead.
                 if saysPresentation, isReordered { throw untimed }
             }
             if report.streams[index].packets == 0, let track = streams[index], LeadingParameterSets.areMissing(track, first: packet) {
@@ -390,16 +394,16 @@ import VideoBase
         packetCount += 1
         report.streams[index].packets += 1
         report.streams[index].bytes += packet.byteCount
-        if let shown = packet.presentation {
+        if let shown = packet.presentation ?? packet.decode {
             let over = shown + packet.duration - origin
             if last < over { last = over }
             earliest = max(min(earliest ?? (shown - origin), shown - origin), .zero)
         }
     }
 
-    /// Writes what is held back.
-    /// - Parameter isWhole: all of the input was read.
-    /// - Throws: `badInput` where the copy was to begin behind the input's end.
+    /// Writes the packets that are held back.
+    /// - Parameter isWhole: Whether the whole input was read.
+    /// - Throws: `badInput` if `start` is after the input's end.
     func finishPackets(isWhole: Bool) throws {
         for (index, order) in orders { for packet in try order.finish() { try pass(packet, index) } }
         for index in streams.indices {
@@ -415,9 +419,9 @@ import VideoBase
         if let leader, let place = places[leader], let group = search?.finish() { try begin(with: group, place) }
     }
 
-    /// Writes the end of the container.
+    /// Writes the trailer of the container.
     func finish() throws {
-        // An input that ends before has no more.
+        // If the input ends before `end`, nothing more could be copied, and no difference is reported.
         if let asked = options.duration, let end, let reached, !(reached < end), overhang != nil || earlyBeginning != nil {
             let used = ((overhang ?? end) - (first == nil ? beginning : origin)).seconds
             let words = [earlyBeginning.map { "from \($0)" }, overhang == nil ? nil : "pictures that are shown in time are decoded with later ones"]

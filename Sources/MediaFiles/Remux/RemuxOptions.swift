@@ -1,40 +1,46 @@
 public import VideoBase
 
-/// How a file is to be put into another container.
+/// The settings for copying a file's streams to another container.
 public struct RemuxOptions: Sendable, Hashable {
-    /// nil: by the output's extension.
+    /// The output's format; nil: determined by the output's extension.
     public var format: OutputFormat?
-    /// Replaces an existing file instead of refusing.
+    /// Whether to replace an existing file. Otherwise an existing file is an error.
     public var overwrite = false
-    /// Whatever the container cannot hold is an error, rather than left out and said.
+    /// Whether anything that the container cannot hold is an error. Otherwise it is left out and reported.
     public var strict = false
-    /// Seconds of the input to leave out, from where the first of its pictures and sound begins; the output begins with the key frame
-    /// at or before.
+    /// The part of the input to skip, in seconds from the start of its first pictures or sound. The output begins with
+    /// the key frame at or before that time. nil copies from the beginning.
     public var start: Double?
-    /// Seconds to copy, from `start`.
+    /// The duration to copy from `start`, in seconds; nil copies to the end.
     public var duration: Double?
-    /// Of an input without times, as bare streams are; nil: what it says, or 25.
+    /// The frame rate of an input without times, such as a bare stream; nil uses the rate that the stream states, or
+    /// 25.
     public var frameRate: Rational?
 
+    /// Creates the default settings.
     public init() {}
 }
 
-/// What came of it.
+/// The result of a copy.
 public struct RemuxReport: Sendable, Hashable {
-    /// A stream of the input.
+    /// A stream of the input and its result.
     public struct Stream: Sendable, Hashable, Encodable {
+        /// The index of the stream in the input.
         public var index: Int
-        /// `video`, `audio`, `subtitle`, `data`, `attachment`.
+        /// The kind: `video`, `audio`, `subtitle`, `data` or `attachment`.
         public var kind: String
+        /// libavcodec's name of the codec.
         public var codec: String
+        /// The number of packets that were copied.
         public var packets = 0
+        /// The size of the packets that were copied, in bytes.
         public var bytes = 0
-        /// Why it is not in the output; nil where it is.
+        /// Why the stream is not in the output; nil if it is.
         public var leftOut: String?
 
         private enum CodingKeys: CodingKey { case index, kind, codec, packets, bytes, leftOut }
 
-        /// `leftOut` is written as null where there is nothing to say.
+        /// Encodes all properties. `leftOut` is encoded as null if it is nil.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(index, forKey: .index)
@@ -46,14 +52,16 @@ public struct RemuxReport: Sendable, Hashable {
         }
     }
 
+    /// The input's streams, in the file's order.
     public var streams: [Stream]
-    /// What was asked, or was so in the input, and is otherwise in the output.
+    /// The settings and the properties of the input that differ in the output.
     public var effective: [EffectiveEntry] = []
-    /// Length of the copied media.
+    /// The duration of the copied media, in seconds.
     public var seconds = 0.0
-    /// Bytes of the output, container included.
+    /// The size of the output in bytes, including the container.
     public var bytes = 0
+    /// Whether `cancel` or an interrupted read ended the copy early. The output is complete up to there.
     public var isInterrupted = false
-    /// The name that an older recording was given which was not finished and lay in the way; nil where none did.
+    /// The new name of an older unfinished recording that had the name of the unfinished file; nil if there was none.
     public var keptPart: String?
 }

@@ -2,16 +2,17 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Which of a file's streams a container takes.
+/// Selects the streams of a file that a container can hold.
 struct RemuxPlan {
     var tracks: [MediaTrack] = []
     var report: [RemuxReport.Stream] = []
-    /// The output's track of each stream; nil: left out.
+    /// The index of each stream's track in the output; nil if the stream is left out.
     var places: [Int?] = []
     var effective: [EffectiveEntry] = []
 
-    /// - Throws: `usage` for pictures or sound that the format cannot hold, and for a format that is left with nothing;
-    ///   `unavailable` with `strict` for whatever else it cannot hold.
+    /// Creates the plan.
+    /// - Throws: `usage` for pictures or sound that the format cannot hold, and if no stream is left; with `strict`,
+    ///   `unavailable` for anything else that the format cannot hold.
     init(_ input: InputContext, format: OutputFormat, named: VideoCodec?, strict: Bool) throws {
         let av = unsafe input.av
         let hasChapters = unsafe input.context.pointee.nb_chapters > 0
@@ -47,11 +48,11 @@ struct RemuxPlan {
                 if track.kind != .attachment { kept.append(track.words(index)) }
                 continue
             }
-            // Tracks that say chapters, and time codes that the metadata say too, are written or reported from there.
+            // Chapters and time codes that the metadata also state are written or reported from there.
             if track.kind == .data, hasChapters && track.isChapters || hasTimeCode && track.isTimeCode { continue }
             let name = track.name(of: index)
             if format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
-                // A sample entry that libavformat does not know: another format does not help.
+                // libavformat does not know the sample entry, so another format does not help.
                 if track.codecName == "none" {
                     throw InputContext.unreadable(
                         input.name, "stream \(index) is \(track.kind.rawValue) of an unknown codec", remedy: "check that the file is whole")
@@ -68,7 +69,7 @@ struct RemuxPlan {
                     .badInput, "\(input.name) has neither video nor sound that can be read",
                     remedy: "check that the file is whole, and that it holds video or sound")
             }
-            // Of a bare output; containers refuse the track above.
+            // This is a bare output. For containers the track was rejected above.
             let bare = all.lazy.filter { $0.kind == .video && !$0.isAttachedPicture }
                 .compactMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }.first
             throw VaencError(
@@ -80,11 +81,12 @@ struct RemuxPlan {
         if strict, let error = effective.strictError { throw error }
     }
 
-    /// What to do about pictures or sound that a format does not hold.
+    /// Returns the remedy for pictures or sound that a format does not hold.
     ///
     /// - Parameters:
-    ///   - all: the tracks of the input.
-    ///   - isSurplus: the format holds the track, but not beside another of its kind, and encoding it changes nothing in that.
+    ///   - all: The tracks of the input.
+    ///   - isSurplus: Whether the format holds the track, but not beside another of its kind. Encoding does not change
+    ///     this.
     private static func remedy(_ all: [MediaTrack], isSurplus: Bool) -> String {
         let media = all.filter { $0.kind == .video && !$0.isAttachedPicture || $0.kind == .audio }
         let names = [OutputFormat.mp4, .mov, .mkv, .ts].filter { format in media.allSatisfy { (try? format.holds($0)) == true } }.map(\.rawValue)
@@ -93,7 +95,8 @@ struct RemuxPlan {
         return held.map { "use \($0), which holds all of the input, or \(encode)" } ?? "use \(encode)"
     }
 
-    /// Without parameter sets nothing is known of the pictures, and none can be decoded.
+    /// Checks that a track has parameter sets. Without them nothing is known about the pictures, and none can be
+    /// decoded.
     private static func checkParameterSets(_ track: MediaTrack, _ name: String) throws {
         let parameters = unsafe track.stream.pointee.codecpar!
         guard track.kind == .video, !track.isAttachedPicture, ["h264", "hevc"].contains(track.codecName),
@@ -104,12 +107,12 @@ struct RemuxPlan {
             remedy: "check that it is whole; sets that lie in a record are put in by `StreamConversion`")
     }
 
-    /// Whether a format says how players are to turn pictures; of Matroska libavformat writes it from FFmpeg 7 on.
+    /// Whether a format stores how players rotate pictures. libavformat writes it in Matroska from FFmpeg 7 on.
     private static func turns(_ format: OutputFormat) -> Bool {
         format.hasSampleEntries || format == .mkv && vaenc_libav_major(LibAV.Parts.format.rawValue) >= 61
     }
 
-    /// Why a format does not take a track beside those that it has taken; nil: it does.
+    /// Returns why a format does not hold a track in addition to those that were selected; nil if it does.
     private static func refusal(
         _ track: MediaTrack, _ format: OutputFormat, _ named: VideoCodec?, _ counts: [MediaTrack.Kind: Int]
     ) throws -> String? {
@@ -122,12 +125,12 @@ struct RemuxPlan {
             return counts[.video, default: 0] > 0 ? "\(name) holds one stream" : nil
         }
         if kind == .attachment {
-            // Matroska's covers are attachments.
+            // In Matroska covers are attachments.
             let isHeld = track.isAttachedPicture ? format == .mp4 : format == .mkv
             return isHeld ? nil : "\(name) holds no \(track.isAttachedPicture ? "covers here" : "attachments")"
         }
         if kind == .data, track.codecName == "none" || track.codecName == "bin_data" {
-            // QuickTime's time codes and chapters are tracks, which the muxer makes again.
+            // In QuickTime time codes and chapters are tracks, which the muxer creates again.
             let isTimeCode = unsafe track.stream.pointee.codecpar.pointee.codec_tag == 0x6463_6d74
             if format.hasSampleEntries, isTimeCode || track.codecName == "bin_data" { return isTimeCode ? "the time code is written again" : "the chapters are written again" }
             return "\(name) has no name for such data"
@@ -139,8 +142,8 @@ struct RemuxPlan {
 
 extension MediaTrack {
     private var tag: UInt32 { unsafe stream.pointee.codecpar.pointee.codec_tag }
-    /// QuickTime's `tmcd`, the first character in the low byte.
+    /// Whether the tag is QuickTime's `tmcd`, with the first character in the low byte.
     var isTimeCode: Bool { tag == 0x6463_6D74 }
-    /// QuickTime's `text`, where libavformat takes no subtitles of it: chapters' titles.
+    /// Whether the tag is QuickTime's `text`, if libavformat does not treat the track as subtitles: titles of chapters.
     var isChapters: Bool { tag == 0x7478_6574 }
 }

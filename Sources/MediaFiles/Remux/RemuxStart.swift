@@ -1,15 +1,15 @@
 import VideoBase
 
-/// Where a copy that is to leave out the beginning begins, of an input whose key frames no index names: at the last one that is
-/// shown at or before the time that is asked for.
+/// Finds the beginning of a copy that skips the input's beginning, if no index lists the input's key frames. It is the
+/// last key frame that is shown at or before the requested time.
 struct RemuxStart {
     private let wanted: MediaTime
-    /// From the latest such key frame on.
+    /// The packets from the latest such key frame on.
     private var group: [TrackPacket] = []
 
     init(_ wanted: MediaTime) { self.wanted = wanted }
 
-    /// Takes the next packet in decoding order; gives the first ones to be copied, once it is known which these are.
+    /// Adds the next packet in decoding order. Returns the first packets to copy once they are known.
     mutating func add(_ packet: TrackPacket) -> [TrackPacket]? {
         guard let shown = packet.presentation ?? packet.decode else {
             if !group.isEmpty { group.append(packet) }
@@ -17,11 +17,11 @@ struct RemuxStart {
         }
         if packet.isKey, group.isEmpty || !(wanted < shown) { group = [] } else if group.isEmpty { return nil }
         group.append(packet)
-        // A key frame to come is shown no earlier than it is decoded.
+        // A later key frame is not shown before it is decoded.
         return wanted < packet.decode ?? shown ? finish() : nil
     }
 
-    /// At the end of the stream.
+    /// Returns the first packets to copy, at the end of the stream.
     mutating func finish() -> [TrackPacket] {
         defer { group = [] }
         return group

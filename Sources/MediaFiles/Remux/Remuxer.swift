@@ -3,8 +3,8 @@ import LibAV
 import Synchronization
 import VideoBase
 
-/// Puts the streams of a file into another container, their packets as they are. One thread runs it; `cancel` may come
-/// from any.
+/// Copies the streams of a file to another container without changing their packets. One thread runs it; any thread may
+/// call `cancel`.
 public final class Remuxer: Sendable {
     private let input: String
     private let output: String
@@ -14,11 +14,12 @@ public final class Remuxer: Sendable {
     private let reader: ByteReader
     private let cancelled = Atomic(false)
     private let hasRun = Atomic(false)
-    /// What may wait for a network.
+    /// The timeout of calls that wait for a network; nil if no call waits.
     private let patience = Guarded<Patience?>(nil)
 
     /// Opens the input.
-    /// - Throws: `usage` for a name that says no format, and for an output that is the input; what opening throws.
+    /// - Throws: `DescribedError`: `usage` for invalid options, for a name that determines no format, and for an output
+    ///   that is the input; the errors of opening the input.
     public init(_ input: String, to output: String, options: RemuxOptions = RemuxOptions()) throws {
         var sinkOptions = SinkOptions()
         sinkOptions.format = options.format
@@ -39,17 +40,18 @@ public final class Remuxer: Sendable {
         reader = try ByteReader(path: input)
     }
 
-    /// Ends `run` soon; what was copied is finished.
+    /// Makes `run` return soon. The packets that were copied make a complete output. Any thread may call this.
     public func cancel() {
         cancelled.store(true, ordering: .relaxed)
         reader.cancel()
         patience.withLock { $0 }?.shorten()
     }
 
-    /// Copies everything, once. Blocks.
+    /// Copies the input, once. Blocks.
     ///
-    /// - Throws: `badInput` where the input is damaged or ends early: nothing stands under the output's name then;
-    ///   `cannotCreate`, `inputOutput`, `noPermission`, `unavailable`.
+    /// - Throws: `DescribedError`: `badInput` if the input is damaged or truncated; then no file has the output's name.
+    ///   `usage` if it has run already or the format cannot hold the streams; `cannotCreate`, `inputOutput`,
+    ///   `interrupted`, `noPermission`, `unavailable`.
     public func run() throws -> RemuxReport {
         if hasRun.exchange(true, ordering: .relaxed) {
             throw VaencError(.usage, "this Remuxer has run already", remedy: "make another one")

@@ -3,12 +3,12 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// Whether the packets of a track of H.264 or HEVC are made of whole NAL units behind lengths. libavformat copies them into
-/// containers of the same kind without a look.
+/// Checks that the packets of an H.264 or HEVC track consist of complete length-prefixed NAL units. libavformat copies
+/// packets between containers of the same kind without checking them.
 struct SampleCheck {
     private let lengthSize: LengthSize
 
-    /// nil for tracks that are stored otherwise.
+    /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     init?(_ track: MediaTrack) {
         let parameters = unsafe track.stream.pointee.codecpar!
         guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }
@@ -18,7 +18,7 @@ struct SampleCheck {
             case .h264: 4
             case .hevc: 21
             }
-        // SAFETY: extradata_size bytes, which the parameters own.
+        // SAFETY: the parameters own `extradata_size` bytes.
         let record = unsafe UnsafeBufferPointer(
             start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size)))
         guard record.count > offset, unsafe record[0] == 1,
@@ -27,9 +27,10 @@ struct SampleCheck {
         lengthSize = size
     }
 
-    /// - Throws: where the lengths do not add up to the packet.
+    /// Checks a packet.
+    /// - Throws: If the lengths do not match the packet's size.
     func check(_ packet: TrackPacket) throws(MalformedStream) {
-        // SAFETY: the packet's data, which live as long as it.
+        // SAFETY: the bytes are the packet's data, which live as long as the packet.
         let bytes = unsafe UnsafeBufferPointer(start: packet.packet.pointee.data, count: packet.byteCount)
         _ = try LengthPrefixed.units(in: unsafe bytes.span, lengthSize: lengthSize)
     }

@@ -2,7 +2,7 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// A container with the encoder's pictures and other tracks, in a file, a folder or a connection.
+/// A container with the encoder's pictures and other tracks, in a file, a folder or a network connection.
 final class ContainerSink: PacketSink {
     let path: String
     let keptPart: String?
@@ -16,26 +16,26 @@ final class ContainerSink: PacketSink {
         var description: EncoderDescription?
         var video: MediaTrack?
         var hasHeader = false
-        /// What becomes time zero.
+        /// The input time that becomes zero.
         var origin: MediaTime?
-        /// Tracks beside the pictures.
+        /// The tracks in addition to the pictures.
         var tracks: [MediaTrack] = []
-        /// Packets of such tracks that came before the first picture.
+        /// The packets of other tracks that came before the first picture.
         var early: [(track: Int, packet: TrackPacket)] = []
-        /// Where the file's sample table is to say more than libavformat writes.
+        /// Additions to the file's sample table that libavformat does not write; nil if the format needs none.
         var randomAccess: RandomAccessTable?
-        /// Of what stands under the final name, where that was written anew.
+        /// The size of the final file, if the file was rewritten at the end.
         var finalBytes: Int?
-        /// When the last picture was decoded.
+        /// Checks the decoding order of the pictures.
         var order = PacketOrder()
-        /// When the last picture is over.
+        /// The end of the last picture in presentation order.
         var end = MediaTime.zero
     }
 
-    /// Packets of other tracks that wait for the first picture at most.
+    /// The maximum number of packets of other tracks that wait for the first picture.
     private static let earlyLimit = 4096
 
-    /// What waits for a network is told so while another thread holds the state.
+    /// Shortens the timeout of a blocking network call. It needs no lock, because another thread may hold the state.
     private let abortingBlockingIO: @Sendable () -> Void
 
     init(_ path: String, _ destination: sending any SinkDestination, format: OutputFormat, options: SinkOptions) {
@@ -48,7 +48,8 @@ final class ContainerSink: PacketSink {
         state = Guarded(State(destination: destination))
     }
 
-    /// Fragments, each with its own index: a pipe cannot be gone back in, and what is to outlive a kill has no end.
+    /// Whether the output has fragments, each with its own index. A pipe cannot seek back, and a file that must survive
+    /// a kill may never get an end.
     private func isFragmented(_ destination: any SinkDestination) -> Bool {
         format == .fmp4 || format.isQuickTime && (!destination.isSeekable || options.survivesKill)
     }
@@ -93,17 +94,24 @@ final class ContainerSink: PacketSink {
                 MediaTrack.Encoded(
                     codec: description.codec, size: description.size, frameRate: description.frameRate,
                     bitDepth: description.profile.bitDepth, extradata: extradata,
-                    sampleEntry: format.hasSampleEntries ? options.hevcSampleEntry : nil, color: options.color,
+                    sampleEntry: sampleEntry(of: description.codec), color: options.color,
                     masteringDisplay: options.masteringDisplay, contentLight: options.contentLight,
                     sampleAspectRatio: options.sampleAspectRatio,
                     displayMatrix: format.hasSampleEntries ? options.displayMatrix : []))
         }
     }
 
-    /// The samples of key frames begin with the parameter sets.
+    /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and Apple's players
+    /// take `hvc1` only.
+    private func sampleEntry(of codec: VideoCodec) -> HEVCSampleEntry? {
+        if format == .hls { return codec.segmentFormat.hasSampleEntries ? .hvc1 : nil }
+        return format.hasSampleEntries ? options.hevcSampleEntry : nil
+    }
+
+    /// Whether the samples of key frames begin with the parameter sets.
     private var keepsParameterSets: Bool { format.hasSampleEntries && options.hevcSampleEntry == .hev1 }
 
-    /// The header is written with the first picture, whose time says what ticks the times are in.
+    /// Writes the header. This happens with the first picture, whose time determines the timescale.
     private func writeHeader(_ state: inout State, first: MediaTime) throws {
         guard let muxer = state.muxer, let description = state.description, let video = state.video else {
             throw VaencError(.internalFault, "packets came for \(path) before the stream's description")
@@ -126,18 +134,20 @@ final class ContainerSink: PacketSink {
 
     private enum ChapterPlace { case atStart, atEnd, nowhere }
 
-    /// At the end, where it is known which of them the pictures reach, if the container takes them then.
+    /// Returns when chapters are written. At the end it is known which chapters the pictures reach, if the container
+    /// accepts chapters then.
     private func chapters(_ destination: any SinkDestination) -> ChapterPlace {
         guard format.isQuickTime || format == .mkv else { return .nowhere }
-        // What outlives a kill gets them when it is written once more.
+        // A file that must survive a kill gets the chapters when it is rewritten at the end.
         if isFragmented(destination) { return options.survivesKill && destination.isSeekable ? .nowhere : .atStart }
         return destination.isSeekable ? .atEnd : .atStart
     }
 
-    /// Ticks in which both the frame rate's durations and the packets' times are whole, where there are such.
+    /// Returns a timescale in which the durations of the frame rate and the times of packets are whole numbers; 90000
+    /// if there is none up to 1000000.
     static func timescale(_ a: Int, _ b: Int) -> Int32 {
         guard a > 0, b > 0, a <= Int32.max else { return 90_000 }
-        // The least common multiple: reduced, a/b has the numerator a/gcd.
+        // The least common multiple: the reduced fraction a/b has the numerator a/gcd.
         let (common, isOutside) = Rational(a, b).reduced.numerator.multipliedReportingOverflow(by: b)
         return !isOutside && common <= 1_000_000 ? Int32(common) : 90_000
     }
@@ -167,7 +177,7 @@ final class ContainerSink: PacketSink {
                 ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
             state.randomAccess?.append(packet)
             state.end = max(state.end, packet.presentation + duration)
-            // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
+            // A fragment has only one kind of sync sample and begins with it: there every random access point is one.
             let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
             let isDelimited = format == .ts && description.codec.needsTransportDelimiters
             let delimiter = isDelimited ? TransportDelimiter.missing(from: packet.bytes.span) : nil
@@ -239,7 +249,7 @@ final class ContainerSink: PacketSink {
         }
     }
 
-    /// Whether an unfinished file has a packet that is whole.
+    /// Whether an unfinished file contains a complete packet.
     static func plays(_ path: String) -> Bool {
         guard let input = try? InputContext(ByteReader(path: path)) else { return false }
         var packet = unsafe input.av.pointee.av_packet_alloc!()

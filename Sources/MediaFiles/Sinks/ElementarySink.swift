@@ -1,8 +1,8 @@
 import NALUnits
 import VideoBase
 
-/// A stream by itself: packets one after the other, in Annex B or length-prefixed form. The parameter sets are in the
-/// packets of key frames.
+/// A bare stream of consecutive packets, in Annex B or length-prefixed form. The parameter sets are in the packets of
+/// key frames.
 final class ElementarySink: PacketSink {
     let path: String
     private let lengthPrefixed: Bool
@@ -44,7 +44,7 @@ final class ElementarySink: PacketSink {
             guard lengthPrefixed else { return try file.write(bytes.span) }
             let units = packet.unitRanges
             if units.isEmpty { throw EncodedSample.noUnits }
-            // A pipe's reader gets a picture in one piece.
+            // The reader of a pipe receives each picture in one piece.
             if file.isImmediate { return try file.write(LengthPrefixed.sample(units, of: bytes.span).span) }
             for unit in units {
                 try file.write(LengthPrefixed.length(unit.count).span)

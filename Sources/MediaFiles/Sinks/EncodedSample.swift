@@ -2,7 +2,7 @@ import NALUnits
 import VideoBase
 
 extension EncodedPacket {
-    /// Refuses what no output can hold.
+    /// Checks that an output can hold the packet.
     ///
     /// - Throws: `usage`.
     func check() throws(VaencError) {
@@ -20,12 +20,13 @@ extension EncodedPacket {
     }
 }
 
-/// Checks that packets come in the order in which a decoder takes them.
+/// Checks that packets arrive in decoding order, beginning with one at which decoding can begin.
 struct PacketOrder {
     private var latest: MediaTime?
 
     /// - Parameter packet: The next packet for the output.
-    /// - Throws: `usage` if it is decoded before the packet before it, or if decoding cannot begin at the first packet.
+    /// - Throws: `usage` if its decoding time is before that of the previous packet, or if decoding cannot begin at the
+    ///   first packet.
     mutating func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
         if let latest, packet.decode < latest {
             throw VaencError(
@@ -41,7 +42,8 @@ struct PacketOrder {
 }
 
 extension VideoCodec {
-    /// - Throws: `usage` where a packet is not of this codec.
+    /// Checks that a packet has this codec.
+    /// - Throws: `usage` if it has another.
     func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
         guard packet.codec != self else { return }
         throw VaencError(
@@ -51,6 +53,7 @@ extension VideoCodec {
 }
 
 extension SinkOptions {
+    /// Checks the options.
     /// - Throws: `usage`.
     func check() throws(VaencError) {
         guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
@@ -66,10 +69,10 @@ extension SinkOptions {
     }
 }
 
-/// An encoder's packets in the form in which containers hold them.
+/// Converts an encoder's packets to the form in which containers store them.
 enum EncodedSample {
-    /// Returns the NAL units of a packet that a container with length-prefixed samples holds: all but the parameter sets
-    /// that its header has, and delimiters, which have no use there.
+    /// Returns the NAL units of a packet that a container with length-prefixed samples holds. Delimiters, which are
+    /// useless there, and parameter sets that are in the header are left out.
     static func units(
         of packet: EncodedPacket, _ description: EncoderDescription, keepsParameterSets: Bool = false
     ) -> [Range<Int>] {
@@ -84,14 +87,15 @@ enum EncodedSample {
         }
     }
 
-    /// Whether parameter sets come that a header has not, which samples cannot bring.
+    /// Whether a packet contains parameter sets that are not in the header. The samples of such a container cannot hold
+    /// them.
     static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
         units.contains { NALUnitKind(header: packet.bytes[$0.lowerBound], packet.codec).isParameterSet }
     }
 
     static let noUnits = VaencError(.usage, "a packet has no NAL unit", remedy: "give an access unit in Annex B form, each NAL unit behind a start code")
 
-    /// avcC or hvcC; nil where there are not all the parameter sets that it takes.
+    /// Returns the avcC or hvcC record; nil if required parameter sets are missing.
     static func record(_ description: EncoderDescription, keepsParameterSets: Bool) -> [UInt8]? {
         description.codec.decoderConfigurationRecord(description.parameterSets, isComplete: !keepsParameterSets)
     }

@@ -1,13 +1,17 @@
 import VideoBase
 
+/// Messages about older recordings that were kept.
 package enum KeptRecording {
-    /// - Parameter path: the name that the recording was given.
+    /// Returns the message about an older unfinished recording.
+    ///
+    /// - Parameter path: The name of the kept recording.
     package static func notice(_ path: String) -> String { "an older recording that was not finished is kept as \(path)" }
 }
 
 extension PacketSink {
-    /// Ends writing after an error. What plays of a recording stays where the error is none of its input's or user's.
-    /// - Returns: the error, which then says where.
+    /// Ends writing after an error. If the error is not caused by the input or the user, the playable part of a
+    /// recording is kept.
+    /// - Returns: The error, with the path of the kept part if there is one.
     package func abandon(after error: any Error) -> any Error {
         let described = error as? any DescribedError
         let category = described?.category ?? .internalFault
@@ -18,6 +22,6 @@ extension PacketSink {
         return VaencError(category, described?.message ?? "\(error)", remedy: "what was recorded until then is in \(part)")
     }
 
-    /// What a person should know of an older recording; nil where there was none.
+    /// The message about an older recording that was kept; nil if there was none.
     package var keptNotice: String? { keptPart.map(KeptRecording.notice) }
 }

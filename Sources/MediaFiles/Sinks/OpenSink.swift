@@ -1,14 +1,16 @@
 import LibAV
 public import VideoBase
 
-/// Opens outputs by name.
+/// Opens outputs by their names.
 public enum MediaOutput {
-    /// The error of an output whose name is empty.
+    /// The error for an empty output name.
     static let emptyName = VaencError(.usage, "the name of the output is empty", remedy: "name the output file")
 
-    /// The format that `open` would use, and the codec that the extension binds: H.264 for `.h264`, `.264` and `.avc`;
-    /// HEVC for `.h265`, `.265`, `.hevc` and `.hvcc`; nil for others, of which `.avcc` may hold either.
-    /// - Throws: `usage` for an empty name, and for an extension that says nothing; `cannotCreate` for a folder.
+    /// Returns the format that `open` would use, and the codec that the extension requires: H.264 for `.h264`, `.264`
+    /// and `.avc`; HEVC for `.h265`, `.265`, `.hevc` and `.hvcc`; nil for other extensions. `.avcc` may hold either
+    /// codec.
+    /// - Throws: `usage` for an empty name, and for an extension that determines no format; `cannotCreate` for a
+    ///   folder.
     public static func format(
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
@@ -28,7 +30,7 @@ public enum MediaOutput {
         if output.hasPrefix("srt://") { return (.ts, nil) }
         if output.contains("://") { throw unbuilt(output) }
         if let format = Self.format(extension: ending) { return (format, codec) }
-        // Devices such as /dev/null have no extension and want none.
+        // Devices such as /dev/null have no extension.
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
         try refuseFolder(output)
         throw VaencError(
@@ -36,8 +38,8 @@ public enum MediaOutput {
             remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")
     }
 
-    /// Refuses a codec that the output's format cannot hold.
-    /// - Throws: `usage`.
+    /// Checks that the output's format can hold a codec.
+    /// - Throws: `usage` if it cannot.
     public static func check(_ output: String, holds codec: VideoCodec, options: SinkOptions = SinkOptions()) throws {
         let format = try format(of: output, options: options).format
         if format.holds(codec) { return }
@@ -48,13 +50,13 @@ public enum MediaOutput {
 
     /// Opens a file, `-` (standard output), or a connection (`rtmp://…`, `srt://…`) for writing.
     ///
-    /// Annex B and length-prefixed streams are written by vaenc's own code; containers through libavformat, which is
-    /// loaded then. MP4 and MOV are written fragmented to a pipe, which cannot be gone back in. A connection is made
-    /// here, for which it blocks for up to ten seconds.
-    /// - Parameter isCancelled: asked while a connection is made: it is not wanted any more. It must not block.
-    /// - Throws: `DescribedError`: `interrupted` then; `cannotCreate` where the file exists (without `overwrite`) or its folder is missing,
-    ///   `noPermission`, `usage` for a name that says no format, `inputOutput` where nobody listens, `unavailable` for
-    ///   missing libraries.
+    /// vaenc's own code writes Annex B and length-prefixed streams. libavformat, which is loaded for this, writes
+    /// containers. MP4 and MOV are written fragmented to a pipe, because a pipe cannot seek back. Connecting blocks for
+    /// up to ten seconds.
+    /// - Parameter isCancelled: Called while a connection is being opened; returns whether to stop. It must not block.
+    /// - Throws: `DescribedError`: `interrupted` if `isCancelled` returns true; `cannotCreate` if the file exists
+    ///   (without `overwrite`) or its folder is missing; `noPermission`; `usage` for a name that determines no format;
+    ///   `inputOutput` if no server answers; `unavailable` for missing libraries.
     public static func open(
         _ output: String, options: SinkOptions = SinkOptions(), isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> any PacketSink {
@@ -68,7 +70,7 @@ public enum MediaOutput {
             output, try destination(output, format, options, isCancelled: isCancelled), format: format, options: options)
     }
 
-    /// Where a container goes.
+    /// Opens the destination of a container.
     static func destination(
         _ output: String, _ format: OutputFormat, _ options: SinkOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> sending any SinkDestination {
@@ -124,7 +126,7 @@ public enum MediaOutput {
         }
     }
 
-    /// The codec that such a name means, where nothing else says one.
+    /// Returns the codec that a name implies if no other setting determines it; nil if it implies none.
     public static func usualCodec(of output: String) -> VideoCodec? {
         !output.contains("://") && pathExtension(output) == "avcc" ? .h264 : nil
     }
@@ -137,7 +139,7 @@ public enum MediaOutput {
 }
 
 extension OutputFormat {
-    /// A name that says one may hold the other: bare streams of either form, and the members of MP4's family.
+    /// Whether a name with this format may hold the other: both are bare streams, or both belong to the MP4 family.
     fileprivate func isKin(of other: OutputFormat) -> Bool {
         let families: [Set<OutputFormat>] = [[.annexb, .avcc], [.mp4, .fmp4, .mov]]
         return self == other || families.contains { $0.contains(self) && $0.contains(other) }
@@ -145,7 +147,9 @@ extension OutputFormat {
 }
 
 extension VideoCodec {
-    /// The codec that a bare stream's file extension, in small letters, binds; nil for `avcc` and containers'.
+    /// Returns the codec that the extension of a bare stream requires; nil for `avcc` and for containers.
+    ///
+    /// - Parameter fileExtension: The extension in lower case.
     package init?(fileExtension: String) {
         switch fileExtension {
         case "h264", "264", "avc": self = .h264

@@ -2,11 +2,11 @@ import CLibAV
 import LibAV
 public import VideoBase
 
-/// A form in which a stream is stored.
+/// A file format, or a form of bare streams.
 public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
-    /// NAL units behind start codes.
+    /// A bare stream of NAL units with start codes.
     case annexb
-    /// NAL units behind 4-byte lengths.
+    /// A bare stream of NAL units with 4-byte lengths.
     case avcc
     case mp4
     case mov
@@ -15,28 +15,29 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     /// MP4 in fragments, each with its own index.
     case fmp4
     case flv
-    /// A playlist and its segments: MPEG-TS of H.264, fragmented MP4 of HEVC.
+    /// A playlist and its segments: MPEG-TS for H.264, fragmented MP4 for HEVC.
     case hls
 
-    /// Whether a stream of the codec can be stored in this format.
+    /// Whether the format can hold a stream of the codec.
     public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec.isHeldByFLV }
 
-    /// Whether there may be more tracks than the pictures'.
+    /// Whether the format can hold more tracks than the pictures.
     public var holdsTracks: Bool { self != .annexb && self != .avcc }
 
-    /// The members of MP4's family: what holds a stream there has a name, as `avc1` or `hvc1`.
+    /// Whether the format belongs to the MP4 family, in which the sample entry of a track has a name such as `avc1` or
+    /// `hvc1`.
     public var hasSampleEntries: Bool { [.mp4, .fmp4, .mov].contains(self) }
 
-    /// Whether access unit delimiters are written; containers that mark each picture themselves leave them out.
+    /// Whether access unit delimiters are written. Containers that mark each picture themselves leave them out.
     public var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
 
-    /// Whether an encoder should write access unit delimiters (`EncoderConfiguration.accessUnitDelimiters`), so that its HRD
-    /// parameters count the bytes that are in the output. MPEG-TS has delimiters in any case (H.222.0 2.14.1 and 2.17.1):
-    /// libavformat adds those that the encoder did not write, which nothing counts.
+    /// Whether an encoder should write access unit delimiters (`EncoderConfiguration.accessUnitDelimiters`). Its HRD
+    /// parameters then count the same bytes as the output has. MPEG-TS always has delimiters (H.222.0 2.14.1 and
+    /// 2.17.1). libavformat adds those that the encoder did not write, and the encoder does not count them.
     ///
     /// - Parameters:
-    ///   - codec: nil if it is not known. HLS holds MPEG-TS of H.264, and MP4 of HEVC.
-    ///   - asked: they were asked for.
+    ///   - codec: The codec; nil if it is unknown. HLS contains MPEG-TS for H.264, and MP4 for HEVC.
+    ///   - asked: Whether the user requested delimiters.
     public func wantsDelimiters(of codec: VideoCodec?, asked: Bool) -> Bool {
         switch self {
         case .ts: true
@@ -47,7 +48,7 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension OutputFormat {
-    /// libavformat's name; of bare streams that of H.264's.
+    /// libavformat's name of the muxer; for bare streams the name for H.264.
     var muxerName: String {
         switch self {
         case .annexb, .avcc: "h264"
@@ -58,28 +59,28 @@ extension OutputFormat {
         }
     }
 
-    /// An index at the end, or in each fragment.
+    /// Whether the index is at the end or in each fragment.
     var isQuickTime: Bool { hasSampleEntries }
 
-    /// NAL units stand behind lengths, and the parameter sets in the header.
+    /// Whether NAL units have length prefixes, and the header contains the parameter sets.
     func isLengthPrefixed(_ codec: VideoCodec) -> Bool {
         ![.annexb, .ts].contains(self == .hls ? codec.segmentFormat : self)
     }
 
-    /// What libavformat's muxer is told.
+    /// Returns the options of libavformat's muxer.
     func muxerOptions(
         _ codec: VideoCodec?, isFragmented: Bool, isSeekable: Bool, survivesKill: Bool, segments: SegmentFolder?
     ) -> [(name: String, value: String)] {
         switch self {
         case .mp4, .mov, .fmp4:
-            // FLAC in MP4 has a specification, which libavformat before 6 takes for an experiment.
+            // A specification for FLAC in MP4 exists, but libavformat before 6 calls it experimental.
             let plain = [("strict", "experimental")]
             if !isFragmented { return plain }
-            // The movie box waits for the first fragment, when it is known what edit lists say.
+            // The movie box waits for the first fragment, because the edit lists are known then.
             let flags = plain + [("movflags", "+frag_keyframe+empty_moov+default_base_moof+delay_moov")]
             return survivesKill ? flags + [("frag_duration", "1000000")] : flags
         case .flv:
-            // What cannot be gone back in has a header without the length.
+            // An output that cannot seek has a header without the length.
             return isSeekable ? [] : [("flvflags", "+no_duration_filesize")]
         case .mkv: return survivesKill ? [("cluster_time_limit", "1000")] : []
         case .hls:
@@ -90,54 +91,55 @@ extension OutputFormat {
                 ("hls_segment_filename", segments.pattern(isTS ? "ts" : "m4s")),
                 ("hls_fmp4_init_filename", segments.initialName),
             ]
-            // The playlist names whole segments alone, all from the first on.
+            // The playlist lists complete segments only, and all from the first one on.
             return names + [("hls_time", "\(Self.segmentSeconds)"), ("hls_list_size", "0"), ("hls_playlist_type", "event"), ("hls_flags", "+temp_file")]
         case .annexb, .avcc, .ts: return []
         }
     }
 
-    /// What MPEG-TS holds, of which libavformat keeps no table that can be asked.
+    /// The codecs that MPEG-TS can hold. libavformat has no table of them that can be queried.
     private static let transportStream: Set<String> = [
         "h264", "hevc", "mpeg2video", "mpeg1video", "mpeg4", "aac", "aac_latm", "mp2", "mp3", "ac3", "eac3", "dts", "opus",
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
 
-    /// The length of HLS's segments, each of which ends at the first key picture after it.
+    /// The target duration of HLS segments in seconds. Each segment ends at the first key picture after it.
     static let segmentSeconds = 4
 
-    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all.
+    /// Codecs in libavformat's QuickTime table that its muxer writes in MP4 only, or not at all.
     private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1"]
 
-    /// What libavformat's table of FLV's codecs has, and its muxer takes as extensions alone that the specification does not know; and
-    /// samples in an order of bytes that readers do not expect.
+    /// Codecs in libavformat's FLV table that its muxer writes only as extensions outside the specification, and
+    /// samples in a byte order that readers do not expect.
     private static let notInFLV: Set<String> = ["mpeg4", "h263", "pcm_s16be"]
 
-    /// The sample rates of sound that FLV holds at some rates alone (Adobe's Flash Video File Format Specification 10.1, E.4.2.1), as
-    /// libavformat writes them.
+    /// The sample rates of the sound codecs that FLV supports at some rates only (Adobe's Flash Video File Format
+    /// Specification 10.1, E.4.2.1), as libavformat writes them.
     private static let ratesInFLV: [String: Set<Int32>] = {
-        let usual: Set<Int32> = [5512, 8000, 11_025, 16_000, 22_050, 44_100]
+        let usual: Set<Int32> = [5512, 11_025, 22_050, 44_100]
+        // Readers take G.711 for 8000 Hz in any case, and other samples of 8000 and 16000 Hz for 5512 Hz.
         return [
-            "mp3": [11_025, 22_050, 44_100, 48_000], "speex": [16_000], "nellymoser": usual, "adpcm_swf": usual, "pcm_u8": usual,
-            "pcm_s16le": usual, "pcm_alaw": usual, "pcm_mulaw": usual,
+            "mp3": [11_025, 22_050, 44_100, 48_000], "speex": [16_000], "nellymoser": usual.union([8000, 16_000]), "adpcm_swf": usual,
+            "pcm_u8": usual, "pcm_s16le": usual, "pcm_alaw": [8000], "pcm_mulaw": [8000],
         ]
     }()
 
-    /// The format is FLV, which holds the track's codec, and not at its sample rate.
+    /// Whether the format is FLV, which holds the track's codec, but not at the track's sample rate.
     private func lacksRate(of track: MediaTrack) -> Bool {
         guard self == .flv, let rates = Self.ratesInFLV[track.codecName] else { return false }
         return !rates.contains(track.sampleRate)
     }
 
-    /// What the track is, for a message that the format does not hold it: `vp9`, or `mp3 of 8000 Hz` if the rate is the reason, and
-    /// `rawvideo of yuv420p10le` for MKV, where the layout is the reason.
+    /// Returns the description of a track for the message that the format does not hold it: `vp9`; `mp3 of 8000 Hz` if
+    /// the rate is the reason; `rawvideo of yuv420p10le` for MKV if the layout is the reason.
     package func words(for track: MediaTrack) -> String {
         if lacksRate(of: track) { return "\(track.codecName) of \(track.sampleRate) Hz" }
         let layout = track.codecName == "rawvideo" && self == .mkv ? track.pixelFormatName : ""
         return layout.isEmpty ? track.codecName : "\(track.codecName) of \(layout)"
     }
 
-    /// Whether a track of a codec can be stored so.
-    /// - Throws: `unavailable` without libavformat.
+    /// Whether the format can hold a track.
+    /// - Throws: `unavailable` if libavformat is missing or cannot write the format.
     public func holds(_ track: MediaTrack) throws -> Bool {
         if !holdsTracks { return false }
         if self == .flv, Self.notInFLV.contains(track.codecName) || lacksRate(of: track) { return false }
@@ -153,7 +155,7 @@ extension OutputFormat {
         let (container, codec) = unsafe (context.pointee.oformat!, track.stream.pointee.codecpar.pointee.codec_id)
         guard unsafe holdsLayout(of: track, container) else { return false }
         if unsafe av.pointee.avformat_query_codec!(container, codec, normal) == 1 { return true }
-        // Codecs that Matroska has no name for lie in it as in AVI and WAV, which libavformat does not say when it is asked.
+        // Matroska stores codecs without a Matroska name as AVI and WAV do. libavformat's query does not report that.
         guard self == .mkv, track.kind == .video || track.kind == .audio else { return false }
         var tag: UInt32 = 0
         return unsafe av.pointee.av_codec_get_tag2!(container.pointee.codec_tag, codec, &tag) != 0

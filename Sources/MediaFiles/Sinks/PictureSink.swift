@@ -1,23 +1,28 @@
 public import VideoBase
 
-/// Writes pictures as they are: Y4M, or raw planes one after the other. One thread at a time.
+/// Writes uncompressed pictures: Y4M, or consecutive raw planes. Only one thread may use it at a time.
 ///
-/// A file gets its name when `finish` has succeeded, and is `NAME.part` before; pipes are written in place.
+/// A file is named `NAME.part` until `finish` succeeds. Pipes are written in place.
 public final class PictureSink {
-    /// What `write` takes.
+    /// The format of the pictures that `write` accepts.
     public let format: PixelFormat
+    /// The size of the pictures that `write` accepts.
     public let size: VideoSize
+    /// The number of pictures that were written.
     public private(set) var pictures = 0
     private let file: OutputFile
     private let isY4M: Bool
     private var row: [UInt8] = []
     private var hasEnded = false
 
+    /// Opens the output.
+    ///
     /// - Parameters:
-    ///   - path: `.y4m`, or `-` for Y4M on standard output; `.yuv` for planes of I420, or of what the pictures have; the name
-    ///     of a layout (`.nv12`, `.p010`) for that.
-    ///   - info: what the pictures are.
-    /// - Throws: `usage` for a name of no such format; otherwise as all outputs: `cannotCreate`, `noPermission`.
+    ///   - path: `.y4m`, or `-` for Y4M on standard output; `.yuv` for planes in the pictures' own layout if it is
+    ///     planar, and otherwise in I420 of 8 or 10 bits; the name of a layout (`.nv12`, `.p010`) for that layout.
+    ///   - info: The description of the pictures.
+    ///   - overwrite: Whether to replace an existing file.
+    /// - Throws: `usage` for a name that determines no picture format; `cannotCreate`, `noPermission`.
     public init(_ path: String, of info: SourceInfo, overwrite: Bool) throws {
         guard info.size.isWithinLimits else {
             throw VaencError(.usage, "pictures of \(info.size) cannot be written", remedy: "sizes are \(VideoSize.limitWords)")
@@ -35,7 +40,7 @@ public final class PictureSink {
         }
     }
 
-    /// The layout that an output's name means, for pictures of an input.
+    /// Returns the layout that an output's name determines for pictures of an input.
     private static func format(of path: String, _ info: SourceInfo) throws -> (PixelFormat, isY4M: Bool) {
         if path.isEmpty { throw MediaOutput.emptyName }
         let file = path.split(separator: "/").last ?? ""
@@ -51,8 +56,9 @@ public final class PictureSink {
             remedy: "name it .y4m, or .yuv, .nv12, .p010 for raw pictures")
     }
 
-    /// Writes a picture of `format` and `size`.
-    /// - Throws: `usage` for another, for planes without memory, and after `finish` or `cancel`.
+    /// Writes a picture of `format` and `size`. Blocks.
+    /// - Throws: `usage` for a picture of another format or size, for planes without memory, and after `finish` or
+    ///   `cancel`; `inputOutput`.
     public func write(_ planes: PixelPlanes) throws {
         if hasEnded { throw VaencError(.usage, "a picture came after finish or cancel", remedy: "make another PictureSink for it") }
         guard unsafe planes.format == format, unsafe planes.size == size else {
@@ -71,7 +77,7 @@ public final class PictureSink {
             let height = format.rows(plane: plane, height: size.height)
             let base = unsafe UnsafeRawPointer(planes.base(plane))
             let pitch = unsafe planes.pitch(plane)
-            // SAFETY: a plane has so many rows, `pitch` bytes apart; rows without padding are one.
+            // SAFETY: a plane has `height` rows that are `pitch` bytes apart. Rows without padding are written as one.
             let (rows, bytes) = pitch == width ? (1, width * height) : (height, width)
             for row in 0..<rows {
                 let samples = unsafe UnsafeRawBufferPointer(start: base + row * pitch, count: bytes)
@@ -81,23 +87,25 @@ public final class PictureSink {
         pictures += 1
     }
 
-    /// Gives the file its name.
+    /// Completes the file and gives it its final name.
+    /// - Throws: `cannotCreate`, `inputOutput`.
     public func finish() throws {
         hasEnded = true
         try file.commit()
     }
 
-    /// Leaves nothing. Idempotent; nothing after `finish` has succeeded.
+    /// Removes the unfinished file. Idempotent. Does nothing after `finish` succeeded.
     public func cancel() {
         hasEnded = true
         file.cancel()
     }
 
+    /// The number of bytes written so far.
     public var bytesWritten: Int { file.bytesWritten }
 }
 
 extension Y4MHeader {
-    /// The first line of a stream of such pictures, its end included.
+    /// Returns the first line of a stream of these pictures, including its line end.
     static func line(of info: SourceInfo, _ format: PixelFormat) -> String {
         let layout =
             switch format {
@@ -105,7 +113,7 @@ extension Y4MHeader {
             case .i444: "444"
             case .gray: "mono"
             case .i420p10: "420p10 XYSCSS=420P10"
-            // Where nothing is said, chroma of H.264, HEVC and MPEG-2 lies so.
+            // This is the default chroma location of H.264, HEVC and MPEG-2.
             default: "420mpeg2 XYSCSS=420MPEG2"
             }
         let rate = info.frameRate.reduced

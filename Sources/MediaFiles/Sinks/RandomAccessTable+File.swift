@@ -2,7 +2,7 @@ import Glibc
 import VideoBase
 
 extension RandomAccessTable {
-    /// Puts what libavformat leaves out into the movie box, which ends the file.
+    /// Adds the boxes that libavformat does not write to the movie box, which must be at the end of the file.
     func insert(into file: OutputFile, isQuickTime: Bool) throws {
         guard exceedsKeyFrames else { return }
         let length = try file.length()
@@ -10,11 +10,11 @@ extension RandomAccessTable {
         while start + 16 <= length {
             let header = try file.read(16, at: start)
             func number(_ range: Range<Int>) -> Int { header[range].reduce(0) { $0 << 8 | Int($1) } }
-            // Size 1 stands for one of 64 bits behind the name.
+            // Size 1 means that a 64-bit size follows the name.
             let size = number(0..<4) == 1 ? number(8..<16) : number(0..<4)
             guard size >= 8, size <= length - start else { break }
             if header[4..<8].elementsEqual("moov".utf8) {
-                // The boxes are copied into each other, up to the one that holds all of them.
+                // The boxes are copied into each other, up to the outermost one.
                 try MemoryTrial.require(6 * size, "to complete the index of \(file.path)")
                 guard start + size == length,
                     let movie = try inserted(into: file.read(size, at: start), isQuickTime: isQuickTime)

@@ -1,26 +1,28 @@
 import NALUnits
 import VideoBase
 
-/// Which samples of an MP4 or MOV track decoding may begin at, and the boxes of its sample table that say so.
+/// The samples of an MP4 or MOV track at which decoding may begin, and the boxes of its sample table that list them.
 ///
-/// Sync samples are IDR pictures and, in HEVC, CRA pictures with no RASL pictures (ISO/IEC 14496-15, 8.4.3). The
-/// other CRA pictures, and I pictures of H.264 with a recovery point of 0 frames, are of the sample group `rap `
-/// (14496-15, 4.10; 14496-12, 10.4); QuickTime calls them partial sync samples. libavformat writes sync samples alone.
+/// Sync samples are IDR pictures and, in HEVC, CRA pictures without RASL pictures (ISO/IEC 14496-15, 8.4.3). The other
+/// CRA pictures, and I pictures of H.264 with a recovery point of 0 frames, belong to the sample group `rap `
+/// (14496-15, 4.10; 14496-12, 10.4). QuickTime calls them partial sync samples. libavformat writes sync samples only.
 struct RandomAccessTable {
     private let codec: VideoCodec
     private var count = 0
-    /// Sample numbers from 1, rising.
+    /// Sample numbers from 1, in ascending order.
     private(set) var sync: [Int] = []
     private(set) var open: [Int] = []
-    /// The latest random-access picture is a sync sample of HEVC that is no IDR picture, so far with no RASL picture.
+    /// Whether the latest random access picture is an HEVC sync sample other than an IDR picture, so far without RASL
+    /// pictures.
     private var mayBeOpen = false
 
-    /// There are random-access pictures besides IDR pictures.
+    /// Whether there are random access pictures other than IDR pictures.
     private(set) var exceedsKeyFrames = false
 
     init(codec: VideoCodec) { self.codec = codec }
 
-    /// - Parameter packet: the next in decoding order.
+    /// Adds a sample.
+    /// - Parameter packet: The next packet in decoding order.
     mutating func append(_ packet: EncodedPacket) {
         count += 1
         if packet.isKey || packet.isRandomAccess {
@@ -33,21 +35,21 @@ struct RandomAccessTable {
         }
     }
 
-    /// RASL_N or RASL_R, HEVC table 7-1.
+    /// Whether a packet contains RASL_N or RASL_R, HEVC table 7-1.
     private static func isSkippedLeading(_ packet: EncodedPacket) -> Bool {
         packet.unitRanges.contains { (8...9).contains(packet.bytes[$0.lowerBound] >> 1 & 63) }
     }
 
-    /// The movie box with this table in its track in place of the sync samples that it has.
+    /// Returns the movie box with this table in its track, instead of the sync samples that it has.
     ///
-    /// - Parameter isQuickTime: partial sync samples (`stps`) in place of a sample group.
-    /// - Returns: nil where the box is not one that libavformat writes for one track.
+    /// - Parameter isQuickTime: Whether to write partial sync samples (`stps`) instead of a sample group.
+    /// - Returns: The box; nil if `movie` is not a box that libavformat writes for one track.
     func inserted(into movie: [UInt8], isQuickTime: Bool) -> [UInt8]? {
         let group = open.isEmpty ? [] : isQuickTime ? [numbers("stps", open)] : [descriptions, assignment]
         return Self.edited(movie[...], path: ["moov", "trak", "mdia", "minf", "stbl"], [numbers("stss", sync)] + group)
     }
 
-    /// A box with boxes put at the end of the one that the path leads to, and its old sync samples left out.
+    /// Returns a copy of `box` in which the box at `path` has the boxes `new` at its end, without its old sync samples.
     private static func edited(_ box: ArraySlice<UInt8>, path: ArraySlice<String>, _ new: [[UInt8]]) -> [UInt8]? {
         guard let children = children(of: box) else { return nil }
         var content: [UInt8] = []
@@ -80,12 +82,13 @@ struct RandomAccessTable {
         return children
     }
 
-    /// The one description of the group: VisualRandomAccessEntry, the number of leading samples not said.
+    /// The single description of the group: VisualRandomAccessEntry, which does not state the number of leading
+    /// samples.
     private var descriptions: [UInt8] {
         Self.box("sgpd", [1, 0, 0, 0] + Array("rap ".utf8) + Self.bytes(1) + Self.bytes(1) + [0])
     }
 
-    /// Runs of samples outside the group (0) and in it (1).
+    /// The runs of samples outside the group (0) and inside it (1).
     private var assignment: [UInt8] {
         var runs: [(count: Int, group: Int)] = []
         var next = 1
@@ -107,7 +110,7 @@ struct RandomAccessTable {
         bytes(content.count + 8) + Array(name.utf8) + content
     }
 
-    /// 32 bits, the highest first.
+    /// Returns the 32 bits of a value, the highest byte first.
     private static func bytes(_ value: Int) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
     }

@@ -1,10 +1,11 @@
-/// Where a sink's container goes: a file, a folder of segments, a network connection.
+/// The destination of a sink's container: a file, a folder of segments, or a network connection.
 protocol SinkDestination: MuxerDestination {
-    /// May be written to out of order.
+    /// Whether bytes may be written out of order.
     var isSeekable: Bool { get }
+    /// The number of bytes written so far.
     var bytesWritten: Int { get }
-    /// Completes what was written and gives it its final name.
+    /// Completes the output and gives it its final name.
     func commit() throws
-    /// Removes what has no final name yet. Idempotent.
+    /// Removes everything that has no final name yet. Idempotent.
     func cancel()
 }

@@ -2,12 +2,13 @@ import CLibAV
 import LibAV
 public import VideoBase
 
-/// One picture in a file of its own, JPEG or PNG, coded by libavcodec.
+/// Encodes one picture with libavcodec into its own JPEG or PNG file.
 public final class StillPicture {
+    /// A file format of still pictures.
     public enum Format: String, Sendable, Hashable {
         case jpeg, png
 
-        /// By a name's extension; nil for others.
+        /// Returns the format for a name's extension; nil for other extensions.
         public init?(name: String) {
             switch name.split(separator: "/").last?.split(separator: ".").last?.lowercased() {
             case "jpg", "jpeg": self = .jpeg
@@ -23,7 +24,7 @@ public final class StillPicture {
     private let format: Format
     private let file: OutputFile
 
-    /// Opens the file under `NAME.part`.
+    /// Opens the file as `NAME.part`.
     ///
     /// - Throws: `cannotCreate`, `noPermission`.
     public init(_ path: String, format: Format, overwrite: Bool) throws {
@@ -31,9 +32,10 @@ public final class StillPicture {
         file = try OutputFile(path: path, overwrite: overwrite)
     }
 
-    /// Codes the picture, which `color` describes, writes it and gives the file its name; the number of bytes.
+    /// Encodes the picture, which `color` describes, writes it and gives the file its final name. Blocks.
     ///
-    /// - Throws: `unavailable` without libavcodec, `inputOutput`. Nothing stands under the name then.
+    /// - Returns: The number of bytes.
+    /// - Throws: `unavailable` if libavcodec is missing, `inputOutput`. No file is written then.
     public func write(_ picture: some PixelBuffer, color: ColorDescription) throws -> Int {
         do {
             let bytes = try encode(picture, color)
@@ -47,7 +49,7 @@ public final class StillPicture {
     }
 
     private func encode(_ picture: some PixelBuffer, _ color: ColorDescription) throws -> [UInt8] {
-        // SAFETY: what is made here is freed here; the planes outlive the calls that read them.
+        // SAFETY: everything that is created here is freed here. The planes outlive the calls that read them.
         let av = unsafe try LibAV.load([.codec, .scale])
         guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(format.codec) else {
             throw VaencError(
@@ -64,7 +66,7 @@ public final class StillPicture {
         guard let context = unsafe context, let frame = unsafe frame, let packet = unsafe packet else {
             throw VaencError.noMemory("to code a picture")
         }
-        // JPEG is of BT.601 and full range (JFIF), PNG of RGB.
+        // JPEG uses BT.601 and full range (JFIF). PNG uses RGB.
         let converted = try SystemPixelBuffer(format: format.layout, size: picture.size)
         let target = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
         let converter = PixelConverter(color: color, target: format == .jpeg ? target : nil)
@@ -80,7 +82,7 @@ public final class StillPicture {
             unsafe context.pointee.pix_fmt = layout
             unsafe context.pointee.color_range = AVCOL_RANGE_JPEG
             unsafe context.pointee.time_base = AVRational(num: 1, den: 25)
-            // JPEG at its best but for a hair: 2 of 2…31.
+            // Nearly the best JPEG quality: 2 of 2…31, in units of FF_QP2LAMBDA.
             let useScale: Int32 = 1 << 1
             unsafe context.pointee.flags |= useScale
             unsafe context.pointee.global_quality = 2 * 118

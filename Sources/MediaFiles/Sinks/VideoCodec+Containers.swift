@@ -1,15 +1,17 @@
 import NALUnits
 package import VideoBase
 
-/// What containers do with a codec.
+/// Properties of a codec in containers.
 extension VideoCodec {
-    /// The codec that decides what HLS makes of these tracks: one whose segments are not MPEG-TS comes before another.
+    /// Selects the codec that determines the form of HLS segments. A codec whose segments are not MPEG-TS takes
+    /// precedence.
     init(ofPicturesIn tracks: [MediaTrack]) {
         let codecs = tracks.compactMap { VideoCodec(rawValue: $0.codecName) }
         self = codecs.first { $0.segmentFormat != .ts } ?? codecs.first ?? .h264
     }
 
-    /// The form of the segments that HLS players take: MPEG-TS for H.264, fragmented MP4 for HEVC (Apple's HLS authoring specification).
+    /// The form of the segments that HLS players require: MPEG-TS for H.264, fragmented MP4 for HEVC (Apple's HLS
+    /// authoring specification).
     var segmentFormat: OutputFormat {
         switch self {
         case .h264: .ts
@@ -17,7 +19,8 @@ extension VideoCodec {
         }
     }
 
-    /// Whether FLV has a number for the codec. HEVC in FLV is an extension that FFmpeg before 6.1 and most receivers do not know.
+    /// Whether the FLV specification has a number for the codec. HEVC in FLV is an extension that FFmpeg before 6.1 and
+    /// most receivers do not support.
     var isHeldByFLV: Bool {
         switch self {
         case .h264: true
@@ -25,7 +28,7 @@ extension VideoCodec {
         }
     }
 
-    /// Whether sample entries of MP4 have several names for the codec, as `hvc1` and `hev1`.
+    /// Whether MP4 has several names of sample entries for the codec, such as `hvc1` and `hev1`.
     package var hasSampleEntryNames: Bool {
         switch self {
         case .h264: false
@@ -33,7 +36,8 @@ extension VideoCodec {
         }
     }
 
-    /// Whether samples of MP4 may bring parameter sets: the sample entry `hev1` allows it (ISO/IEC 14496-15 8.4.1).
+    /// Whether the samples of MP4 may contain parameter sets. The sample entry `hev1` allows it (ISO/IEC 14496-15
+    /// 8.4.1).
     var samplesMayHaveParameterSets: Bool {
         switch self {
         case .h264: false
@@ -41,7 +45,8 @@ extension VideoCodec {
         }
     }
 
-    /// Whether a sync sample may begin an open GOP (ISO/IEC 14496-15 8.4.3): a CRA picture of HEVC is one unless RASL pictures follow.
+    /// Whether a sync sample may begin an open GOP (ISO/IEC 14496-15 8.4.3). An HEVC CRA picture is a sync sample
+    /// unless RASL pictures follow.
     var hasOpenSyncSamples: Bool {
         switch self {
         case .h264: false
@@ -49,7 +54,8 @@ extension VideoCodec {
         }
     }
 
-    /// Whether access unit delimiters for MPEG-TS are written here: libavformat gives those of HEVC a TemporalId of their own.
+    /// Whether vaenc writes the access unit delimiters for MPEG-TS. libavformat writes those of HEVC always with
+    /// TemporalId 0.
     var needsTransportDelimiters: Bool {
         switch self {
         case .h264: false
@@ -57,9 +63,10 @@ extension VideoCodec {
         }
     }
 
-    /// The decoder configuration record with these parameter sets: `avcC` or `hvcC`. nil if a set that it needs is missing.
+    /// Returns the decoder configuration record (`avcC` or `hvcC`) with these parameter sets; nil if a required set is
+    /// missing.
     ///
-    /// - Parameter isComplete: Whether samples bring no other parameter sets; only `hvcC` says so.
+    /// - Parameter isComplete: Whether the samples contain no other parameter sets. Only `hvcC` states this.
     func decoderConfigurationRecord(
         _ parameterSets: [[UInt8]], isComplete: Bool, lengthSize: LengthSize = .four
     ) -> [UInt8]? {

@@ -2,25 +2,27 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// AAC-LC through libavcodec. One thread at a time.
+/// Encodes AAC-LC through libavcodec. Only one thread may use it at a time.
 @safe final class AACEncoder {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private let rate: Int
     let track: MediaTrack
 
-    /// Samples of a channel in a packet.
+    /// The number of samples of each channel in a packet.
     let frameSize: Int
 
-    /// What AAC has, ISO/IEC 14496-3 table 1.18.
+    /// The sample rates of AAC, ISO/IEC 14496-3 table 1.18.
     private static let rates = [7350, 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000]
 
-    /// The rate that AAC has for samples of another.
+    /// Returns the nearest AAC rate that is not below `rate`, or the highest one.
     static func rate(for rate: Int) -> Int { rates.first { $0 >= rate } ?? 96000 }
 
-    /// - Parameter source: whose language, title and disposition the track is given.
+    /// Creates an encoder.
+    /// - Parameter source: The track whose language, title and disposition the new track gets.
+    /// - Throws: `unavailable` if libavcodec or its AAC encoder is missing, or rejects the settings.
     init(rate: Int, channels: Int, bitsPerSecond: Int, like source: MediaTrack) throws {
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
@@ -62,7 +64,8 @@ import VideoBase
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
-    /// Encodes up to `frameSize` samples of each channel (fewer only at the end), heard from `start` on; nil: the end.
+    /// Encodes up to `frameSize` samples of each channel, which start at `start`. Only the last call may pass fewer.
+    /// nil ends the stream.
     func encode(_ samples: [ArraySlice<Float>]?, start: Int64) throws -> [TrackPacket] {
         var code: Int32
         if let samples {
@@ -79,7 +82,7 @@ import VideoBase
             }
             guard unsafe av.pointee.av_frame_get_buffer!(frame, 0) >= 0 else { throw TrackPacket.noMemory }
             for (channel, plane) in samples.enumerated() {
-                // libavcodec refuses these, and does not say which they are.
+                // libavcodec rejects such samples without naming them.
                 guard plane.allSatisfy(\.isFinite) else {
                     throw VaencError(.badInput, "the sound has samples that are no numbers", remedy: "give finite samples, or copy the sound")
                 }

@@ -2,32 +2,36 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// A track's sound as planar floating-point samples of one rate and layout, through libavcodec and libswresample. What the
-/// track says players skip (an encoder's delay) is left out. One thread at a time.
+/// Decodes a track's sound into planar floating-point samples of one rate and layout, through libavcodec and
+/// libswresample. Samples that players skip according to the track, such as an encoder's delay, are left out. Only one
+/// thread may use it at a time.
 @safe final class AudioDecoder {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var resampler: OpaquePointer?
-    /// What the resampler was made for.
+    /// The sample format, rate and channel count for which the resampler was created.
     private var shape: [Int32] = []
     private let timeBase: Rational
-    /// The decoder may hold back what a packet makes.
+    /// Whether the decoder may delay the samples of a packet.
     private let hasDelay: Bool
     private var hasGiven = false
     let rate: Int
     let channels: Int
 
-    /// Samples of each channel, and when the first is heard: counted in samples of `rate`.
+    /// Samples of each channel, and the time of the first one, counted in samples of `rate`.
     struct Block {
         var start: Int64?
         var samples: [[Float]]
     }
 
+    /// Opens a decoder.
+    ///
     /// - Parameters:
-    ///   - rate: nil: the track's own.
-    ///   - channels: nil: the track's own.
+    ///   - rate: Returns the output rate for the track's rate.
+    ///   - channels: The number of output channels; nil uses the track's, eight at most.
+    /// - Throws: `unavailable` if libavcodec has no decoder; `badInput` if the sound cannot be decoded.
     init(_ track: MediaTrack, rate: ((Int) -> Int), channels: Int?) throws {
         let av = unsafe try LibAV.load([.codec, .format, .resample])
         unsafe self.av = unsafe av
@@ -48,7 +52,7 @@ import VideoBase
             unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) >= 0
         else { throw TrackPacket.noMemory }
         unsafe context.pointee.pkt_timebase = AVRational(track.timeBase)
-        // Checksums: a frame with a wrong one is marked as damaged, but FLAC's is decoded without a word unless it is an error.
+        // A frame with a wrong checksum is marked as damaged. But FLAC reports a wrong checksum only if it is an error.
         unsafe context.pointee.err_recognition |= AV_EF_CRCCHECK
         if unsafe parameters.pointee.codec_id == AV_CODEC_ID_FLAC { unsafe context.pointee.err_recognition |= AV_EF_EXPLODE }
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
@@ -60,7 +64,7 @@ import VideoBase
         }
     }
 
-    /// Rates that are brought to another: of less, a packet would become thousands of times its size.
+    /// The sample rates that can be converted. From a lower rate, a packet would become thousands of times larger.
     private static let rates = 1000...768_000
 
     private static func oddRate(_ rate: Int) -> VaencError {
@@ -75,14 +79,14 @@ import VideoBase
         unsafe av.pointee.swr_free!(&resampler)
     }
 
-    /// Packets of which nothing, or less than all, could be decoded.
+    /// The number of packets that could not be decoded, or not completely.
     private(set) var damaged = 0
 
-    /// Decodes a packet; nil: the end, which gives what is held back.
-    /// - Throws: where there is no memory.
+    /// Decodes a packet; nil ends the stream and returns the delayed samples.
+    /// - Throws: If there is no memory, or if the sound cannot be converted.
     func decode(_ packet: TrackPacket?) throws -> [Block] {
         if let packet, packet.isEmpty {
-            // Decoders take it for the end.
+            // Decoders treat an empty packet as the end.
             damaged += 1
             return []
         }
@@ -107,16 +111,17 @@ import VideoBase
         return blocks
     }
 
-    /// Whether libavcodec made up a part of it.
+    /// Whether libavcodec concealed parts of the frame.
     private func frameIsDamaged(_ frame: UnsafePointer<AVFrame>) -> Bool {
         let corrupt: Int32 = 1
         return unsafe frame.pointee.decode_error_flags != 0 || frame.pointee.flags & corrupt != 0
     }
 
-    /// Times beyond, which damaged files have, are taken as this: sums and differences of such fit.
+    /// Larger times, which occur in damaged files, are clamped to this value. Sums and differences of such times do not
+    /// overflow.
     private static let farthest = Int128(1) << 60
 
-    /// The frame's samples in the wanted form.
+    /// Returns the frame's samples in the output format.
     private func convert() throws -> Block {
         let from = unsafe frame!
         let own = unsafe [from.pointee.format, from.pointee.sample_rate, from.pointee.ch_layout.nb_channels]
@@ -124,7 +129,7 @@ import VideoBase
             unsafe try makeResampler(from)
             shape = own
         }
-        // What the resampler holds back comes out first.
+        // The resampler first returns the samples that it holds back.
         let held = unsafe av.pointee.swr_get_delay!(resampler, Int64(rate))
         let time = unsafe from.pointee.best_effort_timestamp
         var start: Int64?
@@ -165,7 +170,7 @@ import VideoBase
         }
     }
 
-    // SAFETY: each plane has room for `room` samples, which is what libswresample is told.
+    // SAFETY: each plane has room for `room` samples, which is the number that libswresample receives.
     private func run(_ input: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ count: Int32) throws -> [[Float]] {
         let held = unsafe av.pointee.swr_get_delay!(resampler, Int64(rate))
         let inputRate = max(1, Int64(shape.count > 1 ? shape[1] : 1))
@@ -173,7 +178,7 @@ import VideoBase
         guard room > 0, let limit = Int32(exactly: room) else {
             throw VaencError(.badInput, "a packet of the sound has \(count) samples", remedy: "leave it out with `AudioMode.none`")
         }
-        // And as much again where the samples are taken and wait for more.
+        // The size also covers the later copies in which the samples wait for more.
         try MemoryTrial.require(4 * room * channels * MemoryLayout<Float>.stride, "to decode sound")
         let memory = UnsafeMutablePointer<Float>.allocate(capacity: room * channels)
         defer { unsafe memory.deallocate() }

@@ -1,21 +1,25 @@
 public import VideoBase
 
-/// How sound is encoded.
+/// The settings for encoding sound.
 public struct AudioSettings: Sendable, Hashable {
-    /// Samples of a channel in a second, 1…96000; the nearest rate above it that AAC has is used. nil: the input's, likewise.
+    /// The sample rate in Hz, 1…96000; the nearest AAC rate that is not lower is used. nil uses the input's rate in the
+    /// same way.
     public var rate: Int?
-    /// 1…8; nil: the input's, eight at most.
+    /// The number of channels, 1…8; nil uses the input's, eight at most.
     public var channels: Int?
-    /// 1000…5,000,000; nil: 96 kbit/s of one channel, 160 of two, 80 for each of more.
+    /// The bit rate in bits per second, 1000…5,000,000. nil uses 96 kbit/s for one channel, 160 kbit/s for two, and 80
+    /// kbit/s per channel for more.
     public var bitsPerSecond: Int?
 
+    /// Creates settings.
     public init(rate: Int? = nil, channels: Int? = nil, bitsPerSecond: Int? = nil) {
         self.rate = rate
         self.channels = channels
         self.bitsPerSecond = bitsPerSecond
     }
 
-    /// - Throws: `usage` for a value that AAC does not have.
+    /// Checks the settings.
+    /// - Throws: `usage` for a value that AAC does not support.
     func check() throws(VaencError) {
         let values = [("rate", rate, 1...96_000), ("number of channels", channels, 1...8), ("bit rate", bitsPerSecond, 1000...5_000_000)]
         for (name, value, range) in values {
@@ -26,47 +30,56 @@ public struct AudioSettings: Sendable, Hashable {
         }
     }
 
-    /// What a microphone is recorded with: one channel at 44.1 kHz and 96 kbit/s.
+    /// The settings for recording a microphone: one channel at 44.1 kHz and 96 kbit/s.
     public static let microphone = AudioSettings(rate: 44_100, channels: 1, bitsPerSecond: 96_000)
 }
 
-/// Turns sound into AAC: packets of another track, or PCM. Times are kept: a gap in the input of up to an hour becomes silence,
-/// a longer one stays, and what overlaps is left out, all from 20 ms on. One thread at a time.
+/// Encodes packets of another track, or PCM, as AAC, and keeps their times. A gap in the input of up to an hour becomes
+/// silence, and a longer one stays a gap. Overlapping samples are dropped. Deviations below 20 ms are ignored. Only one
+/// thread may use it at a time.
 public final class AudioTranscoder {
     private static let toleranceSeconds = 0.02
 
-    /// The track of the packets that come out; its first packet begins an encoder's delay early.
+    /// The track of the encoded packets. Its first packet begins earlier by the encoder's delay.
     public var track: MediaTrack { encoder.track }
     private let pcm: PCMFormat?
     private let decoder: AudioDecoder
     private let encoder: AACEncoder
     private let rate: Int
-    /// Samples of each channel that wait for a packet to be full, and when the first is heard.
+    /// Samples of each channel that wait for a full packet, and the time of the first one.
     private var waiting: [[Float]]
     private var position: Int64?
-    /// Samples outside are left out.
+    /// The range of times to encode. Samples outside it are dropped.
     private var range: Range<Int64> = .min..<(.max)
-    /// Samples from then on wait: the end may come before them.
+    /// The time from which samples wait, because the end may be before them.
     private var horizon = Int64.max
     private var hasEnded = false
-    /// Encoded by calls that threw, and not given yet.
+    /// Packets that were encoded by calls that threw, and are not returned yet.
     private var made: [TrackPacket] = []
 
-    /// Whether to stop; asked before each second of silence that fills a gap. If it returns true, or the task is cancelled, `write` throws
-    /// `interrupted`, and the rest of the gap stays. What was encoded up to there comes with the next call. nil: the task alone counts.
+    /// Returns whether to stop. It is called before each second of silence that fills a gap. If it returns true, or if
+    /// the task is cancelled, `write` throws `interrupted`, and the rest of the gap stays. The next call returns the
+    /// packets that were encoded up to there. If it is nil, only the task counts.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    /// The number of packets so far that are damaged: nothing, or less than all, of them could be decoded. Silence, or what
-    /// libavcodec makes up, stands in. Packets that are not heard, as they lie before the start, do not count.
+    /// The number of damaged packets so far, which could not be decoded or not completely. Silence, or libavcodec's
+    /// concealment, replaces the missing samples. Packets before the start, which are not heard, do not count.
     public private(set) var damagedPackets = 0
 
-    /// - Parameter from: what is heard before is left out.
-    /// - Throws: `unavailable` without the libraries or a decoder, `badInput`; `usage` for settings that AAC does not have.
+    /// Creates a transcoder for the packets of a track.
+    /// - Parameters:
+    ///   - source: The track whose packets `write(_:)` receives.
+    ///   - settings: The settings of the encoder.
+    ///   - from: The time before which sound is dropped; nil encodes all.
+    /// - Throws: `unavailable` if the libraries or a decoder are missing; `badInput`; `usage` for settings that AAC
+    ///   does not support.
     public convenience init(_ source: MediaTrack, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
         try self.init(source, pcm: nil, settings, from)
     }
 
-    /// For samples that are given by `write(_:at:)`.
+    /// Creates a transcoder for samples that `write(_:at:)` receives.
+    /// - Throws: `unavailable` if the libraries are missing; `usage` for settings that AAC does not support, and for an
+    ///   invalid format.
     public convenience init(pcm: PCMFormat, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
         try self.init(pcm.track(), pcm: pcm, settings, from)
     }
@@ -84,29 +97,30 @@ public final class AudioTranscoder {
         if let from { range = from.converted(to: Int32(rate)).value..<Int64.max }
     }
 
-    /// What is heard before is left out, as far as nothing was taken yet.
+    /// Drops the sound before `time`, if no samples were taken yet.
     func begin(from time: MediaTime) {
         if position == nil { range = time.converted(to: Int32(rate)).value..<Int64.max }
     }
 
-    /// Encodes nothing that is heard from a time on until `finish` says where the end is.
+    /// Encodes no sound from `time` on until `finish` receives the end.
     func wait(from time: MediaTime) { horizon = time.converted(to: Int32(rate)).value }
 
-    /// Takes the source track's next packet.
-    /// - Throws: `interrupted` where it is cancelled while it fills a gap; `usage` after `finish`.
+    /// Decodes and encodes the source track's next packet. Returns the packets that are complete.
+    /// - Throws: `interrupted` if it is cancelled while it fills a gap; `usage` after `finish`.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
         if hasEnded { throw VaencError(.usage, "sound came after finish", remedy: "make another AudioTranscoder for it") }
         try write(packet) { made.append($0) }
         return takeMade()
     }
 
-    /// The same, with each packet given as soon as it is encoded: the silence of a long gap is never held as a whole.
+    /// Decodes and encodes a packet, and passes on each new packet immediately. The silence of a long gap is never held
+    /// as a whole.
     package func write(_ packet: TrackPacket, to take: (TrackPacket) throws -> Void) throws {
         for block in try decode(packet) { try append(block, take) }
         try encodeWaiting(take)
     }
 
-    /// Decodes a packet, or the rest (nil), and counts it where it is damaged and heard.
+    /// Decodes a packet, or the delayed rest (nil). Counts the packet if it is damaged and heard.
     private func decode(_ packet: TrackPacket?) throws -> [AudioDecoder.Block] {
         let before = decoder.damaged
         let blocks = try decoder.decode(packet)
@@ -126,8 +140,9 @@ public final class AudioTranscoder {
         return made
     }
 
-    /// Takes samples of the PCM format, heard from that time on.
-    /// - Throws: `usage` where the bytes are no whole samples of all channels, for a time that is none, and after `finish`.
+    /// Encodes samples of the PCM format that start at `time`. Returns the packets that are complete.
+    /// - Throws: `interrupted` if it is cancelled while it fills a gap; `usage` if the bytes are not whole samples of
+    ///   all channels, for an invalid time, and after `finish`.
     public func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
         guard let pcm, bytes.count % pcm.frameBytes == 0 else {
             throw VaencError(.usage, "\(bytes.count) bytes are not whole samples of all channels",
@@ -146,8 +161,8 @@ public final class AudioTranscoder {
                 timescale: rate))
     }
 
-    /// Gives the last packets.
-    /// - Parameter end: what is heard from then on is left out.
+    /// Returns the last packets. Idempotent: a second call returns none.
+    /// - Parameter end: The time from which sound is dropped; nil encodes all.
     public func finish(end: MediaTime? = nil) throws -> [TrackPacket] {
         if hasEnded { return [] }
         hasEnded = true
@@ -194,10 +209,11 @@ public final class AudioTranscoder {
         for channel in waiting.indices { waiting[channel] += samples[channel] }
     }
 
-    /// Encodes silence for a gap, a second at a time. One of more than an hour is no pause: what follows it is encoded at its own time.
+    /// Encodes silence for a gap, one second at a time. A gap of more than an hour is not filled: the sound after it is
+    /// encoded at its own time.
     private func fill(_ gap: Int64, before start: Int64, _ take: (TrackPacket) throws -> Void) throws {
         let isPause = gap <= Int64(rate) * 3600
-        // Encoders take whole packets until the end.
+        // Encoders accept only full packets until the end.
         let begun = waiting[0].count % encoder.frameSize
         var left = isPause ? Int(gap) : begun == 0 ? 0 : encoder.frameSize - begun
         while left > 0 {
@@ -211,7 +227,7 @@ public final class AudioTranscoder {
             try encodeWaiting(take)
         }
         if isPause { return }
-        // What lies before the gap lies before the end.
+        // The samples before the gap are before the end.
         let last = horizon
         horizon = .max
         defer { horizon = last }

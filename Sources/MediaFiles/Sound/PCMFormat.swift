@@ -2,10 +2,11 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Uncompressed sound, the channels' samples side by side.
+/// A format of uncompressed, interleaved sound.
 public struct PCMFormat: Sendable, Hashable {
+    /// The sample format.
     public enum Sample: String, Sendable, Hashable {
-        /// Signed 16 and 32 bits, and floating point from -1 to 1; of this machine's byte order.
+        /// Signed 16-bit and 32-bit integers, and floating point from -1 to 1, in this machine's byte order.
         case s16, s32, f32
 
         var byteCount: Int { self == .s16 ? 2 : 4 }
@@ -19,11 +20,14 @@ public struct PCMFormat: Sendable, Hashable {
         }
     }
 
+    /// The format of the samples.
     public var sample: Sample
-    /// Samples of a channel in a second.
+    /// The sample rate in Hz.
     public var rate: Int
+    /// The number of channels.
     public var channels: Int
 
+    /// Creates a format.
     public init(sample: Sample, rate: Int, channels: Int) {
         self.sample = sample
         self.rate = rate
@@ -32,8 +36,8 @@ public struct PCMFormat: Sendable, Hashable {
 
     var frameBytes: Int { sample.byteCount * channels }
 
-    /// A track of it, with times in samples.
-    /// - Throws: `usage` for what is no sound.
+    /// Creates a track in this format, with times in samples.
+    /// - Throws: `usage` if the rate or the number of channels is out of range.
     func track() throws -> MediaTrack {
         guard (1...384_000).contains(rate), (1...8).contains(channels) else {
             throw VaencError(

@@ -1,34 +1,40 @@
 public import VideoBase
 
-/// What becomes of a source's sound.
+/// How a source's sound is written to the output.
 public enum AudioMode: String, Sendable, Hashable, CaseIterable {
-    /// The packets as they are.
+    /// Packets are copied unchanged.
     case copy
-    /// Decoded, and encoded anew.
+    /// Sound is decoded, and encoded again as AAC.
     case aac
+    /// Sound is left out.
     case none
 }
 
-/// A source's sound on its way to an output, with the pictures' times. One thread at a time.
+/// Passes a source's sound to an output, on the pictures' timeline. Only one thread may use it at a time.
 public final class SoundFeed {
-    /// What the output is told of.
+    /// The track that must be added to the output.
     public let track: MediaTrack
     private let sound: SourceSound
     private let transcoder: AudioTranscoder?
-    /// What the pictures have not reached.
+    /// Packets after the time that the pictures have reached.
     private var ahead: [TrackPacket] = []
-    /// What calls that threw had given.
+    /// Packets of calls that threw, which are not returned yet.
     private var given: [TrackPacket] = []
     private var hasBegun = false
-    /// The beginning is left out: known of a cut, and else by the first packet, which an edit list may cut off.
+    /// Whether sound before the origin is dropped. It is known if the source is cut. Otherwise the first packet
+    /// decides, which an edit list may cut off.
     private var cutsStart: Bool?
 
-    /// The number of damaged packets so far, of sound that is encoded anew: `AudioTranscoder.damagedPackets`. Packets that are copied
-    /// are not looked into.
+    /// The number of damaged packets so far, if sound is encoded: `AudioTranscoder.damagedPackets`. Copied packets are
+    /// not checked.
     public var damagedPackets: Int { transcoder?.damagedPackets ?? 0 }
 
-    /// - Parameter isCancelled: of sound that is encoded: `AudioTranscoder.isCancelled`.
-    /// - Throws: `unavailable` where it cannot be encoded.
+    /// Creates a feed.
+    /// - Parameters:
+    ///   - sound: The source's sound.
+    ///   - mode: How the sound is written; `none` is treated as `copy`.
+    ///   - isCancelled: Returns whether to stop while sound is encoded, as `AudioTranscoder.isCancelled`.
+    /// - Throws: `unavailable` if the sound cannot be encoded.
     public init(_ sound: SourceSound, mode: AudioMode, isCancelled: (@Sendable () -> Bool)? = nil) throws {
         self.sound = sound
         transcoder = mode == .aac ? try AudioTranscoder(sound.track, from: sound.origin) : nil
@@ -36,9 +42,9 @@ public final class SoundFeed {
         track = transcoder?.track ?? sound.track
     }
 
-    /// Takes the source's packets, and gives those of the output up to a time of the pictures. The rest waits for pictures,
-    /// which may end before it.
-    /// - Throws: `interrupted` where encoding is cancelled; `finish` then gives what there is.
+    /// Adds the source's packets, and returns the output's packets up to a time of the pictures. The rest waits for
+    /// pictures, which may end before it.
+    /// - Throws: `interrupted` if encoding is cancelled. `finish` then returns the packets that exist.
     public func write(_ packets: [TrackPacket], until time: MediaTime) throws -> [TrackPacket] {
         try write(packets, until: time) { given.append($0) }
         return takeGiven()
@@ -49,11 +55,11 @@ public final class SoundFeed {
         return given
     }
 
-    /// The same, with each packet given as soon as there is one.
+    /// Adds the source's packets, and passes on each packet of the output immediately.
     package func write(_ packets: [TrackPacket], until time: MediaTime, to take: (TrackPacket) throws -> Void) throws {
         if !hasBegun, sound.cutsStart {
-            // New sound begins with the first picture, not with the cut before it: what Matroska and MPEG-TS put before sound is
-            // the encoder's delay alone.
+            // Encoded sound begins with the first picture, not with the cut before it: in Matroska and MPEG-TS only the
+            // encoder's delay may precede the sound.
             transcoder?.begin(from: sound.origin + time)
         }
         hasBegun = true
@@ -64,8 +70,8 @@ public final class SoundFeed {
         for packet in ahead[..<count] { try pass(packet, to: take) }
     }
 
-    /// Takes the last packets and gives the last ones.
-    /// - Parameter end: of the pictures' times: what is heard from then on is left out. nil: all is given.
+    /// Adds the source's last packets, and returns the output's last packets.
+    /// - Parameter end: The time of the pictures from which sound is dropped; nil keeps all.
     public func finish(_ packets: [TrackPacket], end: MediaTime?) throws -> [TrackPacket] {
         try finish(packets, end: end) { given.append($0) }
         return takeGiven()
@@ -82,7 +88,7 @@ public final class SoundFeed {
         do {
             for packet in last { try pass(packet, to: take) }
         } catch let error as VaencError where error.category == .interrupted && transcoder != nil {
-            // What follows a gap that is not filled is left out.
+            // The sound after a gap that is not filled is dropped.
         }
         guard let transcoder else { return }
         for packet in try transcoder.finish(end: end.map({ sound.origin + $0 })) { try take(counted(packet)) }

@@ -3,7 +3,7 @@ import LibAV
 import VideoBase
 
 extension DecodingSource {
-    /// What the pictures that are given are: what the file says, or for RGB what it is converted to.
+    /// Returns the colour of the output pictures: the file's colour, or for RGB the colour of the conversion.
     static func color(
         _ parameters: AVCodecParameters, asked: ColorDescription, _ av: UnsafePointer<VaencLibAV>
     ) -> ColorDescription {
@@ -21,13 +21,14 @@ extension DecodingSource {
         return color
     }
 
-    /// The input in words: Y4M is known by its samples, other files by their codec.
+    /// Returns the description of the input. Y4M is described by its samples, other files by their codec.
     static func kind(_ container: String, _ codec: String, _ format: AVPixelFormat, _ av: UnsafePointer<VaencLibAV>) -> String {
         guard container == InputContext.y4m, let name = unsafe av.pointee.av_get_pix_fmt_name!(format) else { return "\(container), \(codec)" }
         return unsafe "Y4M, \(String(cString: name))"
     }
 
-    /// The matrix for pictures of another size: the corner to which it moves them is in their samples.
+    /// Returns the display matrix for pictures of another size. The translation in the matrix is in samples of the
+    /// pictures.
     static func displayMatrix(_ matrix: [Int32], of size: VideoSize, scaledTo output: VideoSize) -> [Int32] {
         guard matrix.count == 9, size != output else { return matrix }
         let (from, to) = SourceInfo.turnsSides(matrix) ? (size.turned, output.turned) : (size, output)

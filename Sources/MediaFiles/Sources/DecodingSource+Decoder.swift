@@ -3,19 +3,19 @@ package import LibAV
 package import VideoBase
 
 extension DecodingSource {
-    /// Makes a decoder of libavcodec's, what the container says of the stream (valid as long as the source) and the base of
-    /// its packets' times.
+    /// Creates a decoder. It receives libavcodec's decoder, the container's parameters of the stream (valid as long as
+    /// the source), and the time base of the packets.
     package typealias DecoderMaker = (
         UnsafePointer<AVCodec>, UnsafePointer<AVCodecParameters>, Rational
     ) throws -> any PictureDecoder
 
-    /// Has another decoder read the input; before the first picture is taken.
+    /// Replaces the decoder of the input. Does nothing after the first picture was taken.
     package func decode(with make: DecoderMaker) throws {
         try state.withLock { state in
             guard let demuxer = state?.demuxer, state?.decoded == 0 else { return }
             let decoder = unsafe try make(demuxer.decoder, demuxer.parameters, demuxer.stream.timeBase)
             state?.decoder = decoder
-            // What the first one was sent to have the first picture.
+            // The packets that were sent to the first decoder to get the first picture are sent again.
             let sent = state?.sent ?? []
             state?.again = sent
             state?.sent = []
@@ -24,7 +24,7 @@ extension DecodingSource {
         }
     }
 
-    /// The input's codec, where it is one that vaenc encodes too.
+    /// The input's codec, if vaenc encodes it too; nil otherwise.
     package var codec: VideoCodec? {
         state.withLock { state in
             guard let demuxer = state?.demuxer else { return nil }
@@ -32,12 +32,13 @@ extension DecodingSource {
         }
     }
 
-    /// The next picture with its time, in a buffer; nil at the end. Otherwise as `readFrame`.
+    /// Reads the next picture into a buffer, and returns it with its time; nil at the end. Otherwise it behaves like
+    /// `readFrame`.
     ///
     /// - Parameters:
-    ///   - taken: the buffer of a picture on the decoder's device, fitted there into the source's size as said; nil: it is
-    ///     to be drawn into another.
-    ///   - makeBuffer: a buffer to draw into, of the size `info` says.
+    ///   - taken: Returns a buffer for a picture on the decoder's device, fitted into the output's size by the given
+    ///     parts; nil if the picture must be drawn into another buffer.
+    ///   - makeBuffer: Returns a buffer to draw into, of the size in `info`.
     package func readBuffer(
         taken: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {

@@ -8,7 +8,7 @@ extension DecodingSource {
     package func takeSounds() -> [[TrackPacket]] { state.withLock { $0?.demuxer.takeSounds() ?? sounds.map { _ in [] } } }
     package func readSound(until end: MediaTime?) throws -> [TrackPacket] { best(try readSounds(until: end)) }
 
-    /// The packets of the stream that `sound` is.
+    /// Returns the packets of the stream that `sound` describes.
     private func best(_ packets: [[TrackPacket]]) -> [TrackPacket] {
         bestSound.flatMap { packets.indices.contains($0) ? packets[$0] : nil } ?? []
     }
@@ -17,7 +17,7 @@ extension DecodingSource {
         try state.withLock { state in
             guard let origin = sounds.first?.origin, let state else { return sounds.map { _ in [] } }
             var packets = state.demuxer.takeSounds()
-            // Sound lies near the pictures of its time; where it does not, there is none to be waited for.
+            // Sound is near the pictures of its time. If none comes within this limit, the read stops waiting for it.
             let patience = MediaTime(value: 10, timescale: 1)
             let packet = unsafe state.decoder.packet!
             while !state.inputEnded {

@@ -3,55 +3,57 @@ import LibAV
 import VideoBase
 
 extension DecodingSource {
-    /// What reading changes.
+    /// The state that reading changes.
     struct State {
         var demuxer: Demuxer
-        /// In place of the demuxer's own where the last packet is to be looked at first.
+        /// Reads the packets instead of the demuxer if the last packet must be checked first.
         var packets: CheckedPackets?
         var watch: LossWatch?
-        /// Where something was lost: pictures from there on are not given.
+        /// The time of a loss. Pictures from there on are not output.
         var lossTime: Int64?
         var decoder: any PictureDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
-        /// The first of the stream's changes of each kind.
+        /// The first change of each kind in the stream.
         var changes: [EffectiveEntry] = []
-        /// Time of the stream that becomes zero.
+        /// The stream's time that becomes zero.
         var origin: Int64
-        /// A start is asked for: what is shown before the origin is not wanted.
+        /// Whether a start was requested: pictures before the origin are not wanted.
         var isCut = false
-        /// Seconds after which nothing is given.
+        /// The duration in seconds after which no picture is output.
         var duration: Double
         var frameLimit: Int
         var rate: Rational?
-        /// Pictures decoded, and given.
+        /// The numbers of decoded pictures and of output pictures.
         var decoded = 0
         var given = 0
         var previous: Int64?
         var inputEnded = false
-        /// Why the input breaks off, told after the good pictures.
+        /// Why the input breaks off. It is reported after the good pictures.
         var failure: String?
-        /// The decoder's frame holds the first picture, which nobody has taken yet.
+        /// Whether the decoder's frame holds the first picture, which is not output yet.
         var isPrimed = false
-        /// Packets that were sent to have the first picture; to be read again by another decoder.
+        /// The packets that were sent to get the first picture, and those of them that another decoder must read again.
         var sent: [PacketCopy] = []
         var again: [PacketCopy] = []
         var dynamicHDR: [UInt8] = []
 
-        /// libavcodec makes up what HEVC's pictures refer to and is not there, so none before a key frame is sent; other
-        /// decoders leave such pictures out by themselves.
+        /// Whether no packet before a key frame is sent. libavcodec generates missing references of HEVC pictures, and
+        /// then outputs such pictures. Other decoders do not output them.
         let keepsToKeys: Bool
         var awaitsKey = true
-        /// The first key picture is damaged: what follows it refers to it, up to the next.
+        /// Whether packets in front of the next key picture are left out because the first packet lacks data.
+        var dropsToKey = false
+        /// Whether the first key picture is damaged: the pictures up to the next key picture refer to it.
         var skipsToKey = false
-        /// Pictures before the first that can be decoded.
+        /// The number of pictures before the first that can be decoded.
         var leftOut = 0
-        /// Pictures that lead the first key picture, and cannot be decoded either.
+        /// The number of pictures that lead the first key picture and cannot be decoded.
         var leading = 0
-        /// Presentation times of the packets up to the first picture that is decoded.
+        /// The presentation times of the packets up to the first decoded picture.
         var seen: [Int64]? = []
 
-        /// What is shown then is not before the start.
+        /// Whether a picture at that time is not before the start.
         private func isAsked(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
 
         mutating func read() throws -> InputContext.Reading {
@@ -62,7 +64,13 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
-                // An edit list hides it: decoders take it for what refers to it, and give nothing.
+                if case .broken = reading, decoded == 0, demuxer.faultIsAtStart {
+                    // Decoding begins at the next key picture.
+                    leftOut += 1
+                    (awaitsKey, dropsToKey) = (true, true)
+                    continue
+                }
+                // An edit list hides the picture. Decoders use it as a reference, but do not output it.
                 let hidden: Int32 = 4
                 let isShown = unsafe packet.pointee.flags & hidden == 0
                 if case .packet = reading, isShown { seen?.append(unsafe packet.pointee.pts) }
@@ -70,6 +78,10 @@ extension DecodingSource {
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken(loss)
+                }
+                if case .packet = reading, unsafe AV1Check.isDamaged(packet, demuxer.parameters) {
+                    unsafe demuxer.av.pointee.av_packet_unref!(packet)
+                    return .broken("a packet holds no AV1 picture")
                 }
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown, unsafe isAsked(packet.pointee.pts) {
                     leading += undecodable
@@ -79,36 +91,36 @@ extension DecodingSource {
                 awaitsKey = unsafe packet.pointee.flags & key == 0
                 if !awaitsKey { return reading }
                 if isShown { leftOut += 1 }
-                if !keepsToKeys { return reading }
+                if !keepsToKeys, !dropsToKey { return reading }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
         }
 
-        /// Takes note of the first picture: what was read before it and did not come out is left out, whether decoders say so or
-        /// not.
+        /// Counts the pictures that were read before the first decoded picture and were not output, whether or not
+        /// decoders report them.
         mutating func begin() {
             defer { seen = nil }
             guard !awaitsKey else {
-                // A stream without key frames.
+                // The stream has no key frames.
                 leftOut = 0
                 return
             }
             let time = unsafe frame?.pointee.pts ?? vaenc_no_pts()
             guard time != vaenc_no_pts(), let seen, let place = seen.lastIndex(of: time) else { return }
-            // What is shown later may come out yet, where an edit list hides the first key picture.
+            // If an edit list hides the first key picture, pictures that are shown later may still be output.
             leftOut = max(leftOut, seen[..<place].count { $0 < time })
         }
 
-        /// Once the first interlaced picture has come.
+        /// The deinterlacer, created for the first interlaced picture.
         var deinterlacer: Deinterlacer?
-        /// The picture at hand is the deinterlacer's, not the decoder's.
+        /// Whether the current picture is the deinterlacer's, not the decoder's.
         var isProgressive = false
 
-        /// The picture that `receive` gave, until it is asked for the next; it may lie on a device.
+        /// The picture that `receive` returned, valid until the next `receive`. It may be on a device.
         var frame: UnsafePointer<AVFrame>? {
             unsafe UnsafePointer(isProgressive ? deinterlacer?.frame : decoder.frame)
         }
-        /// Bits of a sample of that picture; nil where the format has no name.
+        /// The bits per sample of that picture; nil if the format is unknown.
         var frameDepth: Int? {
             guard let frame = unsafe frame else { return nil }
             var (width, height): (Int32, Int32) = (0, 0)
@@ -126,9 +138,9 @@ extension DecodingSource {
         var frameIsKey: Bool { unsafe frame.map { unsafe vaenc_is_key($0) } ?? false }
         var frameIsDamaged: Bool { !isProgressive && decoder.frameIsDamaged }
 
-        /// Metadata of that picture.
+        /// Reads the metadata of that picture.
         mutating func readMetadata() {
-            // SAFETY: the frame holds its picture until the decoder is asked for the next.
+            // SAFETY: the frame holds its picture until the next `receive`.
             if let frame = unsafe frame { dynamicHDR = unsafe HDRSideData.dynamic(frame, demuxer.av) }
         }
 
@@ -166,7 +178,7 @@ extension DecodingSource {
 }
 
 extension VideoCodec {
-    /// Whether packets in front of the first key picture are left out, which libavcodec's decoder cannot decode.
+    /// Whether packets before the first key picture are skipped, because libavcodec's decoder cannot decode them.
     var decodingBeginsAtKeys: Bool {
         switch self {
         case .h264: false

@@ -5,13 +5,13 @@ package import VideoBase
 
 /// The pictures of a file that libavformat and libavcodec read.
 ///
-/// Times are those of the stream from its start (or from `options.start`), so a varying rate passes through. With sound that
-/// begins before the pictures, times are those from the start of the sound. A rotation that the container asks players for is
-/// not applied.
+/// Times count from the stream's start (or from `options.start`), so a varying rate is kept. If the sound begins before
+/// the pictures, times count from the start of the sound. A rotation that the container requests from players is not
+/// applied.
 package final class DecodingSource: FrameSource {
     package let info: SourceInfo
     package let sounds: [SourceSound]
-    /// Of those, the one that `sound` is.
+    /// The index in `sounds` of the stream that `sound` describes; nil if there is none.
     let bestSound: Int?
     package var sound: SourceSound? { bestSound.map { sounds[$0] } }
     private let reader: ByteReader
@@ -38,7 +38,7 @@ package final class DecodingSource: FrameSource {
         let firstShown = stream.startTime ?? 0
         var origin = firstShown
         if skipped > 0 { origin = InputContext.ticks(skipped, after: stream.beginning ?? firstShown, stream.timeBase) }
-        // Of the pictures, which may begin behind the file.
+        // The number of skipped seconds of the pictures, which may begin after the file.
         let skippedPictures = max(0, Double(Int128(origin) - Int128(firstShown)) * stream.timeBase.value)
         var seconds = stream.durationSeconds.map { max(0, $0 - skippedPictures) }
         if let asked = options.duration { seconds = min(seconds ?? .infinity, asked) }
@@ -81,7 +81,7 @@ package final class DecodingSource: FrameSource {
         }
         let early = Double(Int128(firstShown) - Int128(origin)) * stream.timeBase.value
         if early >= 10, !demuxer.sounds.isEmpty {
-            // But not one that would be a fault of the file.
+            // A larger distance is treated as a fault of the file.
             (origin, zero) = (firstShown, time(firstShown))
             let seconds = (early * 1000).rounded() / 1000
             info.changes.append(
@@ -90,11 +90,11 @@ package final class DecodingSource: FrameSource {
                     why: "a distance of 10 s or more is taken for a fault of the file"))
         }
         if skipped > 0 {
-            // Containers go by decoding times, and a picture is shown 16 later at most (DPB): a key frame that is shown
-            // behind the start would miss what leads it.
+            // Containers seek by decoding times, and a picture is shown at most 16 pictures later (the size of the
+            // DPB). A key frame that is shown after the start would miss the pictures that lead it.
             let lead = min(16 / rate.value, 60) / stream.timeBase.value
             let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
-            // From a time before the first picture reading goes on where it is: at the beginning.
+            // If the time is before the first picture, reading continues at the beginning.
             if target > firstShown, try demuxer.seek(to: target) { decoder.flush() }
         }
         sounds = demuxer.sounds.map {
@@ -103,7 +103,7 @@ package final class DecodingSource: FrameSource {
         bestSound = demuxer.bestSound
         info.metadata = demuxer.metadata
         info.metadata.chapters = info.metadata.chapters(from: zero, to: nil)
-        // A time code that goes on from another picture, or at another rate, would be wrong.
+        // A time code would be wrong if the output begins with another picture or has another rate.
         if skipped > 0 || options.frameRate != nil { info.leftOutTimeCode = info.metadata.removeTimeCode() }
         info.unreadStreams = try demuxer.unreadStreams()
         var state = State(
@@ -115,7 +115,7 @@ package final class DecodingSource: FrameSource {
         info.masteringDisplay = demuxer.masteringDisplay
         info.contentLight = demuxer.contentLight
         if info.bitDepth > 8, info.masteringDisplay == nil || info.contentLight == nil {
-            // Many streams say it in their first picture alone.
+            // Many streams contain this metadata in their first picture only.
             try Self.prime(&state)
             if state.isPrimed {
                 let frame = unsafe UnsafePointer(decoder.frame!)
@@ -128,7 +128,7 @@ package final class DecodingSource: FrameSource {
         self.state = Guarded(state)
     }
 
-    /// Decodes the first picture, to be taken as if it had not been.
+    /// Decodes the first picture and keeps it for the first read.
     private static func prime(_ state: inout State) throws {
         while true {
             switch try state.decoder.receive() {
@@ -151,12 +151,12 @@ package final class DecodingSource: FrameSource {
     }
 
     package func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
-        // Before a picture is decoded, which would be lost.
+        // This check comes first, because a decoded picture would be lost.
         unsafe try planes.check(forPicturesOf: info.size)
         return try read { unsafe try deliver(&$0, to: planes) }
     }
 
-    /// Decodes the next picture and has `body` take it from the decoder; nil at the end.
+    /// Decodes the next picture, and calls `body`, which takes it from the decoder. Returns nil at the end.
     func read(_ body: (inout State) throws -> Void) throws -> FrameTiming? {
         try state.withLock { state in
             while true {
@@ -171,18 +171,18 @@ package final class DecodingSource: FrameSource {
         }
     }
 
-    /// A decoded picture's time, or nothing where it lies before the start.
+    /// A decoded picture's time; nil if it is before the start.
     private struct Step { var value: FrameTiming? }
 
-    /// Decodes one picture; nil at the end.
+    /// Decodes one picture. Returns nil at the end.
     private func next(_ state: inout State?) throws -> Step? {
         guard let s = state, s.given < s.frameLimit else { return nil }
         while true {
             switch try state!.receive() {
             case .frame:
                 if state!.frameIsDamaged {
-                    // Decoders conceal what is missing: that is no picture of the input, and what is shown after it would
-                    // follow a gap.
+                    // Decoders conceal missing parts. The result is not a picture of the input, and the pictures after
+                    // it would follow a gap.
                     if s.decoded == 0, state!.frameIsKey { state!.skipsToKey = true }
                     try Self.stumble(&state!)
                     guard let failure = state!.failure else { continue }
@@ -225,13 +225,13 @@ package final class DecodingSource: FrameSource {
         }
     }
 
-    /// A picture that cannot be decoded: damage; but a stream may begin between key frames, and before the first picture
-    /// it is left out.
+    /// Handles a picture that cannot be decoded. It is damage, except before the first picture: a stream may begin
+    /// between key frames, and the picture is then left out.
     private static func stumble(_ state: inout State) throws {
         if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else if !state.awaitsKey { state.leftOut += 1 }
     }
 
-    /// No more input: the decoder gives what it holds, then the error is told.
+    /// Ends the input. The decoder returns the pictures that it holds, and then the error is reported.
     private static func fail(_ state: inout State, _ words: String?) throws {
         if state.failure == nil { state.failure = words }
         if !state.inputEnded { _ = try state.decoder.send(end: true) }
@@ -251,7 +251,7 @@ package final class DecodingSource: FrameSource {
             remedy: remedy ?? "give a whole file, or take the good part alone with `frameLimit` \(state.decoded)")
     }
 
-    /// The time of the decoder's frame; nil where it lies after the end.
+    /// Returns the time of the decoder's frame; nil if it is after the end.
     private func timing(_ state: inout State) -> Step? {
         let base = state.demuxer.stream.timeBase
         let none = vaenc_no_pts()
@@ -259,15 +259,15 @@ package final class DecodingSource: FrameSource {
         let rate = info.frameRate
         let length = max(1, Int64((1 / rate.value / base.value).rounded()))
         var time = unsafe frame.pointee.best_effort_timestamp
-        // A file may say any times: those out of all range are the encoder's to refuse.
+        // A file may contain any times. The encoder rejects those that are out of range.
         if time == none {
             let start = state.demuxer.stream.startTime ?? 0
             time = state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start
         }
-        // Presentation times must grow.
+        // Presentation times must increase.
         if let previous = state.previous, time <= previous { time = Int64(clamping: Int128(previous) + 1) }
         state.previous = time
-        // The picture that is shown at the start may begin before it by a rounding.
+        // The picture that is shown at the start may begin slightly before it because of rounding.
         if time < state.origin { return Step(value: nil) }
         let elapsed = Int128(time) - Int128(state.origin)
         if Double(elapsed) * base.value >= state.duration - 1e-9 { return nil }
@@ -288,7 +288,7 @@ package final class DecodingSource: FrameSource {
     }
 
     func deliver(_ state: inout State, to planes: PixelPlanes) throws {
-        // SAFETY: `copy` holds its picture, or the frame does until the decoder is asked for the next.
+        // SAFETY: `copy` holds its picture, or the frame holds it until the next `receive`.
         let copy = state.isOnDevice ? try state.decoder.pictureInMemory() : nil
         let frame = unsafe copy?.frame ?? state.frame!
         defer { withExtendedLifetime(copy) {} }
@@ -302,7 +302,7 @@ package final class DecodingSource: FrameSource {
         }
     }
 
-    /// The stream may change its size and depth: the output keeps its own.
+    /// Adapts to a change of the stream's size or depth. The output keeps its own size and depth.
     func follow(_ size: VideoSize, _ state: inout State) {
         if let depth = state.frameDepth, depth > info.bitDepth, info.bitDepth > 0 {
             state.tell("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")

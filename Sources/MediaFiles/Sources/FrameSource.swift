@@ -1,54 +1,60 @@
 public import VideoBase
 
-/// What a source says about the pictures that it gives.
+/// The description of a source's pictures.
 public struct SourceInfo: Sendable, Hashable {
-    /// The size that `readFrame` delivers: after scaling, where that was asked.
+    /// The size that `readFrame` delivers, after any scaling.
     public var size: VideoSize
-    /// Frames per second; the average where the rate varies.
+    /// The number of frames per second; the average if the rate varies.
     public var frameRate: Rational
-    /// The input does not say its frame rate, and none was given.
+    /// Whether `frameRate` is an assumption, because neither the input nor the options state it.
     public var frameRateIsAssumed = false
-    /// The input is an image, or several in a row, which do not say a frame rate.
+    /// Whether the input is an image or a sequence of images, which have no frame rate.
     package var isImages = false
-    /// Pictures come at other times than `frameRate` says.
+    /// Whether the times of pictures differ from `frameRate`.
     public var frameRateVaries = false
-    /// Pictures come in real time, from a camera: nobody knows when the last will, and times are those of capture.
+    /// Whether the pictures come from a camera in real time. The time of the last one is unknown, and times are capture
+    /// times.
     public var isLive = false
+    /// The colour of the pictures that `readFrame` delivers.
     public var color: ColorDescription
-    /// What the file, or else its first picture, says of the display that it was mastered on and of its brightness.
+    /// The mastering display metadata of the file, or else of its first picture; nil if there is none.
     public var masteringDisplay: MasteringDisplay?
+    /// The content light level of the file, or else of its first picture; nil if there is none.
     public var contentLight: ContentLight?
-    /// Width to height of one sample; nil where not known (decoders take it as 1:1).
+    /// The width of one sample divided by its height; nil if unknown (decoders assume 1:1).
     public var sampleAspectRatio: Rational?
-    /// Frames that `readFrame` will give; nil where that is not known beforehand. From a container it is the file's claim.
+    /// The number of frames that `readFrame` will deliver; nil if unknown. For a container it is what the file states.
     public var frameCount: Int?
-    /// Length in seconds of what `readFrame` will give; nil where not known.
+    /// The duration in seconds of the frames that `readFrame` will deliver; nil if unknown.
     public var durationSeconds: Double?
-    /// The layout of the pictures before conversion; nil where it has no name here (or the source makes them).
+    /// The layout of the pictures before conversion; nil if `PixelFormat` does not have it, or if the source generates
+    /// the pictures.
     public var nativeFormat: PixelFormat?
-    /// What a person calls the layout, where `nativeFormat` has no name for it: `yuv422p10le`.
+    /// libav's name of the layout if `nativeFormat` is nil, such as `yuv422p10le`.
     public var nativeFormatName: String?
-    /// Bits of a sample before conversion, of the source's luma.
+    /// The bits per luma sample before conversion.
     public var bitDepth: Int
     /// The size before scaling.
     public var nativeSize: VideoSize
-    /// What of the input does not reach the pictures: interlacing.
+    /// The differences between the input and its pictures, such as deinterlacing or another speed.
     public var changes: [EffectiveEntry] = []
-    /// What was decided where the input leaves a choice, one line each.
+    /// The decisions that were made because the input leaves a choice, one line each.
     public var notices: [String] = []
-    /// How players are to turn or mirror the pictures, which come as they are stored: as `SinkOptions` has it.
+    /// The matrix by which players rotate or mirror the pictures, which are delivered as stored; see
+    /// `SinkOptions.displayMatrix`.
     public var displayMatrix: [Int32] = []
-    /// There is sound beside the pictures, read or not.
+    /// Whether the input has sound, whether or not it is read.
     public var hasSound = false
-    /// What the file says of itself; the chapters' times are those of the pictures.
+    /// The file's metadata. The times of chapters are on the pictures' timeline.
     public var metadata = MediaMetadata()
-    /// A time code that does not go for the pictures as they are read.
+    /// The removal of a time code that is wrong for the pictures as they are read; nil if there was none.
     var leftOutTimeCode: EffectiveEntry?
-    /// The streams of the file that are neither the pictures nor sound that is read.
+    /// The streams of the file other than the pictures and the sound that is read.
     public var unreadStreams: [UnreadStream] = []
-    /// For people: `Y4M, i420`, `mp4, h264`, `test pattern`.
+    /// A description for people, such as `Y4M, i420`, `mp4, h264` or `test pattern`.
     public var kind: String
 
+    /// Creates a description. `bitDepth` is that of `nativeFormat`, or 8, and `nativeSize` is `size` by default.
     public init(
         size: VideoSize, frameRate: Rational, color: ColorDescription = .unspecified,
         sampleAspectRatio: Rational? = nil, frameCount: Int? = nil, durationSeconds: Double? = nil,
@@ -68,10 +74,10 @@ public struct SourceInfo: Sendable, Hashable {
 }
 
 extension SourceInfo {
-    /// What the input is, for the message that it does not say its frame rate.
+    /// The kind of the input for the message that it has no frame rate.
     package var kindWithoutRate: String { isImages ? "images" : "raw frames" }
 
-    /// Players are to turn the pictures by 90° or 270°.
+    /// Whether players rotate the pictures by 90° or 270°.
     public var isTurnedOnItsSide: Bool { Self.turnsSides(displayMatrix) }
 
     static func turnsSides(_ matrix: [Int32]) -> Bool {
@@ -80,119 +86,139 @@ extension SourceInfo {
     }
 }
 
-/// Pictures in presentation order, one at a time.
+/// A source of pictures in presentation order, one at a time.
 ///
-/// One thread reads; `cancel` may be called from any other. Reading blocks on the file or pipe.
+/// One thread reads; any other thread may call `cancel`. Reading blocks on the file or pipe.
 public protocol FrameSource: AnyObject, Sendable {
+    /// The description of the pictures.
     var info: SourceInfo { get }
 
     /// Writes the next picture into `planes`, converted to their format, and returns its time; nil at the end.
     /// `planes.size` must be `info.size`. Only the visible part is written.
-    /// Throws a `DescribedError`: `usage` for planes of another size, and no picture is lost then; `badInput` where the data ends or breaks inside a picture, after all whole pictures
-    /// were given; `interrupted` after `cancel`.
+    /// - Throws: `DescribedError`: `usage` for planes of another size, without losing a picture; `badInput` if the data
+    ///   ends or is broken inside a picture, after all complete pictures were delivered; `interrupted` after `cancel`.
     func readFrame(into planes: PixelPlanes) throws -> FrameTiming?
 
-    /// HDR10+ metadata of the picture that `readFrame` gave last, as `FrameOptions.dynamicHDR` has it; empty for none.
+    /// The HDR10+ metadata of the picture that `readFrame` delivered last, in the form of `FrameOptions.dynamicHDR`;
+    /// empty if there is none.
     var dynamicHDR: [UInt8] { get }
 
-    /// Pictures that could not be decoded since the input, or what is read of it, begins between key frames; as far as it
-    /// is known yet.
+    /// The number of pictures so far that could not be decoded, because the input, or the part of it that is read,
+    /// begins between key frames.
     var picturesLeftOut: Int { get }
 
-    /// Pictures of a camera that did not come to be read: late, damaged, or left out by its driver.
+    /// The number of camera pictures that were not delivered: late, damaged, or dropped by its driver.
     var picturesLost: Int { get }
 
-    /// What of the pictures read so far was changed, and not foreseen in `info`: their size.
+    /// The changes to the pictures read so far that are not in `info`, such as a change of size.
     var lateChanges: [EffectiveEntry] { get }
 
-    /// The sound beside the pictures, where `SourceOptions.readsSound` asked for it and there is some; of several streams the
-    /// best.
+    /// The sound of the input, if `SourceOptions.readsSound` is set and there is sound; the best stream if there are
+    /// several.
     var sound: SourceSound? { get }
 
-    /// The packets of sound that lie between the pictures read so far, each given once. Those of other streams are left out.
+    /// Returns the packets of `sound` between the pictures read so far, each once. The packets of other streams are
+    /// discarded.
     func takeSound() -> [TrackPacket]
 
-    /// Reads on, no picture any more, until the sound reaches a time (of the pictures; nil: the end), and gives its packets.
+    /// Reads on without pictures until the sound reaches a time of the pictures (nil: the end), and returns the packets
+    /// of `sound`. Blocks.
     func readSound(until end: MediaTime?) throws -> [TrackPacket]
 
-    /// Every stream of sound, in the file's order; `sound` is one of them.
+    /// All sound streams that are read, in the file's order. `sound` is one of them.
     var sounds: [SourceSound] { get }
 
-    /// The packets of each of `sounds` that lie between the pictures read so far, each given once.
+    /// Returns the packets of each of `sounds` between the pictures read so far, each once.
     func takeSounds() -> [[TrackPacket]]
 
-    /// The same as `readSound`, of each of `sounds`.
+    /// Reads on without pictures until the sound reaches a time of the pictures (nil: the end), and returns the packets
+    /// of each of `sounds`. Blocks.
     func readSounds(until end: MediaTime?) throws -> [[TrackPacket]]
 
-    /// Makes a running or later `readFrame` throw `interrupted` soon.
+    /// Makes a running or later `readFrame` throw `interrupted` soon. Any thread may call this.
     func cancel()
 
-    /// Frees the file and decoders. Idempotent; reading afterwards gives nil.
+    /// Frees the file and decoders. Idempotent. Later reads return nil.
     func close()
 }
 
 extension FrameSource {
+    /// The default: no metadata.
     public var dynamicHDR: [UInt8] { [] }
+    /// The default: 0.
     public var picturesLeftOut: Int { 0 }
+    /// The default: 0.
     public var picturesLost: Int { 0 }
+    /// The default: no changes.
     public var lateChanges: [EffectiveEntry] { [] }
+    /// The default: no sound.
     public var sound: SourceSound? { nil }
+    /// The default: no packets.
     public func takeSound() -> [TrackPacket] { [] }
+    /// The default: no packets.
     public func readSound(until end: MediaTime?) throws -> [TrackPacket] { [] }
+    /// The default: `sound`, if there is one.
     public var sounds: [SourceSound] { sound.map { [$0] } ?? [] }
+    /// The default: the packets of `takeSound`.
     public func takeSounds() -> [[TrackPacket]] { sound == nil ? [] : [takeSound()] }
+    /// The default: the packets of `readSound`.
     public func readSounds(until end: MediaTime?) throws -> [[TrackPacket]] { sound == nil ? [] : [try readSound(until: end)] }
 }
 
-/// The sound of a source, as its file holds it.
+/// A sound stream of a source, as it is in the file.
 public struct SourceSound: Sendable {
+    /// The track of the sound.
     public let track: MediaTrack
-    /// The time of the track's clock that is zero of the pictures'.
+    /// The time of the track that corresponds to zero of the pictures.
     public let origin: MediaTime
-    /// What is heard before the origin is not wanted. Otherwise nothing is heard before, but an encoder's delay may be stored.
+    /// Whether sound before the origin must be dropped. If false, no sound is heard before the origin, but an encoder's
+    /// delay may be stored.
     public let cutsStart: Bool
-    /// The index of the stream in its file; nil of other sources.
+    /// The index of the stream in its file; nil for other sources.
     public let stream: Int?
 
+    /// Creates the description of a sound stream.
     public init(track: MediaTrack, origin: MediaTime, cutsStart: Bool, stream: Int? = nil) {
         (self.track, self.origin, self.cutsStart, self.stream) = (track, origin, cutsStart, stream)
     }
 
-    /// Whether sound that begins at a time is cut at the origin: what an encoder puts before the first sample is shorter.
+    /// Whether sound that begins at `time` is cut at the origin. An encoder's delay before the first sample is shorter.
     static func isCut(before origin: MediaTime, at time: MediaTime) -> Bool { (origin - time).seconds > 0.1 }
 }
 
-/// How an input is to be read.
+/// The settings for reading an input.
 public struct SourceOptions: Sendable, Hashable {
-    /// Size of raw pictures, which carry none.
+    /// The size of raw pictures, whose file does not state it.
     public var inputSize: VideoSize?
-    /// Layout of raw pictures; with `inputSize` alone it is I420.
+    /// The layout of raw pictures. If only `inputSize` is set, it follows from the name's extension, or is I420.
     public var inputFormat: PixelFormat?
-    /// Replaces the input's frame rate: picture n is then shown at n / rate.
+    /// The frame rate that replaces the input's: picture n is shown at n / rate. nil keeps the input's times.
     public var frameRate: Rational?
-    /// Seconds of the input to skip, from where the first of its pictures and sound begins.
+    /// The part of the input to skip, in seconds from the start of its first pictures or sound.
     public var start: Double?
-    /// Seconds to read, from `start`.
+    /// The duration to read from `start`, in seconds; nil reads to the end.
     public var duration: Double?
-    /// Pictures to read at most.
+    /// The maximum number of pictures to read; nil is no limit.
     public var frameLimit: Int?
-    /// Size to deliver; nil: the input's own.
+    /// The size to deliver; nil: the input's size.
     public var outputSize: VideoSize?
-    /// `outputSize` is the size in which players show the pictures: where they are to turn them on their side, pictures are
-    /// delivered with its sides exchanged.
+    /// Whether `outputSize` is the size in which players show the pictures. If players rotate the pictures by 90° or
+    /// 270°, pictures are delivered with width and height exchanged.
     public var outputSizeIsAsShown = false
+    /// How pictures are fitted into `outputSize` if its aspect ratio differs.
     public var fit = FrameFit.letterbox
-    /// What RGB becomes: of this range and matrix; where they are not said limited, and BT.709 from 720 rows on, BT.601 below.
-    /// `SourceInfo.color` says what it has become.
+    /// The range and matrix to which RGB is converted. By default the range is limited, and the matrix is BT.709 from
+    /// 720 rows on and BT.601 below. `SourceInfo.color` contains the result.
     public var colorOfRGB = ColorDescription.unspecified
-    /// Keeps the packets of the streams of sound: take them after each picture.
+    /// Whether to keep the packets of the sound streams. They must then be taken after each picture.
     public var readsSound = false
 
+    /// Creates the default options.
     public init() {}
 }
 
 extension Rational {
-    /// The number of the first picture at or after `seconds` of this frame rate. A hair before counts as at: 0.28 s is
-    /// picture 7 of 25 frames/s, whatever the product of the two rounds to.
+    /// Returns the index of the first picture at or after `seconds` at this frame rate. A tiny distance before counts
+    /// as at: 0.28 s is picture 7 at 25 frames/s, however the product is rounded.
     func firstFrame(from seconds: Double) -> Int { max(0, Int(clamping: (seconds * value - 1e-6).rounded(.up))) }
 }

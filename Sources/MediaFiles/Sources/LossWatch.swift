@@ -4,19 +4,20 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// Follows an input's stream beside its decoder, which conceals pictures that are missing between two packets and says nothing.
+/// Detects pictures that are missing between two packets. The decoder of the input conceals them without reporting
+/// them.
 struct LossWatch {
     private var follower: any StreamFollower
     private let codec: VideoCodec
-    /// nil for a byte stream.
+    /// The size of the length prefix; nil for a byte stream.
     private var lengthSize: LengthSize?
-    /// A stream may begin in the middle of a picture.
+    /// Whether a picture was complete. A stream may begin in the middle of a picture.
     private var hasBegun = false
-    /// Pictures that follow a key picture and refer to what was before it, where decoding begins: decoders leave them out
-    /// without a word.
+    /// The number of pictures that follow the first key picture in the stream but refer to pictures before it. Decoders
+    /// drop them without reporting it.
     private var undecodable = 0
 
-    /// nil for other codecs than H.264 and HEVC.
+    /// Returns nil for codecs other than H.264 and HEVC.
     init?(_ parameters: AVCodecParameters) {
         guard let codec = unsafe VideoCodec(libavcodecID: parameters.codec_id) else { return nil }
         self.codec = codec
@@ -25,7 +26,7 @@ struct LossWatch {
             case .h264: H264Follower()
             case .hevc: HEVCFollower()
             }
-        // SAFETY: the record, or the parameter sets, have so many bytes.
+        // SAFETY: the parameters own `extradata_size` bytes.
         let extradata = unsafe UnsafeBufferPointer(start: parameters.extradata, count: Int(parameters.extradata_size))
         begin(with: unsafe Array(extradata))
     }
@@ -39,18 +40,18 @@ struct LossWatch {
         }
     }
 
-    /// What was lost before a packet, or of it; nil where nothing is, or nothing is known of it.
+    /// Returns what is missing before a packet or in it; nil if nothing is missing, or nothing is known.
     mutating func loss(in packet: UnsafePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) -> String? {
         var size = 0
         if let sets = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_NEW_EXTRADATA, &size) {
-            // SAFETY: side data of so many bytes.
+            // SAFETY: the side data have `size` bytes.
             begin(with: unsafe Array(UnsafeBufferPointer(start: sets, count: size)))
         }
-        // SAFETY: a packet has so many bytes.
+        // SAFETY: the packet's data have `size` bytes.
         let bytes = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         var units = StartCodes.units(in: bytes)
         if let lengthSize {
-            // What is not framed so is the decoder's to judge.
+            // If the framing is invalid, the decoder judges the packet.
             guard let found = try? LengthPrefixed.units(in: bytes.span, lengthSize: lengthSize) else { return nil }
             units = found
         }
@@ -64,7 +65,7 @@ struct LossWatch {
             case nil:
                 hasBegun = true
                 switch codec {
-                // libavcodec gives none that is shown before the first key picture.
+                // libavcodec does not output pictures that are shown before the first key picture.
                 case .h264: if picture.isLeading, !picture.isSecondField { undecodable += 1 }
                 case .hevc: break
                 }
@@ -75,7 +76,7 @@ struct LossWatch {
                 case .h264: break
                 case .hevc: if hasBegun { undecodable += 1 }
                 }
-            // Decoders tell of those.
+            // Decoders report these.
             case .noParameterSets: break
             }
         }
@@ -93,7 +94,8 @@ struct LossWatch {
         return loss
     }
 
-    /// How many pictures since the last call cannot be decoded, for they lead the first.
+    /// Returns the number of pictures since the last call that cannot be decoded because they lead the first key
+    /// picture.
     mutating func takeUndecodable() -> Int {
         defer { undecodable = 0 }
         return undecodable

@@ -1,14 +1,14 @@
 import VideoBase
 
-/// Opens inputs by name.
+/// Opens inputs by their names.
 public enum MediaInput {
     /// Opens a file, `-` (standard input) or `testsrc:WxH@FPS:FRAMES`.
     ///
-    /// Progressive Y4M of the commonest layouts (known by its first bytes), raw pictures (`options.inputSize` given) and the test pattern are read by
-    /// vaenc's own code; anything else through libavformat and libavcodec, which are loaded then. Scaling, and formats
-    /// that are not 4:2:0 of 8 bits, load libswscale.
-    /// - Throws: `DescribedError`: `noInput` for no such file, `noPermission`, `badInput` for what is not a video,
-    ///   `usage` for a test pattern's or option's wrong spelling, `unavailable` without the libraries.
+    /// vaenc's own code reads progressive Y4M in the most common layouts (detected by its first bytes), raw pictures
+    /// (if `options.inputSize` is set) and the test pattern. libavformat and libavcodec, which are loaded for this,
+    /// read anything else. Scaling, and formats other than 8-bit 4:2:0, load libswscale.
+    /// - Throws: `DescribedError`: `noInput` if there is no such file, `noPermission`, `badInput` if it is not a video,
+    ///   `usage` for invalid options or an invalid test pattern, `unavailable` if the libraries are missing.
     public static func open(_ input: String, options: SourceOptions = SourceOptions()) throws -> any FrameSource {
         try check(options)
         if input.hasPrefix("testsrc:") { return try TestPattern(input, options: options) }
@@ -75,13 +75,14 @@ public enum MediaInput {
         }
     }
 
-    /// Extensions of files that hold coded pictures, or say their layout, beside those that vaenc writes.
+    /// Extensions of files with coded pictures or with a stated layout, in addition to those that vaenc writes.
     private static let codedExtensions: Set<String> = [
         "y4m", "webm", "avi", "mpg", "mpeg", "m2v", "vob", "ogv", "ogg", "wmv", "asf", "mxf", "3gp", "3g2", "f4v", "dv", "ivf", "obu", "gif",
         "png", "jpg", "jpeg", "mjpeg", "webp", "nut", "mj2", "m4s", "266", "vvc", "av1", "part",
     ]
 
-    /// Whether an input's name lets it hold raw pictures: standard input, and all but the extensions of files that say what they hold.
+    /// Whether an input may contain raw pictures according to its name: standard input, and names without an extension
+    /// that determines the content.
     package static func mayBeRaw(_ name: String) -> Bool {
         guard let ending = fileExtension(name) else { return true }
         return !codedExtensions.contains(ending) && (rawFormat(name) != nil || (try? MediaOutput.format(of: name)) == nil)
@@ -92,7 +93,7 @@ public enum MediaInput {
         return file.lastIndex(of: ".").map { file[file.index(after: $0)...].lowercased() }
     }
 
-    /// The layout that a file name's extension says; nil for others.
+    /// Returns the layout that a file name's extension determines; nil for other extensions.
     private static func rawFormat(_ name: String) -> PixelFormat? {
         guard let ending = fileExtension(name) else { return nil }
         if ending == "yuv" || ending == "raw" { return .i420 }

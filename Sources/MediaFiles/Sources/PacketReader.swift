@@ -2,30 +2,32 @@ import CLibAV
 import LibAV
 package import VideoBase
 
-/// The packets of a container's video stream, as libavformat gives them, undecoded. One thread reads; `cancel` may come
-/// from any other.
+/// Reads the packets of a container's video stream through libavformat, without decoding them. One thread reads; any
+/// other thread may call `cancel`.
 package final class PacketReader: Sendable {
-    /// What the container says of the stream.
+    /// The container's description of the stream.
     package struct Info: Sendable {
-        /// nil for what is neither H.264 nor HEVC.
+        /// The codec; nil if it is neither H.264 nor HEVC.
         package var codec: VideoCodec?
-        /// libavcodec's name.
+        /// libavcodec's name of the codec.
         package var codecName: String
-        /// avcC, hvcC, or parameter sets behind start codes; empty for none.
+        /// The avcC or hvcC record, or parameter sets with start codes; empty if there are none.
         package var headers: [UInt8]
         /// libavformat's name of the format.
         package var container: String
-        /// Of streams that are left.
+        /// A notice about video streams that are not read; nil if there are none.
         package var notice: String?
     }
 
+    /// The container's description of the stream.
     package let info: Info
-    /// What to do where the input cannot be read because it is a pipe; nil: it is none.
+    /// The remedy if the input cannot be read because it is a pipe; nil if it is not a pipe.
     let pipeRemedy: String?
     private let reader: ByteReader
     private let demuxer: Guarded<Demuxer>
     private let timeBase: Rational
 
+    /// Opens the input.
     /// - Throws: `DescribedError`, as `MediaInput.open`.
     package convenience init(_ input: String) throws { try self.init(try ByteReader(path: input)) }
 
@@ -35,7 +37,7 @@ package final class PacketReader: Sendable {
         pipeRemedy = demuxer.pipeRemedy
         let parameters = unsafe demuxer.parameters.pointee
         let codec = unsafe VideoCodec(libavcodecID: parameters.codec_id)
-        // SAFETY: the name is static; the headers are the demuxer's, and copied.
+        // SAFETY: the name is static. The headers belong to the demuxer, and are copied.
         info = unsafe Info(
             codec: codec, codecName: String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!),
             headers: Array(UnsafeBufferPointer(start: parameters.extradata, count: Int(max(parameters.extradata_size, 0)))),
@@ -44,20 +46,20 @@ package final class PacketReader: Sendable {
         self.demuxer = Guarded(demuxer)
     }
 
-    /// What is reported of times that jump, as far as they were read; nil where none do.
+    /// The report about discontinuous times that were read so far; nil if there are none.
     var timesEntry: EffectiveEntry? { demuxer.withLock { $0.timesEntry } }
 
-    /// Makes a running or later `next` throw `interrupted`.
+    /// Makes a running or later `next` throw `interrupted`. Any thread may call this.
     package func cancel() { reader.cancel() }
 
-    /// Where the file breaks off or is damaged.
+    /// The error for a file that is truncated or damaged.
     package struct Break: Error {
-        /// In a few words.
+        /// A short description of the fault.
         package var words: String
     }
 
-    /// The next packet, in coding order; nil at the end. Blocks on the file.
-    /// - Throws: `Break`.
+    /// Returns the next packet in coding order; nil at the end. Blocks on the file.
+    /// - Throws: `Break`; the errors of reading the file.
     package func next() throws -> TrackPacket? {
         try demuxer.withLock { demuxer -> TrackPacket? in
             let av = unsafe demuxer.av

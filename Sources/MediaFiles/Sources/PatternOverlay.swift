@@ -1,12 +1,12 @@
 import Glibc
 import VideoBase
 
-/// What the test pattern draws over its bands: a turning hand and the number of the picture.
-// SAFETY: the planes are NV12 and lent for one picture; `fill` cuts every rectangle to the picture.
+/// Draws the foreground of the test pattern: a rotating hand and the number of the picture.
+// SAFETY: the planes are NV12 and valid while one picture is drawn. `fill` clips every rectangle to the picture.
 @safe struct PatternOverlay {
     private let planes: PixelPlanes
     private let size: VideoSize
-    /// The side of a digit's dot.
+    /// The side of a digit's dot, in samples.
     private let dot: Int
 
     init(planes: PixelPlanes) {
@@ -15,7 +15,7 @@ import VideoBase
         dot = max(1, min(size.height / 90, size.width / 60)) * 2
     }
 
-    /// Fills a rectangle, cut to the picture, with a grey.
+    /// Fills a rectangle, clipped to the picture, with a grey.
     private func fill(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ luma: UInt8) {
         let left = max(0, x), right = min(size.width, x + width)
         let top = max(0, y), bottom = min(size.height, y + height)
@@ -31,7 +31,7 @@ import VideoBase
         }
     }
 
-    /// A hand that turns once in 64 pictures about the middle, of small squares.
+    /// Draws a hand of small squares that rotates around the centre once in 64 pictures.
     func drawHand(_ index: Int) {
         let radius = min(size.width, size.height) / 4
         let angle = Double(index % 64) / 64 * 2 * Double.pi
@@ -44,9 +44,9 @@ import VideoBase
         }
     }
 
-    /// The number, in digits of 3 by 5 dots on black, at the top left.
+    /// Draws the number at the top left, in digits of 3 by 5 dots on black.
     func drawNumber(_ index: Int) {
-        // Rows of three bits, top first.
+        // Rows of three bits, from the top.
         let digits: [[UInt8]] = [
             [7, 5, 5, 5, 7], [2, 6, 2, 2, 7], [7, 1, 7, 4, 7], [7, 1, 7, 1, 7], [5, 5, 7, 1, 1], [7, 4, 7, 1, 7],
             [7, 4, 7, 5, 7], [7, 1, 2, 2, 2], [7, 5, 7, 5, 7], [7, 5, 7, 1, 7],

@@ -1,14 +1,14 @@
-/// A square of NV12 that continues at its edges; the test pattern's bands are paved with it.
+/// A square of NV12 that continues seamlessly at its edges. The bands of the test pattern consist of it.
 struct PatternTile: Sendable {
     static let side = 512
 
     private var luma: [UInt8]
     private var chroma: [UInt8]
 
-    /// Bars, gradient, texture; made once.
+    /// The tiles of the bars, the gradient and the texture, created once.
     static let all = [PatternTile(bars), PatternTile(gradient), PatternTile(texture)]
 
-    /// Fills a tile with `sample(x, y)`, chroma from the samples at even places.
+    /// Fills a tile with `sample(x, y)`. Chroma comes from the samples at even coordinates.
     private init(_ sample: (Int, Int) -> (y: UInt8, u: UInt8, v: UInt8)) {
         let side = Self.side
         luma = [UInt8](repeating: 0, count: side * side)
@@ -25,7 +25,7 @@ struct PatternTile: Sendable {
         }
     }
 
-    /// The eight bars of 75 % amplitude, BT.709 limited range, with a fine grid at their feet.
+    /// The eight colour bars of 75 % amplitude in BT.709 limited range, with a fine grid at the bottom.
     private static func bars(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         let colors: [(UInt8, UInt8, UInt8)] = [
             (180, 128, 128), (168, 44, 136), (145, 147, 44), (133, 63, 52), (63, 193, 204), (51, 109, 212),
@@ -37,7 +37,7 @@ struct PatternTile: Sendable {
         return (line ? 235 - color.0 / 2 : color.0, color.1, color.2)
     }
 
-    /// A smooth two-dimensional wave of all colours.
+    /// A smooth two-dimensional wave in all colours.
     private static func gradient(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         func triangle(_ value: Int) -> Int { let v = value & 511; return v < 256 ? v : 511 - v }
         return (
@@ -46,7 +46,7 @@ struct PatternTile: Sendable {
         )
     }
 
-    /// Noise smoothed at three scales: what grass or gravel looks like to an encoder.
+    /// Noise, smoothed at three scales. For an encoder it resembles grass or gravel.
     private static func texture(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         func noise(_ x: Int, _ y: Int, _ seed: UInt32) -> Int {
             var hash =
@@ -58,7 +58,7 @@ struct PatternTile: Sendable {
             hash ^= hash >> 15
             return Int(hash & 255)
         }
-        /// Bilinear between the corners of cells of `cell` samples.
+        /// Returns the bilinear interpolation between the corners of cells of `cell` samples.
         func smooth(_ cell: Int, _ seed: UInt32) -> Int {
             let cells = side / cell
             let (left, top, fx, fy) = (x / cell, y / cell, x % cell, y % cell)
@@ -72,13 +72,13 @@ struct PatternTile: Sendable {
         return (UInt8(24 + luma * 3 / 4), UInt8(108 + coarse / 8), UInt8(112 + smooth(64, 4) / 8))
     }
 
-    /// Copies `count` samples of a row, moved by `offset`.
-    // SAFETY: the destination holds `count` bytes; sources are slices of the arrays.
+    /// Copies `count` samples of a row, shifted by `offset`.
+    // SAFETY: the destination has `count` bytes. The sources are slices of the arrays.
     func copyLuma(row: Int, offset: Int, to destination: UnsafeMutableRawPointer, count: Int) {
         unsafe copy(luma, row: row, offset: offset, to: destination, count: count)
     }
 
-    /// As above for a row of pairs; `offset` in luma samples, even, `count` in bytes.
+    /// Copies `count` bytes of a row of chroma pairs, shifted by `offset`, which is an even number of luma samples.
     func copyChroma(row: Int, offset: Int, to destination: UnsafeMutableRawPointer, count: Int) {
         unsafe copy(chroma, row: row, offset: offset, to: destination, count: count)
     }

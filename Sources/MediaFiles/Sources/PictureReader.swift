@@ -1,10 +1,11 @@
 import Glibc
 import VideoBase
 
-/// Reads uncompressed pictures of one format and size, straight into the memory that they are for.
+/// Reads uncompressed pictures of one format and size directly into their destination.
 ///
-/// Rows of a picture go from the page cache or pipe to the encoder's surface with one readv(2), whatever the pitch.
-/// I420 to NV12 reads luma so, and the chroma planes into a buffer that stays in the cache and is interleaved from there.
+/// One readv(2) moves the rows of a picture from the page cache or pipe to the encoder's surface, for any pitch. From
+/// I420 to NV12, luma is read directly. The chroma planes are read into a buffer that stays in the cache, and are
+/// interleaved from there.
 final class PictureReader {
     private let format: PixelFormat
     private let size: VideoSize
@@ -21,7 +22,8 @@ final class PictureReader {
         frameBytes = format.frameBytes(size)
     }
 
-    /// Reads one picture; the number of bytes that were there (0 at the end, less than `frameBytes` if it is cut).
+    /// Reads one picture. Returns the number of bytes read: 0 at the end, and less than `frameBytes` if the picture is
+    /// truncated.
     func read(from reader: ByteReader, into planes: PixelPlanes) throws -> Int {
         let target = unsafe (planes.format, planes.size)
         if target.1 == size, shaper.outputSize == size {
@@ -39,7 +41,7 @@ final class PictureReader {
         }
     }
 
-    // SAFETY: every vector is a row (or rows without padding) of a plane that the caller lent for this call.
+    // SAFETY: every vector is a row (or rows without padding) of a plane that the caller provides for this call.
     private func appendRows(_ vectors: inout [iovec], _ planes: PixelPlanes, plane: Int) {
         let rowBytes = format.rowBytes(plane: plane, width: size.width)
         let rows = format.rows(plane: plane, height: size.height)
@@ -66,7 +68,7 @@ final class PictureReader {
             try chroma.makeRoom(for: planeBytes * 2, "for a picture of \(size)")
             chroma.append(contentsOf: repeatElement(0, count: planeBytes * 2))
         }
-        // SAFETY: `chroma` holds two planes; NV12's second plane has `rows` rows of 2·width bytes.
+        // SAFETY: `chroma` has two planes. NV12's second plane has `rows` rows of 2·width bytes.
         return unsafe try chroma.withUnsafeMutableBytes { buffer in
             let base = buffer.baseAddress!
             var vectors: [iovec] = unsafe []

@@ -1,12 +1,12 @@
 import Synchronization
 import VideoBase
 
-/// Uncompressed pictures one after the other: raw files, and Y4M, where each has a line before it.
+/// A source of consecutive uncompressed pictures: raw files, and Y4M, in which a line precedes each picture.
 final class RawSource: FrameSource {
     let info: SourceInfo
 
     private let reader: ByteReader
-    /// Bytes before the first picture.
+    /// The number of bytes before the first picture.
     private let headerBytes: Int
     private let isY4M: Bool
     private let frameLimit: Int?
@@ -14,13 +14,13 @@ final class RawSource: FrameSource {
 
     private struct State {
         var pictures: PictureReader
-        /// The number of the next picture, from the first one that is delivered.
+        /// The index of the next picture, counted from the first one that is delivered.
         var index = 0
         var isClosed = false
     }
 
-    /// Raw pictures of `size`; the reader stands at the first.
-    /// - Throws: `badInput` where a file's size is no multiple of the picture's.
+    /// Creates a source of raw pictures of `size`. The reader must be at the first picture.
+    /// - Throws: `badInput` if a file's size is not a multiple of the picture's size.
     static func raw(_ reader: ByteReader, format: PixelFormat, size: VideoSize, options: SourceOptions) throws
         -> RawSource
     {
@@ -41,7 +41,8 @@ final class RawSource: FrameSource {
             aspect: nil, kind: "raw \(format.rawValue)", isY4M: false, options: options)
     }
 
-    /// - Parameter ownRate: nil where the input does not say it.
+    /// Creates a source; the reader must be at the first picture, or for Y4M at the line before it.
+    /// - Parameter ownRate: The input's frame rate; nil if the input does not state it.
     init(
         _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate ownRate: Rational?, color: ColorDescription,
         aspect: Rational?, kind: String, isY4M: Bool, options: SourceOptions
@@ -65,7 +66,8 @@ final class RawSource: FrameSource {
         if let length = reader.length {
             let each = pictures.frameBytes + (isY4M ? Y4MHeader.frameLine.count : 0)
             let bytes = length - reader.position
-            // A header can promise pictures of a gigabyte: no memory is taken for what is not there.
+            // A header can announce pictures of a gigabyte: no memory is allocated for pictures that the file does not
+            // have.
             if isY4M, bytes > Y4MHeader.frameLine.count, bytes < each {
                 throw Self.cut(reader.name, 0, bytes - Y4MHeader.frameLine.count, pictures.frameBytes)
             }
@@ -83,7 +85,7 @@ final class RawSource: FrameSource {
     }
 
     func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
-        // Before a picture is read, which would be lost.
+        // This check comes first, because a picture that was read would be lost.
         unsafe try planes.check(forPicturesOf: info.size)
         return try state.withLock { state -> FrameTiming? in
             if state.isClosed || state.index >= frameLimit ?? .max { return nil }
@@ -114,7 +116,7 @@ final class RawSource: FrameSource {
             remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with `frameLimit` \(index)" : ""))
     }
 
-    /// Reads the line before a picture; false at the end of the stream.
+    /// Reads the line before a picture. Returns false at the end of the stream.
     private func readFrameLine(_ index: Int) throws -> Bool {
         let expected = Y4MHeader.frameLine
         let line = try reader.read(expected.count)
@@ -125,7 +127,7 @@ final class RawSource: FrameSource {
                 .badInput, "\(reader.name) is broken (no FRAME line before picture \(index))",
                 remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
         }
-        // Parameters of the picture: none that matters here.
+        // The parameters of the picture are skipped; none of them is needed.
         for _ in 0..<Y4MHeader.longestLine {
             let byte = try reader.read(1)
             if byte == [UInt8(ascii: "\n")] { return true }

@@ -1,8 +1,8 @@
 public import VideoBase
 
 extension EncoderConfiguration {
-    /// Creates the configuration that `vaenc encode` has without options: the size, rate, depth, colour and HDR metadata of the
-    /// source, and the encoder's default quality in place of a bit rate.
+    /// Creates the configuration of `vaenc encode` without options: the source's size, rate, depth, colour and HDR
+    /// metadata, and the encoder's default quality instead of a bit rate.
     public init(encoding info: SourceInfo) {
         self.init(size: info.size)
         frameRate = info.frameRate
@@ -17,8 +17,8 @@ extension EncoderConfiguration {
 }
 
 extension SinkOptions {
-    /// Creates the options that `vaenc encode` has without options, for a source's pictures: their colour, HDR metadata, shape and
-    /// turn, and the source's tags and chapters. Files of a live source survive a kill.
+    /// Creates the output options of `vaenc encode` without options: the source's colour, HDR metadata, sample aspect
+    /// ratio, rotation, tags and chapters. Files of a live source survive a kill.
     public init(writing info: SourceInfo) {
         self.init()
         color = info.color

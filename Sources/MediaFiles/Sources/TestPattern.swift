@@ -1,17 +1,17 @@
 import Synchronization
 import VideoBase
 
-/// A moving, detailed picture that is the same on every machine: scrolling colour bars, a gradient and a texture that
-/// move, a turning hand, and the number of the picture.
+/// A moving, detailed picture that is the same on every machine: scrolling colour bars, a moving gradient and a moving
+/// texture, a rotating hand, and the number of the picture.
 ///
-/// Bands are copied from tiles made once, at an offset that moves: a picture costs about as much as copying it.
+/// Bands are copied from prepared tiles at a moving offset, so a picture costs about as much as a copy.
 final class TestPattern: FrameSource {
     let info: SourceInfo
 
     private let frames: Int
     private let tiles: [PatternTile]
     private let size: VideoSize
-    /// Samples have ten bits that all mean something.
+    /// Whether samples have ten significant bits.
     private let isDeep: Bool
     private let state: Guarded<State>
     private let cancelled = Atomic(false)
@@ -23,8 +23,9 @@ final class TestPattern: FrameSource {
         var deep: SystemPixelBuffer?
     }
 
-    /// From `testsrc:WxH@FPS:FRAMES`; the rate (30) and the frames (300) may be left out.
-    /// - Throws: `usage` that says how it is spelled.
+    /// Creates the pattern of `testsrc:WxH@FPS:FRAMES`. The rate (default 30) and the number of frames (default 300)
+    /// are optional.
+    /// - Throws: `usage` with the correct spelling.
     convenience init(_ text: String, options: SourceOptions) throws {
         let wrong = VaencError(
             .usage, "“\(text)” is no test pattern",
@@ -57,8 +58,9 @@ final class TestPattern: FrameSource {
         isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
         let first = rate.firstFrame(from: options.start ?? 0)
         var last = frames
-        if let seconds = options.duration { last = min(last, first + rate.firstFrame(from: seconds)) }
-        if let limit = options.frameLimit { last = min(last, first + limit) }
+        for limit in [options.duration.map(rate.firstFrame), options.frameLimit] {
+            if let limit, limit < last - first { last = first + limit }
+        }
         self.frames = last
         let color = ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: false)
         let shaper = FrameShaper(
@@ -111,7 +113,8 @@ final class TestPattern: FrameSource {
     func cancel() { cancelled.store(true, ordering: .relaxed) }
     func close() { state.withLock { $0.index = frames } }
 
-    // SAFETY: `planes` is NV12 of `size`; every row is written from 0 to its width, and overlays are cut to the picture.
+    // SAFETY: `planes` is NV12 of `size`. Every row is written from 0 to its width, and overlays are clipped to the
+    // picture.
     private func draw(_ index: Int, into planes: PixelPlanes) {
         let width = size.width
         let luma = unsafe (base: planes.base(0), pitch: planes.pitch(0))
@@ -130,7 +133,7 @@ final class TestPattern: FrameSource {
         overlay.drawNumber(index)
     }
 
-    /// Four steps from column to column where 8 bits have one: the two bits that a conversion to 8 loses.
+    /// Adds a four-step pattern along each row in the two lowest bits, which a conversion to 8 bits loses.
     // SAFETY: `planes` is P010 of `size`.
     private func addFineSteps(_ planes: PixelPlanes) {
         for y in 0..<size.height {
@@ -139,7 +142,7 @@ final class TestPattern: FrameSource {
         }
     }
 
-    /// Which row of which tile is shown in row `y`, and how far it has moved. Offsets are even.
+    /// Returns the tile and its row that are shown in row `y`, and the tile's shift. Shifts are even.
     private func place(_ y: Int, _ index: Int) -> (PatternTile, row: Int, offset: Int) {
         let side = PatternTile.side
         let third = (size.height / 3) & ~1

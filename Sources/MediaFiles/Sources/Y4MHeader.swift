@@ -4,18 +4,18 @@ import VideoBase
 struct Y4MHeader {
     static let magic = Array("YUV4MPEG2".utf8)
     static let frameLine = Array("FRAME\n".utf8)
-    /// Longer lines are taken as not being Y4M.
+    /// The maximum length of a line in bytes. A file with a longer line is rejected.
     static let longestLine = 4096
 
     var size = VideoSize(width: 0, height: 0)
     var rate = Rational(25, 1)
     var aspect: Rational?
-    /// nil for samples that libavformat's demuxer takes alone.
+    /// The layout; nil for samples that only libavformat's demuxer can read.
     var format: PixelFormat? = .i420
     var isInterlaced = false
     var color = ColorDescription.unspecified
 
-    /// Reads the line from a stream that stands at its start, without the end of the line.
+    /// Reads the line from a stream that is at its start. Returns it without the line end.
     /// - Throws: `badInput`.
     static func line(_ reader: ByteReader) throws -> [UInt8] {
         var line: [UInt8] = []
@@ -30,7 +30,8 @@ struct Y4MHeader {
         return line
     }
 
-    /// - Throws: `badInput` that says what is wrong with it.
+    /// Parses the line.
+    /// - Throws: `badInput` with the fault.
     init(line: String, name: String) throws {
         func broken(_ what: String) -> VaencError { Self.broken(name, what) }
         let words = line.split(separator: " ")
@@ -92,11 +93,11 @@ struct Y4MHeader {
     private static func ratio(_ text: Substring) -> Rational? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let n = Int32(parts[0]), let d = Int32(parts[1]), n >= 0, d >= 0 else { return nil }
-        // 0:0 is how the format writes “unknown”.
+        // The format writes “unknown” as 0:0.
         return d == 0 ? (n == 0 ? Rational(0, 1) : nil) : Rational(Int(n), Int(d))
     }
 
-    /// Formats of libavformat's demuxer that have no name here.
+    /// Whether libavformat's demuxer reads a sample format that `PixelFormat` does not have.
     private static func isForeign(_ name: Substring) -> Bool {
         if name == "411" { return true }
         let depths = ["9", "10", "12", "14", "16"]

@@ -3,25 +3,24 @@ import Glibc
 import LibAV
 import VideoBase
 
-/// The end of a recording: what was written in fragments, so that it could be killed at any time, becomes an ordinary file.
+/// The end of a recording. The fragmented file, which could be killed at any time, becomes an ordinary file.
 ///
-/// The media are copied once more. Rewriting the index in place would spare that, but a program killed, or a disk full, in
-/// the middle of it would leave a file with two halves of an index; so the fragmented file stays as it is until the other is
-/// whole, and takes its place if that cannot be made.
+/// The media are copied once more. Rewriting the index in place would avoid the copy. But if the program were killed or
+/// the disk became full meanwhile, the file would have an incomplete index. So the fragmented file stays unchanged
+/// until the ordinary file is complete. If the ordinary file cannot be written, the fragmented one gets the final name.
 enum Defragmentation {
-    /// What the fragmented file does not say.
+    /// The information that the fragmented file does not contain.
     struct Content {
         var metadata: MediaMetadata
-        /// The times of the metadata at which the media begin and end.
+        /// The times at which the media begin and end, on the metadata's timeline.
         var origin: MediaTime
         var end: MediaTime
     }
 
-    /// Gives the file its final name, as an ordinary MP4 or MOV where there is room for one.
+    /// Completes the file as an ordinary MP4 or MOV if there is room for one, and gives it its final name.
     ///
-    /// - Parameter amend: is called with the new file before it gets its name.
-    ///
-    /// - Returns: the size of what stands there, in bytes.
+    /// - Parameter amend: Called with the new file before it gets its name.
+    /// - Returns: The size of the final file in bytes.
     static func commit(
         _ fragmented: OutputFile, format: OutputFormat, _ content: Content, amend: (OutputFile) throws -> Void
     ) throws -> Int {
@@ -35,7 +34,7 @@ enum Defragmentation {
             try amend(whole)
             try whole.commit()
         } catch let error as any DescribedError where error.category == .inputOutput {
-            // No room for two: a fragmented file is a file too.
+            // There is no room for two files, so the fragmented file is used.
             whole.cancel()
             try fragmented.commit()
             return fragmented.bytesWritten
@@ -54,7 +53,7 @@ enum Defragmentation {
         var tracks: [(track: MediaTrack, place: Int?)] = []
         for index in 0..<Int(unsafe input.context.pointee.nb_streams) {
             let track = try input.track(index)
-            // A time code's track is written from the metadata.
+            // The muxer writes a time code's track from the metadata.
             let isMedia = track.kind == .video || track.kind == .audio
             let place = isMedia ? muxer.add(track, timescale: Int32(clamping: track.timeBase.denominator)) : nil
             tracks.append((track, place))

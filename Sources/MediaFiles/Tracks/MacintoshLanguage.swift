@@ -1,4 +1,5 @@
-/// Languages as QuickTime files name them: by Macintosh codes, of which libavformat knows these by one ISO 639-2 name each.
+/// The languages of QuickTime files, which use Macintosh codes. libavformat knows each of these languages by one ISO
+/// 639-2 name.
 enum MacintoshLanguage {
     private static let known: Set<String> = Set(
         """
@@ -8,14 +9,14 @@ enum MacintoshLanguage {
         tat uig dzo jav
         """.split(separator: " ").map(String.init))
 
-    /// The same languages by their other names, of which ISO 639-2 has a bibliographic and a terminological one.
+    /// Other ISO 639-2 names of the same languages, bibliographic or terminological.
     private static let others = [
         "deu": "ger", "nld": "dut", "ell": "gre", "isl": "ice", "zho": "chi", "fas": "per", "sqi": "alb", "mkd": "mac", "hye": "arm",
         "kat": "geo", "bod": "tib", "mya": "bur", "msa": "may", "cym": "wel", "eus": "baq", "fre": "fra", "rum": "ron", "cze": "ces",
         "slo": "slk", "swe": "sve",
     ]
 
-    /// libavformat's name of a language; nil where such files have none for it.
+    /// Returns libavformat's name of a language; nil if QuickTime files have no code for it.
     static func name(_ language: String) -> String? {
         let name = others[language] ?? language
         return known.contains(name) ? name : nil

@@ -2,50 +2,60 @@ import CLibAV
 import LibAV
 public import VideoBase
 
-/// What a file says of itself: title, artist and other tags, and chapters.
+/// The metadata of a file: title, artist and other tags, and chapters.
 public struct MediaMetadata: Sendable, Hashable {
+    /// A tag of a file, stream or chapter.
     public struct Tag: Sendable, Hashable {
-        /// libavformat's name: `title`, `artist`, `creation_time`.
+        /// libavformat's name, such as `title`, `artist` or `creation_time`.
         public var key: String
+        /// The text of the tag.
         public var value: String
 
+        /// Creates a tag.
         public init(key: String, value: String) { (self.key, self.value) = (key, value) }
     }
 
+    /// A chapter of a file.
     public struct Chapter: Sendable, Hashable {
+        /// The time at which the chapter begins.
         public var start: MediaTime
-        /// nil: the beginning of the next one, or the end of the media.
+        /// The time at which the chapter ends; nil: the beginning of the next chapter, or the end of the media.
         public var end: MediaTime?
+        /// The tags of the chapter, such as `title`.
         public var tags: [Tag]
 
+        /// Creates a chapter.
         public init(start: MediaTime, end: MediaTime? = nil, tags: [Tag] = []) {
             (self.start, self.end, self.tags) = (start, end, tags)
         }
     }
 
+    /// The tags of the file.
     public var tags: [Tag] = []
-    /// Tags of the stream of pictures: `language`, `title`, `timecode`.
+    /// The tags of the video stream, such as `language`, `title` and `timecode`.
     public var pictureTags: [Tag] = []
-    /// The index of the stream of pictures in the file, and its dispositions.
+    /// The index of the video stream in the file, and its dispositions.
     private var pictureStream = 0
     private var pictureDisposition: Int32 = 0
-    /// In the order of their times, which are those of the pictures.
+    /// The chapters in the order of their times, which are on the pictures' timeline.
     public var chapters: [Chapter] = []
 
+    /// Creates empty metadata.
     public init() {}
 
+    /// Whether there are no tags and no chapters.
     public var isEmpty: Bool { tags.isEmpty && pictureTags.isEmpty && chapters.isEmpty }
 
-    /// The value of a tag of the file.
+    /// Returns the value of a tag of the file; nil if there is none. The key is in lower case.
     public func tag(_ key: String) -> String? { tags.first { $0.key.lowercased() == key }?.value }
 
-    /// The stream of pictures.
+    /// The metadata of the video stream.
     var pictures: StreamWords { StreamWords(index: pictureStream, kind: .video, tags: pictureTags, disposition: pictureDisposition) }
 
-    /// Of the pictures, or else of the file.
+    /// The time code of the pictures, or else of the file; nil if there is none.
     var timeCode: String? { pictures.timeCode ?? tag("timecode") }
 
-    /// The chapters between two times, counted from the first.
+    /// Returns the chapters between two times, relative to `start`.
     func chapters(from start: MediaTime, to end: MediaTime?) -> [Chapter] {
         chapters.compactMap { chapter in
             if let end, !(chapter.start < end) { return nil }
@@ -62,13 +72,15 @@ public struct MediaMetadata: Sendable, Hashable {
 // MARK: From libavformat
 
 extension MediaMetadata {
-    /// Tags that name the form of the file that they are read from.
+    /// Tags that describe the format of the file from which they are read.
     static let ofForm: Set<String> = ["major_brand", "minor_version", "compatible_brands", "encoder", "vendor_id"]
-    /// Counts that Matroska's tools write of a stream, and that go for no other coding of it.
+    /// Prefixes of the statistics that Matroska's tools write for a stream. They are invalid after the stream is
+    /// encoded again.
     private static let counts = ["BPS", "DURATION", "NUMBER_OF_", "_STATISTICS_"]
     static func isCount(_ key: String) -> Bool { counts.contains { key.hasPrefix($0) } }
 
-    /// - Parameter pictures: the index of the stream of pictures.
+    /// Reads the metadata of a file.
+    /// - Parameter pictures: The index of the video stream.
     init(_ input: InputContext, pictures: Int) {
         let (av, context) = unsafe (input.av, input.context)
         tags = unsafe Self.tags(context.pointee.metadata, av)
@@ -83,7 +95,7 @@ extension MediaMetadata {
                 MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.num)), timescale: base.den)
             }
             let (start, end) = unsafe (chapter.start, chapter.end)
-            // The last chapters of some files have no end.
+            // In some files the last chapter has no end.
             chapters.append(
                 Chapter(start: time(start), end: end > start ? time(end) : nil, tags: unsafe Self.tags(chapter.metadata, av)))
         }
@@ -93,7 +105,7 @@ extension MediaMetadata {
         var tags: [Tag] = []
         var entry: UnsafeMutablePointer<AVDictionaryEntry>?
         let everyKey: Int32 = 2
-        // SAFETY: entries belong to the dictionary, which nobody changes meanwhile; the texts are copied.
+        // SAFETY: entries belong to the dictionary, which does not change meanwhile. The texts are copied.
         while let next = unsafe av.pointee.av_dict_get!(dictionary, "", entry, everyKey) {
             let (key, value) = unsafe (String(cString: next.pointee.key), String(cString: next.pointee.value))
             if !ofForm.contains(key.lowercased()) { tags.append(Tag(key: key, value: value)) }
@@ -102,17 +114,17 @@ extension MediaMetadata {
         return tags
     }
 
-    /// False: no memory.
+    /// Adds tags to a dictionary. Returns false if there is no memory.
     static func set(_ tags: [Tag], in dictionary: UnsafeMutablePointer<OpaquePointer?>, _ av: UnsafePointer<VaencLibAV>) -> Bool {
         tags.allSatisfy { unsafe av.pointee.av_dict_set!(dictionary, $0.key, $0.value, 0) >= 0 }
     }
 
-    /// Puts the tags into a container that is to be written. False: no memory.
+    /// Adds the tags to a container that will be written. Returns false if there is no memory.
     func describe(_ context: UnsafeMutablePointer<AVFormatContext>, _ av: UnsafePointer<VaencLibAV>) -> Bool {
         unsafe Self.set(tags, in: &context.pointee.metadata, av)
     }
 
-    /// Puts chapters between two times in, counted from the first. False: no memory.
+    /// Adds the chapters between two times, relative to `start`, to a container. Returns false if there is no memory.
     func addChapters(
         to context: UnsafeMutablePointer<AVFormatContext>, from start: MediaTime, to end: MediaTime?, _ av: UnsafePointer<VaencLibAV>
     ) -> Bool {

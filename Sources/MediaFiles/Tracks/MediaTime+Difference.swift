@@ -1,7 +1,7 @@
 package import VideoBase
 
 extension MediaTime {
-    /// The time from `b` to `a`, in ticks that hold both where there are such.
+    /// Returns the time from `b` to `a`. The ticks represent both times exactly if such a timescale exists.
     package static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         if a.timescale == b.timescale { return a.earlier(byTicks: b.value) }
         let scale = max(a.timescale, b.timescale, 1)
@@ -13,6 +13,7 @@ extension MediaTime {
         return MediaTime(value: ticks, timescale: fine)
     }
 
+    /// Returns the sum of two times, in ticks as for `-`.
     package static func + (a: MediaTime, b: MediaTime) -> MediaTime {
         a - MediaTime(value: b.value == .min ? .max : -b.value, timescale: b.timescale)
     }

@@ -2,15 +2,16 @@ import CLibAV
 import LibAV
 
 extension MediaTrack {
-    /// What Matroska calls the files that libavformat takes for covers there: RFC 9559 21.2.
+    /// The types and names that Matroska uses for attached files that libavformat reads as covers (RFC 9559 21.2).
     private static let covers = [
         "mjpeg": ("image/jpeg", "cover.jpg"), "png": ("image/png", "cover.png"), "gif": ("image/gif", "cover.gif"),
         "tiff": ("image/tiff", "cover.tiff"),
     ]
 
-    /// A cover as an attached file, as Matroska holds it: the description has the picture, and no packet follows.
-    /// - Parameter from: a file's stream, of an attached picture.
-    /// - Returns: nil for pictures of other kinds, and where there is none.
+    /// Returns a cover as an attached file, as Matroska stores it: the description contains the picture, and no packet
+    /// follows.
+    /// - Parameter from: A file's stream with an attached picture.
+    /// - Returns: nil for other picture formats, and if there is no picture.
     static func attachedCover(_ from: UnsafePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) throws -> MediaTrack? {
         let codec = unsafe String(cString: av.pointee.avcodec_get_name!(from.pointee.codecpar.pointee.codec_id)!)
         let picture = unsafe from.pointee.attached_pic

@@ -4,22 +4,22 @@ import NALUnits
 import VideoBase
 
 extension MediaTrack {
-    /// What a container says of an encoder's stream.
+    /// The container's description of an encoder's stream.
     struct Encoded {
         var codec: VideoCodec
         var size: VideoSize
         var frameRate: Rational
-        /// Bits of a sample.
+        /// The bits per sample.
         var bitDepth: Int
-        /// avcC or hvcC; empty where the stream carries the parameter sets.
+        /// The avcC or hvcC record; empty if the stream contains the parameter sets.
         var extradata: [UInt8]
-        /// `hvc1` or `hev1`; nil in containers without such names.
+        /// The sample entry `hvc1` or `hev1`; nil for containers without these.
         var sampleEntry: HEVCSampleEntry?
         var color: ColorDescription
         var masteringDisplay: MasteringDisplay?
         var contentLight: ContentLight?
         var sampleAspectRatio: Rational?
-        /// Nine numbers, or none.
+        /// The nine numbers of the matrix, or none.
         var displayMatrix: [Int32] = []
     }
 
@@ -30,7 +30,7 @@ extension MediaTrack {
 }
 
 extension MediaTrack.Encoded {
-    /// False: no memory.
+    /// Writes the description to a stream. Returns false if there is no memory.
     fileprivate func describe(_ stream: UnsafeMutablePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) -> Bool {
         let parameters = unsafe stream.pointee.codecpar!
         unsafe parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
@@ -61,7 +61,7 @@ extension MediaTrack.Encoded {
         }
         if displayMatrix.count == 9 {
             guard let memory = unsafe vaenc_new_side_data(av, stream, AV_PKT_DATA_DISPLAYMATRIX, 36) else { return false }
-            // SAFETY: the memory has the 36 bytes asked for.
+            // SAFETY: the memory has 36 bytes.
             unsafe displayMatrix.withUnsafeBytes { unsafe memory.copyMemory(from: $0.baseAddress!, byteCount: 36) }
         }
         return unsafe extradata.isEmpty || MediaTrack.setExtradata(extradata, of: stream, av)

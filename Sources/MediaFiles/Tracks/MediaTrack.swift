@@ -2,26 +2,29 @@ import CLibAV
 import LibAV
 public import VideoBase
 
-/// One stream of a file or of an output, as containers describe it: codec and its headers, time base, language and other
-/// metadata, disposition, rotation, HDR metadata. It does not change once it is made.
+/// The description of one stream of a file or of an output, as in containers: codec and its headers, time base,
+/// language and other metadata, disposition, rotation, HDR metadata. It does not change after its creation.
 @safe public final class MediaTrack: @unchecked Sendable {
+    /// The kind of a track.
     public enum Kind: String, Sendable, Hashable {
         case video, audio, subtitle, data, attachment
     }
 
-    // SAFETY: the context and its one stream are made in init and freed in deinit; after init they are only read.
+    // SAFETY: the context and its one stream are created in `init` and freed in `deinit`. After `init` they are only
+    // read.
     let av: UnsafePointer<VaencLibAV>
     private let context: UnsafeMutablePointer<AVFormatContext>
     let stream: UnsafeMutablePointer<AVStream>
-    /// AudioSpecificConfig of AAC whose packets begin with ADTS headers; empty for all else.
+    /// The AudioSpecificConfig of AAC whose packets begin with ADTS headers; empty for other tracks.
     let adtsConfig: [UInt8]
 
-    /// The unit of its packets' times, in seconds.
+    /// The unit of the packets' times, in seconds.
     public var timeBase: Rational {
         let base = unsafe stream.pointee.time_base
         return base.num > 0 && base.den > 0 ? Rational(Int(base.num), Int(base.den)) : Rational(1, 90_000)
     }
 
+    /// The kind of the track.
     public var kind: Kind {
         switch unsafe stream.pointee.codecpar.pointee.codec_type {
         case AVMEDIA_TYPE_VIDEO: .video
@@ -32,44 +35,44 @@ public import VideoBase
         }
     }
 
-    /// libavcodec's name: `h264`, `aac`, `mov_text`.
+    /// libavcodec's name of the codec, such as `h264`, `aac` or `mov_text`.
     public var codecName: String {
         // SAFETY: the name is static.
         unsafe String(cString: av.pointee.avcodec_get_name!(stream.pointee.codecpar.pointee.codec_id)!)
     }
 
-    /// Its name in reports.
+    /// Returns the track's name in reports.
     ///
-    /// - Parameter index: of the stream in its file.
+    /// - Parameter index: The index of the stream in its file.
     func name(of index: Int) -> String { "stream \(index) (\(kind.rawValue), \(codecName))" }
 
-    /// Samples a second of sound; 0 for others.
+    /// The sample rate of sound in Hz; 0 for other tracks.
     var sampleRate: Int32 { unsafe stream.pointee.codecpar.pointee.sample_rate }
 
-    /// libavcodec has a decoder for it.
+    /// Whether libavcodec has a decoder for the track.
     public var isDecodable: Bool {
         unsafe av.pointee.avcodec_find_decoder!(stream.pointee.codecpar.pointee.codec_id) != nil
     }
 
-    /// A picture that stands for the file, as a cover does: one packet.
+    /// Whether the track is a picture that represents the file, such as a cover. It has one packet.
     public var isAttachedPicture: Bool {
         let attachedPicture: Int32 = 0x0400
         return unsafe stream.pointee.disposition & attachedPicture != 0
     }
 
-    /// An ISO 639-2 name; nil where none is known.
+    /// The ISO 639-2 name of the language; nil if it is unknown.
     var language: String? {
         let language = unsafe Self.text("language", stream.pointee.metadata, av)
         return language == "und" ? nil : language
     }
 
-    /// An entry of metadata.
+    /// Returns the value of a metadata entry; nil if there is none.
     static func text(_ key: String, _ metadata: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> String? {
         // SAFETY: the value belongs to the dictionary, and is copied.
         unsafe av.pointee.av_dict_get!(metadata, key, nil, 0).map { unsafe String(cString: $0.pointee.value) }
     }
 
-    /// An empty description, which `body` fills.
+    /// Creates an empty description, which `body` fills. `body` returns false if there is no memory.
     init(
         _ av: UnsafePointer<VaencLibAV>, adtsConfig: [UInt8] = [], _ body: (UnsafeMutablePointer<AVStream>) -> Bool
     ) throws {
@@ -84,18 +87,18 @@ public import VideoBase
         self.adtsConfig = adtsConfig
     }
 
-    /// A copy of what a file says of a stream.
+    /// Copies a file's description of a stream.
     convenience init(_ from: UnsafePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>, adtsConfig: [UInt8] = []) throws {
         unsafe try self.init(av, adtsConfig: adtsConfig) { unsafe vaenc_copy_stream(av, $0, from) }
     }
 
-    /// Gives a stream its codec's header. False: no memory.
+    /// Sets a stream's codec header. Returns false if there is no memory.
     static func setExtradata<Bytes: Collection<UInt8>>(
         _ bytes: Bytes, of stream: UnsafeMutablePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>
     ) -> Bool {
         let room = bytes.count + Int(vaenc_input_padding())
         guard let memory = unsafe av.pointee.av_mallocz!(room) else { return false }
-        // SAFETY: `room` bytes, which the parameters own from here.
+        // SAFETY: the memory has `room` bytes, which the parameters own from here on.
         unsafe UnsafeMutableRawBufferPointer(start: memory, count: room).copyBytes(from: bytes)
         let parameters = unsafe stream.pointee.codecpar!
         unsafe av.pointee.av_free!(parameters.pointee.extradata)

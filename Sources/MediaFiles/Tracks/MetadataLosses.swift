@@ -1,12 +1,14 @@
 import VideoBase
 
-/// What of a file's metadata a format has no place for, by what libavformat writes and other readers find.
+/// Determines the metadata that a format cannot store. It considers what libavformat writes and what other readers
+/// find.
 struct MetadataPlaces {
     private let format: OutputFormat
-    /// What holds the streams: segments of HLS are MP4 or MPEG-TS.
+    /// The format that contains the streams. HLS segments are MP4 or MPEG-TS.
     private let form: OutputFormat
 
-    /// - Parameter codec: that of the pictures.
+    /// Creates the description of a format.
+    /// - Parameter codec: The codec of the pictures.
     init(_ format: OutputFormat, codec: VideoCodec?) {
         self.format = format
         form = format != .hls ? format : codec?.segmentFormat ?? .ts
@@ -25,7 +27,7 @@ struct MetadataPlaces {
         EffectiveEntry(option: option, asked: asked, used: "none", why: "\(format.rawValue) has no place for it")
     }
 
-    /// Of the file: chapters, title and other tags.
+    /// Returns the losses of the file's metadata: chapters, title and other tags.
     func losses(chapters: Int, tags: [MediaMetadata.Tag]) -> [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if chapters > 0, !format.hasSampleEntries, format != .mkv {
@@ -68,7 +70,8 @@ struct MetadataPlaces {
         }
     }
 
-    /// Tags that say nothing of the content: of the file's form, of a clock that was not set, or of another tag's language.
+    /// Whether a tag does not describe the content. It describes the file's format, comes from a clock that was not
+    /// set, or repeats another tag for one language.
     private static func isIdle(_ tag: MediaMetadata.Tag, among tags: [MediaMetadata.Tag]) -> Bool {
         let key = tag.key.lowercased()
         if tag.value.isEmpty || MediaMetadata.ofForm.contains(key) || key == "encoding_tool" { return true }
@@ -77,7 +80,7 @@ struct MetadataPlaces {
         return parts.count == 2 && parts[1].count == 3 && tags.contains { $0.key.lowercased() == parts[0] && $0.value == tag.value }
     }
 
-    /// Of the streams that the output has.
+    /// Returns the losses of the metadata of the output's streams.
     func losses(of streams: [StreamWords]) -> [EffectiveEntry] {
         streams.flatMap { stream in
             [
@@ -112,7 +115,7 @@ struct MetadataPlaces {
         return entry
     }
 
-    /// A track of its own in MP4 and QuickTime, which segments have not.
+    /// Whether the format stores a time code. In MP4 and QuickTime it is its own track, which HLS segments do not have.
     private var holdsTimeCode: Bool { format.hasSampleEntries || format == .mkv }
 
     private func timeCodeLoss(_ stream: StreamWords) -> EffectiveEntry? {
@@ -127,7 +130,7 @@ struct MetadataPlaces {
     private func dispositionLoss(_ stream: StreamWords, _ all: [StreamWords]) -> EffectiveEntry? {
         let asked = stream.dispositions
         var lost = asked.subtracting(heldDispositions(asked, stream.kind))
-        // Players take the first of a kind where none is marked.
+        // If no stream of a kind is marked as default, players choose the first.
         let first = all.first { $0.kind == stream.kind }
         if stream.isDefault, !form.hasSampleEntries, form != .mkv, first?.isDefault == false { lost.insert("default") }
         return lost.isEmpty ? nil : noPlace("disposition of stream \(stream.index)", lost.sorted().joined(separator: ", "))
@@ -137,12 +140,12 @@ struct MetadataPlaces {
         switch form {
         case .mkv:
             var held: Set<String> = ["comment", "forced", "hearing_impaired", "visual_impaired"]
-            // Two values of one flag.
+            // These are two values of one flag.
             if !asked.isSuperset(of: ["dub", "original"]) { held.formUnion(["dub", "original"]) }
             return held.union(implied(held.intersection(asked)))
         case .mp4, .fmp4: return ["dub", "comment", "forced", "hearing_impaired", "visual_impaired", "captions", "descriptions"]
         case .ts:
-            // One audio_type: ISO/IEC 13818-1 2.6.19.
+            // MPEG-TS has one audio_type: ISO/IEC 13818-1 2.6.19.
             let type = kind == .audio ? ["clean_effects", "hearing_impaired", "visual_impaired"].first(where: asked.contains) : nil
             let held = Set([type].compactMap { $0 })
             return held.union(implied(held))
@@ -150,7 +153,8 @@ struct MetadataPlaces {
         }
     }
 
-    /// What MP4's roles say together: captions are for the hearing impaired, descriptions for the visually impaired.
+    /// Returns the dispositions that MP4's roles imply: captions are for the hearing impaired, descriptions for the
+    /// visually impaired.
     private func implied(_ held: Set<String>) -> Set<String> {
         Set([held.contains("hearing_impaired") ? "captions" : nil, held.contains("visual_impaired") ? "descriptions" : nil].compactMap { $0 })
     }

@@ -2,39 +2,39 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// What a file says of one of its streams beside its codec: language, title and other tags, and dispositions.
+/// The metadata of a file's stream other than its codec: language, title and other tags, and dispositions.
 struct StreamWords: Hashable {
-    /// In the file.
+    /// The index of the stream in the file.
     var index: Int
     var kind: MediaTrack.Kind
     var tags: [MediaMetadata.Tag]
     /// libavformat's AV_DISPOSITION_… flags.
     var disposition: Int32
 
-    /// nil where none is known.
+    /// The language; nil if it is unknown.
     var language: String? { value("language").flatMap { $0 == "und" ? nil : $0 } }
     var title: String? { value("title") }
     var timeCode: String? { value("timecode") }
 
     func value(_ key: String) -> String? { tags.first { $0.key.lowercased() == key && !$0.value.isEmpty }?.value }
 
-    /// Tags that describe the form of the file, or that are kept in another way.
+    /// Tags that describe the format of the file, or that are preserved in another way.
     private static let ofForm: Set<String> = [
         "language", "title", "timecode", "handler_name", "vendor_id", "encoder", "creation_time", "rotate", "filename", "mimetype",
     ]
-    /// The names of the tags beside language, title and time code.
+    /// The names of the tags other than language, title and time code.
     var otherTags: [String] {
         tags.filter { !Self.ofForm.contains($0.key.lowercased()) && !MediaMetadata.isCount($0.key) && !$0.value.isEmpty }.map(\.key)
     }
 
-    /// Flags of `disposition`, by ffprobe's names.
+    /// The flags of `disposition`, by ffprobe's names.
     static let flags: KeyValuePairs<String, Int32> = [
         "dub": 0x2, "original": 0x4, "comment": 0x8, "lyrics": 0x10, "karaoke": 0x20, "forced": 0x40, "hearing_impaired": 0x80,
         "visual_impaired": 0x100, "clean_effects": 0x200, "captions": 0x1_0000, "descriptions": 0x2_0000, "metadata": 0x4_0000,
         "dependent": 0x8_0000,
     ]
     static let defaultFlag: Int32 = 1
-    /// The flags that say what a stream is for.
+    /// The flags that describe the purpose of a stream.
     static let carriedFlags = flags.reduce(defaultFlag) { $0 | $1.value }
 
     var isDefault: Bool { disposition & Self.defaultFlag != 0 }
@@ -48,9 +48,10 @@ extension MediaTrack {
             disposition: unsafe stream.pointee.disposition)
     }
 
-    /// Names of QuickTime's handlers that say nothing of the stream.
+    /// The names of QuickTime's handlers that do not describe the stream.
     private static let usualHandlers: Set<String> = ["", "VideoHandler", "SoundHandler", "SubtitleHandler", "DataHandler"]
 
-    /// Returns whether a title may stand in place of a handler's name: there is none, or one that says nothing.
+    /// Returns whether a title may replace a handler's name: there is no handler name, or it does not describe the
+    /// stream.
     static func takesTitle(handler: String?) -> Bool { usualHandlers.contains(handler ?? "") }
 }

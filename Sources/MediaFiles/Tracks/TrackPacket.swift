@@ -3,15 +3,16 @@ import LibAV
 import NALUnits
 public import VideoBase
 
-/// A piece of a track, in the form in which its container holds it. It does not change once it is made.
+/// A packet of a track, in the form in which its container stores it. It does not change after its creation.
 @safe public final class TrackPacket: @unchecked Sendable {
-    // SAFETY: the packet is made in init and freed in deinit; in between it is only read, and its data are shared by counting.
+    // SAFETY: the packet is created in `init` and freed in `deinit`. In between it is only read. libav counts the
+    // references to its data.
     let packet: UnsafeMutablePointer<AVPacket>
     private let av: UnsafePointer<VaencLibAV>
     /// The unit of the times, in seconds.
     let timeBase: Rational
 
-    /// Takes over what is in `packet`, which is empty afterwards.
+    /// Takes ownership of the content of `packet`, which is empty afterwards.
     init(taking packet: UnsafeMutablePointer<AVPacket>, timeBase: Rational, _ av: UnsafePointer<VaencLibAV>) throws {
         guard let own = unsafe av.pointee.av_packet_alloc!() else { throw Self.noMemory }
         unsafe self.packet = unsafe own
@@ -20,10 +21,13 @@ public import VideoBase
         unsafe av.pointee.av_packet_move_ref!(own, packet)
     }
 
-    /// Copies bytes, once. Times are kept in ticks of `timescale`.
+    /// Creates a packet with a copy of bytes. Times are stored in ticks of `timescale`.
     ///
-    /// - Parameter units: ranges of NAL units in `bytes`; the packet then holds each of them behind a big-endian length of
-    ///   four bytes, and nothing else. nil: the packet holds `leading`, and `bytes` as they are.
+    /// - Parameters:
+    ///   - units: The ranges of NAL units in `bytes`. The packet then contains each unit after its big-endian length in
+    ///     four bytes, and nothing else. nil: the packet contains `leading`, and then `bytes` unchanged.
+    ///   - leading: The bytes before `bytes`, if `units` is nil.
+    /// - Throws: If there is no memory.
     package convenience init(
         _ bytes: [UInt8], lengthPrefixing units: [Range<Int>]? = nil, behind leading: [UInt8] = [], presentation: MediaTime, decode: MediaTime? = nil, duration: MediaTime, isKey: Bool = true,
         timescale: Int32
@@ -32,7 +36,7 @@ public import VideoBase
         var packet = unsafe av.pointee.av_packet_alloc!()
         defer { unsafe av.pointee.av_packet_free!(&packet) }
         let count = units.map { $0.reduce(0) { $0 + 4 + $1.count } } ?? leading.count + bytes.count
-        // SAFETY: av_new_packet makes room for the bytes and the padding behind them.
+        // SAFETY: av_new_packet allocates the bytes and the padding after them.
         guard let filled = unsafe packet, let size = Int32(exactly: count), unsafe av.pointee.av_new_packet!(filled, size) >= 0
         else { throw Self.noMemory }
         let room = unsafe UnsafeMutableRawBufferPointer(start: filled.pointee.data, count: count)
@@ -50,7 +54,7 @@ public import VideoBase
         unsafe try self.init(taking: filled, timeBase: Rational(1, Int(timescale)), av)
     }
 
-    /// The same data at other times, in ticks of `timeBase`; nil stays unknown.
+    /// Returns a packet with the same data and other times, in ticks of `timeBase`; nil is an unknown time.
     private func retimed(_ shown: Int64?, _ decoded: Int64?, _ duration: Int64, _ timeBase: Rational) throws -> TrackPacket {
         var clone = unsafe av.pointee.av_packet_clone!(packet)
         defer { unsafe av.pointee.av_packet_free!(&clone) }
@@ -61,7 +65,7 @@ public import VideoBase
         return unsafe try TrackPacket(taking: copy, timeBase: timeBase, av)
     }
 
-    /// The same data at times counted from `origin` on, rounded to the unit of its times.
+    /// Returns a packet with the same data and its times relative to `origin`, rounded to the unit of its times.
     package func counted(from origin: MediaTime) throws -> TrackPacket {
         let offset = MediaTime.rounded(
             Int128(origin.value) * Int128(timeBase.denominator), by: Int128(max(origin.timescale, 1)) * Int128(timeBase.numerator))
@@ -69,27 +73,28 @@ public import VideoBase
         return try retimed(presentationTicks.map(moved), decodeTicks.map(moved), durationTicks, timeBase)
     }
 
-    /// The same data at these times.
+    /// Returns a packet with the same data and the given times.
     func shown(at presentation: MediaTime, decoded: MediaTime, duration: MediaTime, timescale: Int32) throws -> TrackPacket {
         try retimed(
             presentation.converted(to: timescale).value, decoded.converted(to: timescale).value,
             duration.converted(to: timescale).value, Rational(1, Int(timescale)))
     }
 
-    /// The same data, shown at this time, in ticks of `timeBase`.
+    /// Returns a packet with the same data and another presentation time, in ticks of `timeBase`.
     func shown(at ticks: Int64) throws -> TrackPacket { try retimed(ticks, decodeTicks, durationTicks, timeBase) }
 
-    /// The same data, decoded at this time, in ticks of `timeBase`.
+    /// Returns a packet with the same data and another decoding time, in ticks of `timeBase`.
     func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
 
-    /// Other data at the same times.
+    /// Returns a packet with other data and the same times.
     func replaced(by bytes: [UInt8]) throws -> TrackPacket {
         var clone = unsafe av.pointee.av_packet_clone!(packet)
         defer { unsafe av.pointee.av_packet_free!(&clone) }
         let room = max(bytes.count, byteCount)
         guard let copy = unsafe clone, let more = Int32(exactly: room - byteCount), unsafe av.pointee.av_grow_packet!(copy, more) >= 0
         else { throw Self.noMemory }
-        // SAFETY: av_grow_packet makes room for so many bytes and the padding behind them, in memory of the packet's own.
+        // SAFETY: av_grow_packet provides `room` bytes and the padding after them, in memory that only this packet
+        // owns.
         let data = unsafe UnsafeMutableRawBufferPointer(start: copy.pointee.data, count: room)
         unsafe data.copyBytes(from: bytes)
         for index in bytes.count..<room { unsafe data[index] = 0 }
@@ -97,15 +102,16 @@ public import VideoBase
         return unsafe try TrackPacket(taking: copy, timeBase: timeBase, av)
     }
 
-    /// The same as an access unit of HEVC for MPEG-TS: a delimiter of another TemporalId than 0 stands before it.
+    /// Returns the packet as an HEVC access unit for MPEG-TS. If its TemporalId is not 0, a delimiter is inserted.
     func delimited() throws -> TrackPacket {
-        // SAFETY: the packet's data, which live as long as it.
+        // SAFETY: the bytes are the packet's data, which live as long as the packet.
         let data = unsafe UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)
         guard let delimiter = TransportDelimiter.missing(from: unsafe data.span) else { return self }
         var clone = unsafe av.pointee.av_packet_clone!(packet)
         defer { unsafe av.pointee.av_packet_free!(&clone) }
         guard let copy = unsafe clone, unsafe av.pointee.av_grow_packet!(copy, Int32(delimiter.count)) >= 0 else { throw Self.noMemory }
-        // SAFETY: av_grow_packet makes room for so many bytes more, in memory of the packet's own; the old ones are moved within it.
+        // SAFETY: av_grow_packet provides the additional bytes, in memory that only this packet owns. The old bytes are
+        // moved inside it.
         let room = unsafe UnsafeMutableRawBufferPointer(start: copy.pointee.data, count: byteCount + delimiter.count)
         unsafe (room.baseAddress! + delimiter.count).copyMemory(from: room.baseAddress!, byteCount: byteCount)
         unsafe room.copyBytes(from: delimiter)
@@ -117,36 +123,40 @@ public import VideoBase
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
-    /// When it is shown or heard; nil where its file does not say.
+    /// The time at which the packet is shown or heard; nil if its file does not state it.
     public var presentation: MediaTime? { presentationTicks.map(time) }
+    /// The time at which the packet is decoded; nil if its file does not state it.
     public var decode: MediaTime? { decodeTicks.map(time) }
+    /// The duration of the packet; 0 if its file does not state it.
     public var duration: MediaTime {
         time(max(durationTicks, 0))
     }
-    /// In ticks of `timeBase`; nil where the file does not say.
+    /// The presentation time in ticks of `timeBase`; nil if the file does not state it.
     var presentationTicks: Int64? { Self.known(unsafe packet.pointee.pts) }
     var decodeTicks: Int64? { Self.known(unsafe packet.pointee.dts) }
     var durationTicks: Int64 { unsafe packet.pointee.duration }
     private static func known(_ ticks: Int64) -> Int64? { ticks == vaenc_no_pts() ? nil : ticks }
-    /// Decoding can begin here.
+    /// Whether decoding can begin at this packet.
     public var isKey: Bool { unsafe packet.pointee.flags & 1 != 0 }
-    /// An edit list cuts it off: it is there for what is decoded after it alone.
+    /// Whether an edit list cuts the packet off. It is then needed only for the decoding of later packets.
     var isCutOff: Bool { unsafe packet.pointee.flags & 4 != 0 }
-    /// It has nothing for a decoder.
+    /// Whether the packet contains nothing for a decoder.
     var isEmpty: Bool { unsafe packet.pointee.size == 0 && packet.pointee.side_data_elems == 0 }
-    /// What is decoded of it may be left out whole: an edit list or its side data say so, or it lasts no time.
+    /// Whether decoding the packet may legitimately return nothing: an edit list or its side data require it, or it has
+    /// no duration.
     var mayGiveNothing: Bool { unsafe isCutOff || packet.pointee.side_data_elems > 0 || durationTicks <= 0 }
+    /// The number of bytes in the packet.
     public var byteCount: Int { Int(unsafe packet.pointee.size) }
-    /// A copy of its bytes.
+    /// A copy of the packet's bytes.
     public var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)) }
 
-    /// The first byte of the packet's first slice, in Annex B form; nil if it has no slice.
+    /// Returns the first byte of the packet's first slice, in Annex B form; nil if it has no slice.
     func firstSliceHeader(_ codec: VideoCodec) -> UInt8? {
-        // SAFETY: the packet's data, which live as long as it.
+        // SAFETY: the bytes are the packet's data, which live as long as the packet.
         let data = unsafe UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)
         var place = 2
         while place + 1 < data.count {
-            // A start code ends in a one behind two zeros.
+            // A start code ends with a one after two zeros.
             if unsafe data[place] > 1 { place += 3; continue }
             if unsafe data[place] == 1 && data[place - 1] == 0 && data[place - 2] == 0 {
                 let header = unsafe data[place + 1]

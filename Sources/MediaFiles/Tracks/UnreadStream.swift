@@ -1,13 +1,14 @@
 public import VideoBase
 
-/// A stream of an input that is not read: it has to be reported where it is expected in the output.
+/// A stream of an input that is not read. It must be reported if it is expected in the output.
 public struct UnreadStream: Sendable, Hashable {
-    /// In the file.
+    /// The index of the stream in the file.
     public let index: Int
+    /// The kind of the stream.
     public let kind: MediaTrack.Kind
-    /// libavcodec's name.
+    /// libavcodec's name of the codec.
     public let codec: String
-    /// A picture that stands for the file.
+    /// Whether the stream is a picture that represents the file.
     public let isCover: Bool
     let isTimeCode: Bool
     let isChapters: Bool
@@ -18,10 +19,10 @@ public struct UnreadStream: Sendable, Hashable {
         (isTimeCode, isChapters) = (track.isTimeCode, track.isChapters)
     }
 
-    /// `stream 2 (subtitle, subrip)`
+    /// The name in reports, such as `stream 2 (subtitle, subrip)`.
     public var name: String { "stream \(index) (\(kind.rawValue), \(codec))" }
 
-    /// Why it is not in an encoder's output.
+    /// The reason why the stream is not in an encoder's output.
     fileprivate var reason: String {
         switch kind {
         case .video where isCover: "covers are not carried"
@@ -35,20 +36,21 @@ public struct UnreadStream: Sendable, Hashable {
 }
 
 extension SourceInfo {
-    /// What of the file is missing in the output of an encoder.
+    /// Returns what is in the file but missing in the output of an encoder.
     ///
     /// - Parameters:
-    ///   - codec: that of the output's pictures.
-    ///   - keepsMetadata: tags and chapters are wanted.
-    ///   - kinds: streams of other kinds are not wanted.
+    ///   - format: The format of the output.
+    ///   - codec: The codec of the output's pictures.
+    ///   - keepsMetadata: Whether tags and chapters are wanted.
+    ///   - kinds: The kinds of streams that are wanted.
     public func missing(
         in format: OutputFormat, codec: VideoCodec? = nil, keepsMetadata: Bool = true, kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
     ) -> [EffectiveEntry] {
         let hasTimeCode = leftOutTimeCode != nil || metadata.timeCode != nil
         let streams = unreadStreams.filter { stream in
-            // Tracks that say chapters and time codes are written or reported from the metadata.
+            // Tracks of chapters and time codes are written or reported from the metadata.
             if stream.isChapters && !metadata.chapters.isEmpty || stream.isTimeCode && hasTimeCode && keepsMetadata { return false }
-            // Sound that is not read is no part of a format for pictures alone.
+            // A format for pictures only does not miss sound that is not read.
             return kinds.contains(stream.kind) && (format.holdsTracks || stream.kind != .audio)
         }
         let entries = streams.map { EffectiveEntry(option: $0.name, asked: "copied", used: "left out", why: $0.reason) }
@@ -71,19 +73,20 @@ extension SourceSound {
 }
 
 extension OutputFormat {
-    /// What the file says of streams of sound, and the format has no place for.
+    /// Returns the metadata of sound streams that the format cannot store.
     ///
     /// - Parameters:
-    ///   - sounds: those that the output has.
-    ///   - codec: that of its pictures.
-    ///   - keepsMetadata: titles and other tags are wanted.
+    ///   - sounds: The sound streams of the output.
+    ///   - codec: The codec of the output's pictures.
+    ///   - keepsMetadata: Whether titles and other tags are wanted.
     public func losses(of sounds: [SourceSound], codec: VideoCodec?, keepsMetadata: Bool) -> [EffectiveEntry] {
         MetadataPlaces(self, codec: codec).losses(of: sounds.map { $0.words(keepsMetadata: keepsMetadata) })
     }
 }
 
 extension MediaMetadata {
-    /// Takes the time code out: it does not go for other pictures, or another rate.
+    /// Removes the time code, which is invalid for other pictures or another rate. Returns the report about it; nil if
+    /// there was none.
     mutating func removeTimeCode() -> EffectiveEntry? {
         func isTimeCode(_ tag: Tag) -> Bool { tag.key.lowercased() == "timecode" }
         guard let code = (pictureTags + tags).first(where: isTimeCode) else { return nil }

@@ -1,10 +1,10 @@
-/// The byte stream format, H.264 Annex B: a start code before every NAL unit.
+/// The byte stream format, H.264 Annex B: each NAL unit follows a start code.
 public enum AnnexB {
     /// The start code that vaenc writes before every NAL unit: zero_byte and start_code_prefix_one_3bytes.
     public static let startCode: [UInt8] = [0, 0, 0, 1]
 
-    /// Bytes of a NAL unit beyond which readers refuse a stream unless they are told otherwise: more than an uncompressed
-    /// picture of the highest level has.
+    /// The default maximum size of a NAL unit in bytes, above which readers reject a stream. It exceeds the size of an
+    /// uncompressed picture of the highest level.
     public static let longestUnit = 1 << 28
 
     /// Appends a start code and a NAL unit (header byte first, escaped).
@@ -13,9 +13,9 @@ public enum AnnexB {
         stream.append(contentsOf: unit)
     }
 
-    /// Where the NAL units lie in a byte stream, without start codes and the zero bytes around them.
+    /// Returns the ranges of the NAL units in a byte stream, without start codes and the zero bytes around them.
     ///
-    /// Bytes before the first start code are skipped, and so are empty units.
+    /// Bytes before the first start code and empty units are skipped.
     public static func units(in stream: Span<UInt8>) -> [Range<Int>] {
         var units: [Range<Int>] = []
         var start: Int?
@@ -39,8 +39,8 @@ public enum AnnexB {
         return units
     }
 
-    /// Whether a NAL unit would be another one, or several, behind a start code: 00 00 01 stands in it, or nothing but
-    /// zero bytes.
+    /// Whether a NAL unit would be read as another one, or as several, in a byte stream. That is the case if it
+    /// contains 00 00 01 or consists only of zero bytes.
     static func cannotHold(_ unit: Span<UInt8>) -> Bool {
         var index = 0
         while let pair = firstZeroPair(in: unit, from: index) {
@@ -58,7 +58,7 @@ public enum AnnexB {
         ranges.append(stream.count - unit.count..<stream.count)
     }
 
-    /// The NAL units of a byte stream, copied.
+    /// Returns copies of the NAL units of a byte stream.
     public static func split(_ stream: [UInt8]) -> [[UInt8]] {
         units(in: stream.span).map { Array(stream[$0]) }
     }

@@ -1,27 +1,31 @@
 import VideoBase
 
-/// Takes the NAL units out of an Annex B byte stream that comes in pieces of any size (H.264 and H.265 annex B).
+/// Extracts the NAL units of an Annex B byte stream that arrives in pieces of any size (H.264 and H.265 Annex B).
 ///
-/// Start codes have three bytes or more; zero bytes before the first and behind each NAL unit belong to none. It holds
-/// one NAL unit and the piece that was given last. After an error it is of no more use.
+/// Start codes have three bytes or more. Zero bytes before the first NAL unit and after each NAL unit belong to no
+/// unit. The splitter holds at most one NAL unit and the most recent piece. It must not be used after an error.
 public struct AnnexBSplitter: Sendable {
-    /// What is not yet given out; the first byte is `base` bytes into the stream.
+    /// The bytes that are not extracted yet. The first byte is at offset `base` of the stream.
     private var buffer: [UInt8] = []
     private var base = 0
-    /// Where the NAL unit under way begins in `buffer`; nil before the first start code.
+    /// The index in `buffer` at which the current NAL unit begins, or nil before the first start code.
     private var unitStart: Int?
-    /// Before here there is no start code; a run of zero bytes that begins here is known to reach to `zerosEnd`.
+    /// No start code begins before this index. If a run of zero bytes begins here, it extends at least to `zerosEnd`.
     private var scanned = 0
     private var zerosEnd = 0
     private let longestUnit: Int
 
-    /// - Parameter longestUnit: bytes of a NAL unit beyond which the stream is refused, so that one that is something
-    ///   else does not fill the memory; at least 1.
+    /// Creates a splitter.
+    ///
+    /// - Parameter longestUnit: The maximum size of a NAL unit in bytes, at least 1. A stream with a larger unit is
+    ///   rejected, so that data of another format does not fill the memory.
     public init(longestUnit: Int = AnnexB.longestUnit) { self.longestUnit = max(longestUnit, 1) }
 
-    /// Takes the next bytes, and gives each NAL unit that ends in them (header byte first, escaped), with the offset of
-    /// its first byte in the stream.
-    /// - Throws: `MalformedStream`, after the good units before it; `VaencError` where there is no memory; what `body` throws.
+    /// Adds the next bytes, and calls `body` for each NAL unit that ends in them (header byte first, escaped), with the
+    /// offset of its first byte in the stream.
+    ///
+    /// - Throws: A `MalformedStream`, after the preceding valid units; a `VaencError` if there is not enough memory; or
+    ///   an error of `body`.
     public mutating func append(
         _ bytes: some Collection<UInt8>, _ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void
     ) throws {
@@ -35,14 +39,15 @@ public struct AnnexBSplitter: Sendable {
         zerosEnd -= done
         if unitStart != nil {
             unitStart = 0
-            // Zero bytes at the end may be part of the unit, or not: that many more are held.
+            // Zero bytes at the end may or may not belong to the unit, so that many more are held.
             let held = max(scanned, buffer.count - longestUnit)
             if held > longestUnit { throw MalformedStream(.unitTooLong(held, longest: longestUnit), at: base) }
         }
     }
 
-    /// Gives the last NAL unit. Then another stream may begin.
-    /// - Throws: as `append`; `noStartCode` for a stream without one.
+    /// Calls `body` for the last NAL unit. Then, another stream may begin.
+    ///
+    /// - Throws: The errors of `append`, and `noStartCode` for a stream without a start code.
     public mutating func finish(_ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void) throws {
         defer { self = AnnexBSplitter(longestUnit: longestUnit) }
         guard let unitStart else { throw MalformedStream(.noStartCode, at: base) }
@@ -56,7 +61,7 @@ public struct AnnexBSplitter: Sendable {
             while end < buffer.count, buffer[end] == 0 { end += 1 }
             zerosEnd = end
             guard end < buffer.count else {
-                // Before the first start code, two of the zero bytes are enough to know it by.
+                // Before the first start code, two of the zero bytes are sufficient to recognize it.
                 scanned = unitStart == nil ? end - 2 : pair
                 return
             }

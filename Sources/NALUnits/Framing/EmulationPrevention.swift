@@ -1,15 +1,18 @@
-/// Emulation prevention, H.264 7.4.1 and HEVC 7.4.2: within a NAL unit no 00 00 00, 00 00 01 or 00 00 02 may stand,
-/// and 00 00 03 only as the escape itself, so a 03 goes before every byte below 4 that follows two zero bytes.
+/// Emulation prevention, H.264 7.4.1 and H.265 7.4.2.
+///
+/// A NAL unit must not contain 00 00 00, 00 00 01 or 00 00 02, and may contain 00 00 03 only as the escape sequence. A
+/// byte 03 is therefore inserted before every byte below 4 that follows two zero bytes.
 public enum EmulationPrevention {
-    /// Appends the NAL unit bytes of `rbsp` to `output`. `zeros` counts the zero bytes that stand before it in the
-    /// same NAL unit.
+    /// Appends the escaped bytes of `rbsp` to `output`.
+    ///
+    /// - Parameter zeros: The number of zero bytes that precede `rbsp` in the same NAL unit.
     public static func append(_ rbsp: Span<UInt8>, to output: inout [UInt8], zerosBefore zeros: Int = 0) {
         var zeros = zeros
         var index = 0
         output.reserveCapacity(output.count + rbsp.count + 4)
         while index < rbsp.count {
             if zeros == 0 {
-                // Nothing to escape until two zero bytes have gone by: copy up to them at once.
+                // Nothing is escaped before the next two zero bytes, so the bytes up to them are copied at once.
                 let pair = firstZeroPair(in: rbsp, from: index)
                 let end = pair ?? rbsp.count
                 copy(rbsp, index..<end, to: &output)
@@ -30,18 +33,18 @@ public enum EmulationPrevention {
             zeros = byte == 0 ? zeros + 1 : 0
             index += 1
         }
-        // 7.4.1: an RBSP that ends in a zero byte (cabac_zero_words) gets a final 03.
+        // H.264 7.4.1: an RBSP that ends in a zero byte (cabac_zero_words) gets a final 03.
         if rbsp.count > 0, rbsp[rbsp.count - 1] == 0 { output.append(3) }
     }
 
-    /// The NAL unit bytes of `rbsp`.
+    /// Returns the escaped bytes of `rbsp`.
     public static func escaped(_ rbsp: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         append(rbsp.span, to: &output)
         return output
     }
 
-    /// A NAL unit's bytes without emulation prevention: what decoders read, H.264 7.3.1.
+    /// Returns a NAL unit's bytes without emulation prevention, as a decoder reads them, H.264 7.3.1.
     package static func unescaped(_ unit: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(unit.count)
@@ -58,7 +61,7 @@ public enum EmulationPrevention {
     }
 
     private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
-        // SAFETY: the pointer lives for the call; the range was found inside the span.
+        // SAFETY: The pointer is valid during the call, and the range lies inside the span.
         unsafe bytes.withUnsafeBufferPointer { pointer in
             unsafe output.append(contentsOf: UnsafeBufferPointer(rebasing: pointer[range]))
         }

@@ -1,9 +1,10 @@
 public import VideoBase
 
 extension EncodedPacket {
-    /// The ranges of the packet's NAL units in `bytes`, without start codes: those that the encoder found, or a scan.
+    /// The ranges of the packet's NAL units in `bytes`, without start codes. Uses the ranges that the encoder has
+    /// stored, or scans the bytes.
     package var unitRanges: [Range<Int>] { knownUnitRanges ?? AnnexB.units(in: bytes.span) }
 
-    /// The packet's NAL units without start codes, parameter sets included, copied.
+    /// Copies of the packet's NAL units without start codes, including parameter sets.
     public var units: [[UInt8]] { unitRanges.map { Array(bytes[$0]) } }
 }

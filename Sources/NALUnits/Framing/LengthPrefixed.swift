@@ -1,4 +1,5 @@
-/// NAL units behind big-endian lengths, as MP4 and MOV hold them (ISO/IEC 14496-15): four bytes long unless told.
+/// The length-prefixed format of MP4 and MOV (ISO/IEC 14496-15): each NAL unit follows its big-endian length, by
+/// default of four bytes.
 public enum LengthPrefixed {
     /// Appends a length of four bytes and a NAL unit (header byte first, escaped).
     public static func append(_ unit: some Collection<UInt8>, to sample: inout [UInt8]) {
@@ -6,8 +7,9 @@ public enum LengthPrefixed {
         sample.append(contentsOf: unit)
     }
 
-    /// Where the NAL units lie in a sample.
-    /// - Throws: `MalformedStream` where the lengths do not add up to it.
+    /// Returns the ranges of the NAL units in a sample.
+    ///
+    /// - Throws: A `MalformedStream` if the lengths do not match the sample's size.
     public static func units(
         in sample: Span<UInt8>, lengthSize: LengthSize = .four
     ) throws(MalformedStream) -> [Range<Int>] {
@@ -27,8 +29,8 @@ public enum LengthPrefixed {
         return units
     }
 
-    /// A byte stream as a sample. In place where every start code has four bytes and nothing lies between the units,
-    /// which is how vaenc's encoders write; otherwise the sample is built anew.
+    /// Converts a byte stream to a sample. The conversion is done in place if every start code has four bytes and
+    /// nothing lies between the units, as in the output of vaenc's encoders. Otherwise, a new sample is created.
     public static func convert(annexB stream: inout [UInt8]) {
         let units = AnnexB.units(in: stream.span)
         var expected = 0
@@ -46,9 +48,10 @@ public enum LengthPrefixed {
         }
     }
 
-    /// A sample as a byte stream, each NAL unit behind a start code of four bytes: in place where lengths have four
-    /// too, otherwise built anew.
-    /// - Throws: `MalformedStream`, with nothing changed.
+    /// Converts a sample to a byte stream in which each NAL unit follows a start code of four bytes. The conversion is
+    /// done in place if lengths have four bytes, too. Otherwise, a new stream is created.
+    ///
+    /// - Throws: A `MalformedStream`. The sample is then unchanged.
     public static func convertToAnnexB(
         _ sample: inout [UInt8], lengthSize: LengthSize = .four
     ) throws(MalformedStream) {
@@ -66,12 +69,12 @@ public enum LengthPrefixed {
         }
     }
 
-    /// A NAL unit's length as four big-endian bytes.
+    /// Returns the length of a NAL unit as four big-endian bytes.
     package static func length(_ count: Int) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
     }
 
-    /// Returns the sample of NAL units that lie in `stream`.
+    /// Returns a sample with the NAL units at these ranges of `stream`.
     package static func sample(_ units: [Range<Int>], of stream: Span<UInt8>) -> [UInt8] {
         let count = units.reduce(0) { $0 + 4 + $1.count }
         // SAFETY: `write` fills exactly `count` bytes.
@@ -81,9 +84,10 @@ public enum LengthPrefixed {
         }
     }
 
-    /// Writes NAL units that lie in `stream` into memory, each behind its length.
+    /// Writes the NAL units at these ranges of `stream` to memory, each after its length.
     ///
-    /// - Parameter memory: has room for the units and four bytes for each; a precondition.
+    /// - Parameter memory: The destination. It must have room for the units and four bytes for each; otherwise the call
+    ///   traps.
     package static func write(_ units: [Range<Int>], of stream: Span<UInt8>, to memory: UnsafeMutableRawBufferPointer) {
         precondition(memory.count >= units.reduce(0) { $0 + 4 + $1.count }, "no room for the sample")
         var offset = 0
@@ -97,7 +101,7 @@ public enum LengthPrefixed {
         }
     }
 
-    /// The length must fit.
+    /// Appends a length, which must fit the size of the field.
     static func appendLength(_ length: Int, _ size: LengthSize, to bytes: inout [UInt8]) {
         for byte in (0..<size.rawValue).reversed() { bytes.append(UInt8(truncatingIfNeeded: length >> (8 * byte))) }
     }

@@ -1,25 +1,30 @@
 import VideoBase
 
-/// Takes the NAL units out of a length-prefixed stream that comes in pieces of any size (ISO/IEC 14496-15 5.2.3).
+/// Extracts the NAL units of a length-prefixed stream that arrives in pieces of any size (ISO/IEC 14496-15 5.2.3).
 ///
-/// It holds one NAL unit and the piece that was given last. After an error it is of no more use.
+/// The splitter holds at most one NAL unit and the most recent piece. It must not be used after an error.
 public struct LengthPrefixedSplitter: Sendable {
+    /// The size of the length fields.
     public let lengthSize: LengthSize
     private let longestUnit: Int
-    /// What is not yet given out; the first byte is that of a length, `base` bytes into the stream.
+    /// The bytes that are not extracted yet. The first byte begins a length, at offset `base` of the stream.
     private var buffer: [UInt8] = []
     private var base = 0
 
-    /// - Parameter longestUnit: bytes of a NAL unit beyond which the stream is refused, so that one that is something
-    ///   else does not fill the memory.
+    /// Creates a splitter.
+    ///
+    /// - Parameter longestUnit: The maximum size of a NAL unit in bytes. A stream with a larger unit is rejected, so
+    ///   that data of another format does not fill the memory.
     public init(lengthSize: LengthSize, longestUnit: Int = AnnexB.longestUnit) {
         self.lengthSize = lengthSize
         self.longestUnit = max(longestUnit, 1)
     }
 
-    /// Takes the next bytes, and gives each NAL unit that ends in them (header byte first, escaped), with the offset of
-    /// its first byte in the stream.
-    /// - Throws: `MalformedStream`, after the good units before it; `VaencError` where there is no memory; what `body` throws.
+    /// Adds the next bytes, and calls `body` for each NAL unit that ends in them (header byte first, escaped), with the
+    /// offset of its first byte in the stream.
+    ///
+    /// - Throws: A `MalformedStream`, after the preceding valid units; a `VaencError` if there is not enough memory; or
+    ///   an error of `body`.
     public mutating func append(
         _ bytes: some Collection<UInt8>, _ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void
     ) throws {
@@ -41,8 +46,9 @@ public struct LengthPrefixedSplitter: Sendable {
         base += index
     }
 
-    /// Checks that the stream ends behind a NAL unit. Then another may begin.
-    /// - Throws: `MalformedStream` where it does not.
+    /// Checks that the stream ends after a complete NAL unit. Then, another stream may begin.
+    ///
+    /// - Throws: A `MalformedStream` if the stream is truncated.
     public mutating func finish() throws {
         defer { self = LengthPrefixedSplitter(lengthSize: lengthSize, longestUnit: longestUnit) }
         if buffer.isEmpty { return }

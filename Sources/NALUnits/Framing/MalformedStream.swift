@@ -1,37 +1,43 @@
 public import VideoBase
 
-/// Bytes that are not the NAL units, or the record of a decoder's configuration, that they are said to be.
+/// The error of bytes that are not valid NAL units, or not a valid decoder configuration record.
 public struct MalformedStream: DescribedError, Hashable {
+    /// The kind of error.
     public enum Fault: Sendable, Hashable {
-        /// Something else than zero bytes and a start code at the beginning of a byte stream (H.264 B.1), or nothing.
+        /// The byte stream is empty, or does not begin with zero bytes and a start code (H.264 B.1).
         case noStartCode
-        /// Two start codes with no NAL unit between them, or one at the end.
+        /// A start code is followed by another one, or by the end, without a NAL unit between them.
         case emptyUnit
-        /// A length of 0, or a NAL unit of nothing but zero bytes, which no byte stream can hold.
+        /// A length is 0, or a NAL unit consists only of zero bytes, which no byte stream can represent.
         case zeroLength
-        /// The end comes inside a length.
+        /// The stream ends inside a length.
         case truncatedLength
-        /// The end comes inside a NAL unit: after `there` of its bytes.
+        /// The stream ends inside a NAL unit, after `there` of its bytes.
         case truncatedUnit(there: Int, of: Int)
-        /// A NAL unit that is longer than its length can say or than the reader was told to hold.
+        /// A NAL unit is longer than its length field can represent, or than the reader's limit.
         case unitTooLong(Int, longest: Int)
-        /// A NAL unit with 00 00 01 in it, which emulation prevention forbids: as a byte stream it would be two.
+        /// A NAL unit contains 00 00 01, which emulation prevention forbids. In a byte stream, it would become two
+        /// units.
         case startCodeInUnit
-        /// An avcC or hvcC record; what is wrong with it.
+        /// An avcC or hvcC record is invalid; the value describes the error.
         case record(String)
     }
 
+    /// The kind of error.
     public var fault: Fault
-    /// In bytes from the beginning of the stream or record: of the length, the start code, the NAL unit's first byte.
+    /// The offset of the invalid length, start code or NAL unit from the beginning of the stream or record, in bytes.
     public var offset: Int
 
+    /// Creates an error.
     public init(_ fault: Fault, at offset: Int) {
         self.fault = fault
         self.offset = offset
     }
 
+    /// Always `.badInput`.
     public var category: ErrorCategory { .badInput }
 
+    /// A description of the error with its offset.
     public var message: String {
         switch fault {
         case .noStartCode: "no start code at byte \(offset)"
@@ -47,6 +53,7 @@ public struct MalformedStream: DescribedError, Hashable {
         }
     }
 
+    /// A remedy for the kind of error.
     public var remedy: String? {
         switch fault {
         case .noStartCode, .emptyUnit: "check that it is an Annex B byte stream"

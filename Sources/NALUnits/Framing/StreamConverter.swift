@@ -1,27 +1,29 @@
 import VideoBase
 
-/// Turns a stream of NAL units from one framing into another, in pieces of any size.
+/// Converts a stream of NAL units to another framing, in pieces of any size.
 ///
-/// NAL units pass through as they are, parameter sets included. Start codes come out with four bytes, which is right
-/// for every NAL unit (H.264 B.1.2); those that came in with three, and zero bytes between the units, are not kept. What
-/// it holds is one NAL unit and the piece that was given last. After an error it is of no more use.
+/// NAL units, including parameter sets, are copied unchanged. Start codes are written with four bytes, which is valid
+/// for every NAL unit (H.264 B.1.2). Start codes of three bytes and zero bytes between units are not preserved. The
+/// converter holds at most one NAL unit and the most recent piece. It must not be used after an error.
 public struct StreamConverter: Sendable {
-    /// How NAL units are told from one another.
+    /// The framing of NAL units in a stream.
     public enum Framing: Sendable, Hashable {
         case annexB
         case lengthPrefixed(LengthSize)
     }
 
-    /// Called with each NAL unit before it is appended, with the offset of its first byte in the input, and with the
-    /// result so far, to which it may add.
+    /// A function that is called with each NAL unit before it is appended, with the offset of its first byte in the
+    /// input, and with the result so far, to which the function may append.
     public typealias UnitHandler = (_ unit: ArraySlice<UInt8>, _ offset: Int, _ result: inout [UInt8]) throws -> Void
 
     private let output: Framing
-    // One of the two.
+    // Exactly one of the two is not nil.
     private var byStartCode: AnnexBSplitter?
     private var byLength: LengthPrefixedSplitter?
 
-    /// - Parameter longestUnit: bytes of a NAL unit beyond which the stream is refused.
+    /// Creates a converter.
+    ///
+    /// - Parameter longestUnit: The maximum size of a NAL unit in bytes. A stream with a larger unit is rejected.
     public init(from input: Framing, to output: Framing, longestUnit: Int = AnnexB.longestUnit) {
         self.output = output
         switch input {
@@ -30,9 +32,10 @@ public struct StreamConverter: Sendable {
         }
     }
 
-    /// Takes the next bytes, and appends what is ready of them to `result`.
-    /// - Throws: `MalformedStream`, with the good NAL units before it appended; `VaencError` where there is no memory; what
-    ///   `onUnit` throws.
+    /// Adds the next bytes and appends the converted units to `result`.
+    ///
+    /// - Throws: A `MalformedStream`, after the preceding valid units were appended; a `VaencError` if there is not
+    ///   enough memory; or an error of `onUnit`.
     public mutating func append(
         _ bytes: some Collection<UInt8>, to result: inout [UInt8], onUnit: UnitHandler = { _, _, _ in }
     ) throws {
@@ -45,8 +48,10 @@ public struct StreamConverter: Sendable {
         try byLength?.append(bytes, write)
     }
 
-    /// Appends the last NAL unit. Then another stream may begin.
-    /// - Throws: as `append`; `MalformedStream` where the stream ends inside a NAL unit or has no start code.
+    /// Appends the last NAL unit. Then, another stream may begin.
+    ///
+    /// - Throws: The errors of `append`, and a `MalformedStream` if the stream ends inside a NAL unit or has no start
+    ///   code.
     public mutating func finish(to result: inout [UInt8], onUnit: UnitHandler = { _, _, _ in }) throws {
         let output = output
         try byStartCode?.finish { unit, offset in
@@ -56,8 +61,9 @@ public struct StreamConverter: Sendable {
         try byLength?.finish()
     }
 
-    /// A whole stream at once.
-    /// - Throws: `MalformedStream`.
+    /// Converts a whole stream.
+    ///
+    /// - Throws: A `MalformedStream`, or a `VaencError` if there is not enough memory.
     public static func convert(_ stream: [UInt8], from input: Framing, to output: Framing) throws -> [UInt8] {
         var converter = StreamConverter(from: input, to: output, longestUnit: .max)
         var result: [UInt8] = []
@@ -67,14 +73,16 @@ public struct StreamConverter: Sendable {
         return result
     }
 
-    /// The same as `write`, of any length.
+    /// Works like `write`, but checks that there is memory for the unit.
     private static func add(_ unit: ArraySlice<UInt8>, at offset: Int, as framing: Framing, to result: inout [UInt8]) throws {
         try result.makeRoom(for: unit.count + 4, "for a NAL unit")
         try write(unit, at: offset, as: framing, to: &result)
     }
 
-    /// Appends one NAL unit in a framing; `offset` is for errors.
-    /// - Throws: `MalformedStream` where the framing cannot hold it.
+    /// Appends one NAL unit in a framing.
+    ///
+    /// - Parameter offset: The offset of the unit in the input, for errors.
+    /// - Throws: A `MalformedStream` if the framing cannot represent the unit.
     public static func write(
         _ unit: ArraySlice<UInt8>, at offset: Int = 0, as framing: Framing, to result: inout [UInt8]
     ) throws(MalformedStream) {

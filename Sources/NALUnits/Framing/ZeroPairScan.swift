@@ -1,11 +1,13 @@
-/// Returns the index of the next two zero bytes in a row at or after `start`; nil if there are none.
+/// Returns the index of the first two consecutive zero bytes at or after `start`, or nil if there are none.
 ///
-/// Start codes (00 00 01), emulation prevention (00 00 03) and what needs it (00 00 00 to 00 00 03) all begin so. The
-/// scan reads whole words: Swift compiles comparisons of `SIMD32<UInt8>` into loops over elements, 400 times slower.
+/// Start codes (00 00 01), emulation prevention (00 00 03) and the bytes that need it (00 00 00 to 00 00 03) all begin
+/// with two zero bytes. The scan reads whole words, because Swift compiles comparisons of `SIMD32<UInt8>` into loops
+/// over elements, which are 400 times slower.
 package func firstZeroPair(in bytes: Span<UInt8>, from start: Int) -> Int? {
     let count = bytes.count
     var index = start
-    // SAFETY: a group reads `groupBytes` bytes from `index` and from `index + 1`, and the condition keeps both inside the span.
+    // SAFETY: A group reads `groupBytes` bytes from `index` and from `index + 1`; the loop condition keeps both in the
+    // span.
     unsafe bytes.withUnsafeBytes { raw in
         let groupBytes = 32
         while index + groupBytes < count {
@@ -28,9 +30,11 @@ package func firstZeroPair(in bytes: Span<UInt8>, from start: Int) -> Int? {
     return nil
 }
 
-/// Sets the top bit of at least one byte if two zero bytes in a row begin among the eight bytes at `index`, and of none if
-/// no two do. A byte of `here | next` is zero where a pair begins; subtracting one from each byte borrows only there, or
-/// in bytes above.
+/// Returns a word in which the top bit of at least one byte is set if two consecutive zero bytes begin among the eight
+/// bytes at `index`, and in which no top bit is set otherwise.
+///
+/// A byte of `here | next` is zero if a pair begins at it. Subtracting one from each byte borrows only from such a
+/// byte, or in the bytes above it.
 @inline(__always)
 private func zeroBytes(_ raw: UnsafeRawBufferPointer, _ index: Int) -> UInt64 {
     let here = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)

@@ -1,15 +1,17 @@
-/// avcC: what a decoder must know before the first sample (ISO/IEC 14496-15 5.3.3.1).
+/// The avcC record, which a decoder needs before the first sample (ISO/IEC 14496-15 5.3.3.1).
 public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
-    /// Sequence parameter sets, NAL units without start codes; 1…31 of them.
+    /// The sequence parameter sets as NAL units without start codes, 1…31 of them.
     public let sequenceParameterSets: [[UInt8]]
-    /// Picture parameter sets, NAL units without start codes; 1…255 of them.
+    /// The picture parameter sets as NAL units without start codes, 1…255 of them.
     public let pictureParameterSets: [[UInt8]]
-    /// Of the samples' lengths.
+    /// The size of the length fields in samples.
     public var lengthSize = LengthSize.four
     private let format: SampleFormat?
 
-    /// From the parameter sets of a stream in any order; other NAL units are ignored. nil unless there is an SPS that
-    /// reaches to its level (in the High profiles to its bit depths), a PPS, and no more than the record can count.
+    /// Creates a record from the parameter sets of a stream, in any order. Other NAL units are ignored.
+    ///
+    /// Returns nil if there is no PPS, no SPS, or more or longer ones than the record allows, or if an SPS ends before
+    /// its level (in the High profiles, before its bit depths).
     public init?(parameterSets: [[UInt8]]) {
         sequenceParameterSets = parameterSets.filter { $0.first.map { $0 & 0x1F } == 7 }
         pictureParameterSets = parameterSets.filter { $0.first.map { $0 & 0x1F } == 8 }
@@ -25,10 +27,11 @@ public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
         }
     }
 
-    /// The record's bytes.
+    /// The bytes of the record.
     public var bytes: [UInt8] {
         let sps = sequenceParameterSets[0]
-        // configurationVersion, AVCProfileIndication, profile_compatibility, AVCLevelIndication, lengthSizeMinusOne
+        // The bytes are configurationVersion, AVCProfileIndication, profile_compatibility, AVCLevelIndication and
+        // lengthSizeMinusOne.
         var record: [UInt8] = [1, sps[1], sps[2], sps[3], 0xFC | UInt8(lengthSize.rawValue - 1)]
         record.append(0xE0 | UInt8(sequenceParameterSets.count))
         func append(_ set: [UInt8]) {
@@ -47,16 +50,16 @@ public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
     }
 }
 
-/// What the record repeats of an SPS of the High profiles, H.264 7.3.2.1.1.
+/// The fields of a High profile SPS that the record repeats, H.264 7.3.2.1.1.
 private struct SampleFormat: Sendable, Hashable {
     var chroma: UInt8
     var lumaMinus8: UInt8
     var chromaMinus8: UInt8
 
-    /// Those whose record has these fields.
+    /// The values of profile_idc for which the record has these fields.
     static let profiles: Set<UInt8> = [100, 110, 122, 144, 244]
 
-    /// nil where the NAL unit ends too early.
+    /// Parses an SPS. Returns nil if the NAL unit ends too early or a value is invalid.
     init?(_ unit: [UInt8]) {
         var bits = UnescapedBits(unit.dropFirst(4))
         bits.ue()  // seq_parameter_set_id

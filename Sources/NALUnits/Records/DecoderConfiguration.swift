@@ -1,28 +1,34 @@
 public import VideoBase
 
-/// What an avcC or hvcC record says (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1). It is read by nothing that writes one.
+/// The content of an avcC or hvcC record (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1). The parser is independent of the types
+/// that write records.
 public struct DecoderConfiguration: Sendable, Hashable {
+    /// The codec.
     public let codec: VideoCodec
-    /// Of the samples' lengths.
+    /// The size of the length fields in samples.
     public let lengthSize: LengthSize
-    /// AVCProfileIndication, or general_profile_idc.
+    /// AVCProfileIndication or general_profile_idc.
     public let profile: Int
-    /// AVCLevelIndication (41 for 4.1), or general_level_idc (123 for 4.1).
+    /// AVCLevelIndication (41 for level 4.1) or general_level_idc (123 for level 4.1).
     public let level: Int
     /// general_tier_flag; false for H.264.
     public let isHighTier: Bool
-    /// chroma_format_idc and bits of a sample; nil where an avcC leaves them out, as it does outside the High profiles.
+    /// chroma_format_idc, or nil if an avcC omits it, as it does outside the High profiles.
     public let chromaFormat: Int?
+    /// The bit depth of luma samples, or nil if an avcC omits it.
     public let bitDepthLuma: Int?
+    /// The bit depth of chroma samples, or nil if an avcC omits it.
     public let bitDepthChroma: Int?
-    /// Samples hold no parameter sets beside these, as `avc1` and `hvc1` promise.
+    /// Whether samples contain no parameter sets in addition to these, as `avc1` and `hvc1` guarantee.
     public let isComplete: Bool
-    /// NAL units without start codes, in the record's order: VPS, SPS, PPS and SPS extensions; SEI messages as well.
+    /// The NAL units without start codes, in the order of the record: VPS, SPS, PPS, SPS extensions and SEI messages.
     public let units: [[UInt8]]
 
-    /// Reads a record of either kind.
-    /// - Parameter codec: nil where it is not known: then what reads as an avcC is one.
-    /// - Throws: `MalformedStream` where it is cut, or says what cannot be.
+    /// Parses a record of either kind.
+    ///
+    /// - Parameter codec: The codec, or nil if it is unknown. The record is then parsed as an avcC, and as an hvcC if
+    ///   that fails.
+    /// - Throws: A `MalformedStream` if the record is truncated or invalid.
     public init(record: [UInt8], codec: VideoCodec? = nil) throws(MalformedStream) {
         switch codec {
         case .h264: self = try Self(avcC: record)
@@ -34,12 +40,12 @@ public struct DecoderConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Whether the reserved bits are those of an hvcC.
+    /// Whether the reserved bits match those of an hvcC.
     private static func likelier(_ record: [UInt8]) -> Bool {
         record.count > 18 && record[13] & 0xF0 == 0xF0 && record[15] & 0xFC == 0xFC && record[16] & 0xFC == 0xFC
     }
 
-    /// An avcC.
+    /// Parses an avcC.
     private init(avcC record: [UInt8]) throws(MalformedStream) {
         var reader = RecordReader(record)
         try reader.version()
@@ -55,7 +61,7 @@ public struct DecoderConfiguration: Sendable, Hashable {
             let count = try reader.number(1, "the number of \(name)") & mask
             for _ in 0..<count { units.append(try reader.unit(name) { $0[0] & 0x1F == type }) }
         }
-        // Older writers leave the rest out.
+        // Older writers omit the rest.
         guard ![66, 77, 88].contains(profile), reader.left >= 4 else {
             (chromaFormat, bitDepthLuma, bitDepthChroma) = (nil, nil, nil)
             self.units = units
@@ -70,7 +76,7 @@ public struct DecoderConfiguration: Sendable, Hashable {
         self.units = units
     }
 
-    /// An hvcC.
+    /// Parses an hvcC.
     private init(hvcC record: [UInt8]) throws(MalformedStream) {
         var reader = RecordReader(record)
         try reader.version()
@@ -101,7 +107,7 @@ public struct DecoderConfiguration: Sendable, Hashable {
     }
 }
 
-/// The bytes of a record, front to back.
+/// A reader for the bytes of a record, from front to back.
 private struct RecordReader {
     private let record: [UInt8]
     private var index = 0
@@ -125,7 +131,7 @@ private struct RecordReader {
         if version != 1 { throw MalformedStream(.record("configurationVersion is \(version)"), at: 0) }
     }
 
-    /// lengthSizeMinusOne in the low two bits of the next byte.
+    /// Reads lengthSizeMinusOne from the low two bits of the next byte.
     mutating func lengthSize() throws(MalformedStream) -> LengthSize {
         let value = try number(1, "lengthSizeMinusOne")
         guard let size = LengthSize(rawValue: value & 3 + 1) else {

@@ -1,17 +1,21 @@
-/// hvcC: what a decoder must know before the first sample (ISO/IEC 14496-15 8.3.3.1).
+/// The hvcC record, which a decoder needs before the first sample (ISO/IEC 14496-15 8.3.3.1).
 public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
-    /// NAL units without start codes, by type, in the order of the record's arrays.
+    /// The video parameter sets as NAL units without start codes.
     public var videoParameterSets: [[UInt8]]
+    /// The sequence parameter sets as NAL units without start codes.
     public var sequenceParameterSets: [[UInt8]]
+    /// The picture parameter sets as NAL units without start codes.
     public var pictureParameterSets: [[UInt8]]
-    /// array_completeness: samples hold no parameter sets, as `hvc1` promises and `hev1` does not.
+    /// array_completeness: whether samples contain no parameter sets, as `hvc1` guarantees and `hev1` does not.
     public var isComplete: Bool
-    /// Of the samples' lengths.
+    /// The size of the length fields in samples.
     public var lengthSize = LengthSize.four
     private let fields: SequenceFields
 
-    /// From the parameter sets of a stream in any order; other NAL units are ignored. nil unless there is one of each
-    /// kind, none longer or more than the record can count, and an SPS that reaches to its bit depths.
+    /// Creates a record from the parameter sets of a stream, in any order. Other NAL units are ignored.
+    ///
+    /// Returns nil if a kind of parameter set is missing, if there are more or longer ones than the record allows, or
+    /// if the SPS ends before its bit depths.
     public init?(parameterSets: [[UInt8]], isComplete: Bool) {
         func sets(_ type: UInt8) -> [[UInt8]] { parameterSets.filter { $0.count > 2 && $0[0] >> 1 & 63 == type } }
         videoParameterSets = sets(32)
@@ -25,16 +29,17 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         }
     }
 
-    /// The record's bytes.
+    /// The bytes of the record.
     public var bytes: [UInt8] {
-        // configurationVersion, then the twelve bytes of general_profile_space to general_level_idc as the SPS has them.
+        // configurationVersion, then the twelve bytes from general_profile_space to general_level_idc, copied from the
+        // SPS.
         var record: [UInt8] = [1] + fields.profileTierLevel
-        // min_spatial_segmentation_idc and parallelismType 0: nothing is promised of either.
+        // min_spatial_segmentation_idc and parallelismType are 0, which guarantees nothing.
         record += [0xF0, 0, 0xFC]
         record.append(0xFC | fields.chromaFormat)
         record.append(0xF8 | fields.bitDepthLumaMinus8)
         record.append(0xF8 | fields.bitDepthChromaMinus8)
-        // avgFrameRate and constantFrameRate 0: not said here.
+        // avgFrameRate and constantFrameRate are 0, which means unspecified.
         record += [0, 0]
         record.append(fields.temporalLayers << 3 | (fields.isTemporalIDNested ? 4 : 0) | UInt8(lengthSize.rawValue - 1))
         let arrays: [(type: UInt8, sets: [[UInt8]])] = [
@@ -58,9 +63,9 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
     }
 }
 
-/// What the record repeats of an SPS, H.265 7.3.2.2.1.
+/// The fields of an SPS that the record repeats, H.265 7.3.2.2.1.
 private struct SequenceFields: Sendable, Hashable {
-    /// From general_profile_space to general_level_idc.
+    /// The bytes from general_profile_space to general_level_idc.
     var profileTierLevel: [UInt8]
     var temporalLayers: UInt8
     var isTemporalIDNested: Bool
@@ -68,7 +73,8 @@ private struct SequenceFields: Sendable, Hashable {
     var bitDepthLumaMinus8: UInt8
     var bitDepthChromaMinus8: UInt8
 
-    /// nil where the NAL unit ends too early, or holds what Main and its kin do not have.
+    /// Parses an SPS. Returns nil if the NAL unit ends too early, or if it has values that the supported profiles do
+    /// not allow.
     init?(_ unit: [UInt8]) {
         var bits = UnescapedBits(unit.dropFirst(2))
         bits.position += 4  // sps_video_parameter_set_id
@@ -84,7 +90,7 @@ private struct SequenceFields: Sendable, Hashable {
         guard chroma <= 3 else { return nil }
         chromaFormat = UInt8(chroma)
         if chroma == 3 { bits.position += 1 }  // separate_colour_plane_flag
-        // The width, the height; the conformance window.
+        // The width, the height, and the conformance window.
         bits.ue()
         bits.ue()
         if bits.flag() { for _ in 0..<4 { bits.ue() } }
@@ -96,17 +102,17 @@ private struct SequenceFields: Sendable, Hashable {
 }
 
 extension UnescapedBits {
-    /// sps_seq_parameter_set_id, from behind the header of an SPS on, H.265 7.3.2.2.1.
+    /// Reads sps_seq_parameter_set_id, starting after the NAL unit header of an SPS, H.265 7.3.2.2.1.
     package mutating func sequenceParameterSetID() -> Int {
         position += 4  // sps_video_parameter_set_id
         let subLayers = u(3)
-        // sps_temporal_id_nesting_flag, and what profile_tier_level() has of the whole stream.
+        // sps_temporal_id_nesting_flag, and the general part of profile_tier_level().
         position += 1 + 12 * 8
         skipSubLayers(subLayers)
         return ue()
     }
 
-    /// The rest of profile_tier_level(), H.265 7.3.3.
+    /// Skips the sub-layer part of profile_tier_level(), H.265 7.3.3.
     fileprivate mutating func skipSubLayers(_ count: Int) {
         if count == 0 { return }
         var byteCount = 0

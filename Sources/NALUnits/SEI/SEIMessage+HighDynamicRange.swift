@@ -1,9 +1,9 @@
 public import VideoBase
 
-/// How the grading display showed the pictures, and how bright they are.
+/// Messages about the mastering display and the brightness of the content.
 extension SEIMessage {
-    /// mastering_display_colour_volume (H.264 D.1.29, H.265 D.2.28). The primaries stand in the order green, blue, red,
-    /// as the semantics suggest.
+    /// Creates mastering_display_colour_volume (H.264 D.1.29, H.265 D.2.28). The primaries are in the order green,
+    /// blue, red, as the semantics suggest.
     public static func masteringDisplay(_ display: MasteringDisplay) -> SEIMessage {
         var w = BitWriter()
         for color in [display.green, display.blue, display.red, display.white] {
@@ -15,8 +15,11 @@ extension SEIMessage {
         return SEIMessage(payloadType: 137, bits: w)
     }
 
-    /// content_light_level_info (H.264 D.1.31, H.265 D.2.35), in cd/m²: the brightest sample's light and the brightest
-    /// picture's average; 0: not known.
+    /// Creates content_light_level_info (H.264 D.1.31, H.265 D.2.35) in cd/m². A value of 0 means unknown.
+    ///
+    /// - Parameters:
+    ///   - maxContent: The light level of the brightest sample.
+    ///   - maxPictureAverage: The average light level of the brightest picture.
     public static func contentLightLevel(maxContent: UInt16, maxPictureAverage: UInt16) -> SEIMessage {
         var w = BitWriter()
         w.u(16, maxContent)
@@ -24,7 +27,7 @@ extension SEIMessage {
         return SEIMessage(payloadType: 144, bits: w)
     }
 
-    /// The two messages of static metadata, those of them that there are.
+    /// Returns the messages for static HDR metadata, omitting those whose value is nil.
     public static func highDynamicRange(_ display: MasteringDisplay?, _ light: ContentLight?) -> [SEIMessage] {
         let first = display.map(masteringDisplay)
         let second = light.map {
@@ -33,7 +36,8 @@ extension SEIMessage {
         return [first, second].compactMap(\.self)
     }
 
-    /// HDR10+ (SMPTE ST 2094-40) as user_data_registered_itu_t_t35, from its country code on; nil where there is none.
+    /// Creates user_data_registered_itu_t_t35 with HDR10+ metadata (SMPTE ST 2094-40) from its country code on; returns
+    /// nil if `bytes` is empty.
     public static func dynamicHDR(_ bytes: [UInt8]) -> SEIMessage? {
         bytes.isEmpty ? nil : SEIMessage(payloadType: 4, payload: bytes)
     }

@@ -1,23 +1,26 @@
-/// sei_message(), H.264 7.3.2.3.1 and H.265 7.3.5, which are the same; so are the types and payloads of the messages
-/// here. A codec's own messages, and the NAL units around them, are its syntax module's.
+/// An sei_message(), which is the same in H.264 7.3.2.3.1 and H.265 7.3.5. The messages of this module also have the
+/// same types and payloads in both. Messages of one codec, and the NAL units of messages, are in the syntax module of
+/// the codec.
 public struct SEIMessage: Sendable, Hashable {
     /// payloadType, H.264 D.1.1, H.265 D.2.1.
     public var payloadType: Int
+    /// The bytes of sei_payload().
     public var payload: [UInt8]
 
+    /// Creates a message.
     public init(payloadType: Int, payload: [UInt8]) {
         self.payloadType = payloadType
         self.payload = payload
     }
 
-    /// A payload of bits: a one and zeros fill the last byte where it is not full.
+    /// Creates a message from a payload of bits. An incomplete last byte is filled with a one bit and zero bits.
     public init(payloadType: Int, bits: BitWriter) {
         var w = bits
         if !w.isByteAligned { w.trailingBits() }
         self.init(payloadType: payloadType, payload: w.bytes)
     }
 
-    /// sei_rbsp() with its trailing bits.
+    /// Returns an sei_rbsp() with its trailing bits.
     public static func rbsp(_ messages: [SEIMessage]) -> [UInt8] {
         var w = BitWriter()
         for message in messages {
@@ -29,7 +32,7 @@ public struct SEIMessage: Sendable, Hashable {
         return w.bytes
     }
 
-    /// 255 for every 255, then the rest.
+    /// Writes 255 for every 255 in the value, then the remainder.
     private static func writeVariable(_ value: Int, to w: inout BitWriter) {
         var value = value
         while value >= 255 {
@@ -39,19 +42,21 @@ public struct SEIMessage: Sendable, Hashable {
         w.u(8, value)
     }
 
-    /// The initial delays of a buffering period's schedule, in ticks of 90 kHz.
+    /// The initial removal delays of a schedule in a buffering period message, in ticks of 90 kHz.
     public struct InitialRemovalDelay: Sendable, Hashable {
-        /// initial_cpb_removal_delay, above 0.
+        /// initial_cpb_removal_delay, greater than 0.
         public var delay: Int
-        /// initial_cpb_removal_delay_offset, in H.265 initial_cpb_removal_offset.
+        /// initial_cpb_removal_delay_offset; in H.265, initial_cpb_removal_offset.
         public var offset: Int
 
+        /// Creates delays.
         public init(delay: Int, offset: Int) {
             self.delay = delay
             self.offset = offset
         }
 
-        /// Both fields, the nearest values that `length` bits hold: initial_cpb_removal_delay may not be 0.
+        /// Writes both fields. Values are clamped to the range of `length` bits, and initial_cpb_removal_delay to at
+        /// least 1.
         public func write(length: Int, to w: inout BitWriter) {
             let most = 1 << length - 1
             w.u(length, min(max(delay, 1), most))

@@ -1,6 +1,7 @@
 extension AttributeType {
-    /// What a value says, in the words of `va.h` (and of `vainfo -a` where it has words for it): one string per flag
-    /// or field.
+    /// Returns the meaning of an attribute value, one string per flag or field.
+    ///
+    /// The words are those of `va.h`, and those of `vainfo -a` if it has words for the value.
     package func meaning(of value: UInt32) -> [String] {
         guard let reading = Self.readings[rawValue] else { return ["\(value)"] }
         switch reading {
@@ -29,11 +30,11 @@ extension AttributeType {
     }
 
     private enum Reading: Sendable {
-        /// Bits by their names behind the prefix, and the name for no bits at all.
+        /// Flags: the prefix of all names, the name that stands for the value 0, and each bit with its name.
         case flags(String, none: String?, [(UInt32, String)])
-        /// Bit fields from bit 0 up: name (empty for reserved bits) and width.
+        /// Bit fields from bit 0 upwards, each with its name (empty for reserved bits) and its width in bits.
         case fields([(String, UInt32)])
-        /// VAConfigAttribValEncHEVCFeatures.
+        /// The two-bit fields of VAConfigAttribValEncHEVCFeatures.
         case features
         case yesNo
         case count(String)

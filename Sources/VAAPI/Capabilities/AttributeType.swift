@@ -1,4 +1,5 @@
-/// A VAConfigAttribType, by number, so that drivers newer than the header are read in full.
+/// A VAConfigAttribType, identified by its number. Types that are newer than the installed header can therefore be
+/// read.
 package struct AttributeType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: UInt32
 
@@ -27,13 +28,13 @@ package struct AttributeType: RawRepresentable, Sendable, Hashable, CustomString
     /// The value of an attribute that does not apply: VA_ATTRIB_NOT_SUPPORTED.
     static let notSupported: UInt32 = 0x8000_0000
 
-    /// How many types are asked for: those of VA-API 1.23 and some to come.
+    /// The number of attribute types that are queried. It covers VA-API 1.23 and leaves room for later versions.
     static let queried: UInt32 = 64
 
-    /// The constant's name in `va.h`; `VAConfigAttrib(61)` where no header names it.
+    /// The constant's name in `va.h`, or a text like `VAConfigAttrib(61)` for an unknown number.
     package var name: String { shortName.hasPrefix("(") ? "VAConfigAttrib\(shortName)" : "VAConfigAttrib" + shortName }
 
-    /// The name without its prefix: `RateControl`.
+    /// The name without its `VAConfigAttrib` prefix: `RateControl`.
     package var shortName: String { Self.names[rawValue] ?? "(\(rawValue))" }
 
     package var description: String { name }

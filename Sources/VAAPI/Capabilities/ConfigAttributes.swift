@@ -1,13 +1,14 @@
 package import VideoBase
 
-/// What a driver says of one profile at one entry point: every VAConfigAttrib it supports, raw and read.
+/// The attributes of one profile at one entry point: the raw value of every supported VAConfigAttrib, and its
+/// interpretation.
 package struct ConfigAttributes: Sendable, Hashable {
-    /// The supported ones, by number.
+    /// The values of the supported attributes.
     package var values: [AttributeType: UInt32]
 
     package init(values: [AttributeType: UInt32]) { self.values = values }
 
-    /// nil where the attribute does not apply.
+    /// Returns the value of an attribute, or nil if the driver does not support the attribute.
     package subscript(_ type: AttributeType) -> UInt32? { values[type] }
 
     package var rtFormats: RTFormat { RTFormat(rawValue: self[.rtFormat] ?? 0) }
@@ -19,28 +20,30 @@ package struct ConfigAttributes: Sendable, Hashable {
         PredictionDirection(rawValue: self[.predictionDirection] ?? 0)
     }
 
-    /// References a picture may have in list 0 and list 1; nil where the driver does not say.
+    /// The maximum number of references of a picture in list 0 and list 1, or nil if the driver does not report it.
     package var maxReferences: ReferenceLimits? {
         self[.encMaxRefFrames].map { ReferenceLimits(l0: Int($0 & 0xffff), l1: Int($0 >> 16)) }
     }
     package var maxSlices: Int? { self[.encMaxSlices].map(Int.init) }
-    /// Steps of the quality/speed scale, 1 the best; 0 or 1: no choice. On radeonsi a bit field (VAENC reads it so).
+    /// The number of quality levels, where level 1 is the best; 0 or 1 means that there is only one.
+    ///
+    /// On radeonsi, the value is a bit field instead; `DeviceLimits.quality(_:driver:)` interprets it.
     package var qualityLevels: Int? { self[.encQualityRange].map(Int.init) }
     package var maxPictureWidth: Int? { self[.maxPictureWidth].map(Int.init) }
     package var maxPictureHeight: Int? { self[.maxPictureHeight].map(Int.init) }
     package var trellis: Bool { (self[.encQuantization] ?? 0) & 1 != 0 }
     package var skipFrame: Bool { (self[.encSkipFrame] ?? 0) != 0 }
 
-    /// Regions of interest per picture (VAConfigAttribValEncROI); nil where there are none.
+    /// The limits for regions of interest (VAConfigAttribValEncROI), or nil if the driver does not support any.
     package var regionsOfInterest: RegionLimits? {
         guard let value = self[.encROI], value & 0xff > 0 else { return nil }
         return RegionLimits(
             count: Int(value & 0xff), takesPriority: value & 0x100 != 0, takesQPDelta: value & 0x200 != 0)
     }
 
-    /// The driver honours a largest frame size (VAEncMiscParameterTypeMaxFrameSize).
+    /// Whether the driver supports a maximum frame size (VAEncMiscParameterTypeMaxFrameSize).
     package var maxFrameSize: Bool { (self[.maxFrameSize] ?? 0) & 1 != 0 }
-    /// Temporal layers that rate control can tell apart, at least 1.
+    /// The number of temporal layers that rate control can distinguish, at least 1.
     package var maxTemporalLayers: Int { Int((self[.encRateControlExt] ?? 0) & 0xff) + 1 }
     package var hevcFeatures: HEVCFeatures? { self[.encHEVCFeatures].map(HEVCFeatures.init) }
     package var hevcBlockSizes: HEVCBlockSizes? { self[.encHEVCBlockSizes].map(HEVCBlockSizes.init) }
@@ -61,7 +64,7 @@ package struct RegionLimits: Sendable, Hashable {
     package var takesQPDelta: Bool
 }
 
-/// VA_RC_…
+/// A set of rate control modes: the VA_RC_… flags.
 package struct RateControlModes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -91,11 +94,11 @@ package struct RateControlModes: OptionSet, Sendable, Hashable {
             }
     }
 
-    /// Those that vaenc offers.
+    /// The rate control modes of the set that vaenc supports.
     package var modes: [RateControlMode] { RateControlMode.allCases.filter { contains(RateControlModes($0)) } }
 }
 
-/// VA_ENC_PACKED_HEADER_…: headers that the driver takes from the client.
+/// A set of packed header types that the driver accepts from the client: the VA_ENC_PACKED_HEADER_… flags.
 package struct PackedHeaderKinds: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -105,14 +108,14 @@ package struct PackedHeaderKinds: OptionSet, Sendable, Hashable {
     package static let misc = PackedHeaderKinds(rawValue: 0x8)
     package static let rawData = PackedHeaderKinds(rawValue: 0x10)
 
-    /// In the words of reports: `sequence`, `picture`, `slice`, `misc`, `raw`.
+    /// The names that reports use: `sequence`, `picture`, `slice`, `misc`, `raw`.
     package var names: [String] {
         zip([Self.sequence, .picture, .slice, .misc, .rawData], ["sequence", "picture", "slice", "misc", "raw"])
             .filter { contains($0.0) }.map(\.1)
     }
 }
 
-/// VA_ENC_SLICE_STRUCTURE_…
+/// A set of supported slice structures: the VA_ENC_SLICE_STRUCTURE_… flags.
 package struct SliceStructure: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -124,7 +127,7 @@ package struct SliceStructure: OptionSet, Sendable, Hashable {
     package static let equalMultiRows = SliceStructure(rawValue: 0x20)
 }
 
-/// VA_ENC_INTRA_REFRESH_…
+/// A set of supported intra refresh kinds: the VA_ENC_INTRA_REFRESH_… flags.
 package struct IntraRefreshKinds: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -139,12 +142,12 @@ package struct IntraRefreshKinds: OptionSet, Sendable, Hashable {
     }
 }
 
-/// VA_PREDICTION_DIRECTION_…
+/// A set of supported prediction directions: the VA_PREDICTION_DIRECTION_… flags.
 package struct PredictionDirection: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
     package static let previous = PredictionDirection(rawValue: 0x1)
     package static let future = PredictionDirection(rawValue: 0x2)
-    /// No true P slices: both lists must hold a reference.
+    /// The device has no true P slices: both reference lists must hold a reference.
     package static let bidirectionalNotEmpty = PredictionDirection(rawValue: 0x4)
 }

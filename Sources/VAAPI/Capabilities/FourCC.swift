@@ -1,6 +1,6 @@
 package import VideoBase
 
-/// A pixel format as VA-API names it: four characters, the first in the low byte (VA_FOURCC_…).
+/// A VA-API pixel format: four characters, with the first in the low byte (VA_FOURCC_…).
 package struct FourCC: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: UInt32
 
@@ -15,7 +15,7 @@ package struct FourCC: RawRepresentable, Sendable, Hashable, CustomStringConvert
         rawValue = (0..<4).reduce(0) { unsafe $0 | UInt32(text.utf8Start[$1]) << UInt32($1 * 8) }
     }
 
-    /// nil for formats that a surface cannot have.
+    /// Creates the code of a pixel format, or nil if a surface cannot have the format.
     package init?(_ format: PixelFormat) {
         switch format {
         case .nv12: self = .nv12
@@ -33,7 +33,7 @@ package struct FourCC: RawRepresentable, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// nil for formats that vaenc does not handle.
+    /// The pixel format, or nil if vaenc does not handle the format.
     package var pixelFormat: PixelFormat? {
         PixelFormat.allCases.first { FourCC($0) == self }
     }
@@ -44,7 +44,7 @@ package struct FourCC: RawRepresentable, Sendable, Hashable, CustomStringConvert
     }
 }
 
-/// What kinds of surfaces a configuration takes: VA_RT_FORMAT_… .
+/// A set of surface formats that a configuration accepts: the VA_RT_FORMAT_… flags.
 package struct RTFormat: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }

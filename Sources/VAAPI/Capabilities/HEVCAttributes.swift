@@ -1,9 +1,9 @@
-/// A coding tool as VAConfigAttribValEncHEVCFeatures gives it.
+/// The support for a coding tool, as encoded in VAConfigAttribValEncHEVCFeatures.
 package enum FeatureSupport: UInt32, Sendable, Hashable {
     case notSupported = 0, supported = 1, required = 2, reserved = 3
 }
 
-/// VAConfigAttribValEncHEVCFeatures: two bits per tool, from bit 0.
+/// The support for each HEVC coding tool: VAConfigAttribValEncHEVCFeatures, two bits per tool, from bit 0 upwards.
 package struct HEVCFeatures: Sendable, Hashable {
     package let rawValue: UInt32
     package init(_ rawValue: UInt32) { self.rawValue = rawValue }
@@ -35,7 +35,7 @@ package struct HEVCFeatures: Sendable, Hashable {
     ]
 }
 
-/// VAConfigAttribValEncHEVCBlockSizes: the smallest and largest blocks, as log2 less an offset.
+/// The limits of HEVC block sizes: VAConfigAttribValEncHEVCBlockSizes, with each size as a log2 value.
 package struct HEVCBlockSizes: Sendable, Hashable {
     package let rawValue: UInt32
     package init(_ rawValue: UInt32) { self.rawValue = rawValue }

@@ -1,6 +1,6 @@
 package import VideoBase
 
-/// A VAProfile, by its number in `va.h`; drivers newer than the header may report numbers without a name.
+/// A VAProfile, identified by its number in `va.h`. A driver that is newer than the header may report unknown numbers.
 package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: Int32
 
@@ -24,12 +24,13 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
             }
     }
 
-    /// The profile as vaenc knows it; nil for those it does not encode.
+    /// The corresponding `CodecProfile`, or nil if vaenc does not encode the profile.
     package var codecProfile: CodecProfile? {
         CodecProfile.allCases.first { Profile($0) == self }
     }
 
-    /// The coding standard as reports name it: `h264`, `hevc`, `av1`, …; nil for video processing and the like.
+    /// The name of the coding standard in reports: `h264`, `hevc`, `av1`, …; nil if the profile belongs to no standard
+    /// (for example, video processing).
     package var codecName: String? {
         switch rawValue {
         case 0, 1: "mpeg2"
@@ -47,10 +48,10 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
         }
     }
 
-    /// The constant's name in `va.h`.
+    /// The constant's name in `va.h`, or a text like `VAProfile(61)` for an unknown number.
     package var name: String { Self.names[rawValue].map { "VAProfile\($0)" } ?? "VAProfile(\(rawValue))" }
 
-    /// The profile as reports name it: `High`, `Main 10`; the constant's name for those that vaenc does not encode.
+    /// The profile's name in reports: `High`, `Main 10`, or the constant's name if vaenc does not encode the profile.
     package var shortName: String { codecProfile?.shortName ?? name }
 
     package var description: String { name }
@@ -67,28 +68,28 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
     ]
 }
 
-/// A VAEntrypoint, by its number in `va.h`.
+/// A VAEntrypoint, identified by its number in `va.h`.
 package struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: Int32
 
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Decoding from slices on.
+    /// Decoding from slice data (VAEntrypointVLD).
     package static let decode = EntryPoint(rawValue: 1)
-    /// Encoding slices.
+    /// Encoding of slices (VAEntrypointEncSlice).
     package static let encodeSlice = EntryPoint(rawValue: 6)
-    /// Encoding slices in the low-power unit (Intel's VDEnc).
+    /// Encoding of slices on the low-power unit, Intel's VDEnc (VAEntrypointEncSliceLP).
     package static let encodeSliceLowPower = EntryPoint(rawValue: 8)
-    /// Scaling, conversion and the like, of no profile.
+    /// Scaling and conversion (VAEntrypointVideoProc), used without a codec profile.
     package static let videoProcessing = EntryPoint(rawValue: 10)
 
-    /// Encodes video slices.
+    /// Whether the entry point encodes video slices.
     package var encodes: Bool { self == .encodeSlice || self == .encodeSliceLowPower }
 
     /// The constant's name in `va.h`.
     package var name: String { "VAEntrypoint\(shortName)" }
 
-    /// The name as reports give it: `EncSlice`, `EncSliceLP`, `VLD`.
+    /// The entry point's name in reports: `EncSlice`, `EncSliceLP`, `VLD`.
     package var shortName: String { Self.names[rawValue] ?? "(\(rawValue))" }
 
     package var description: String { name }

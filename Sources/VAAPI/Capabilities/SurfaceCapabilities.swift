@@ -1,27 +1,28 @@
 package import VideoBase
 
-/// What surfaces a configuration takes (vaQuerySurfaceAttributes).
+/// The surfaces that a configuration accepts (vaQuerySurfaceAttributes).
 package struct SurfaceCapabilities: Sendable, Hashable {
-    /// Limits in luma samples; nil where the driver does not say.
+    /// The limits of a surface's size in luma samples, or nil if the driver does not report them.
     package var minWidth: Int?
     package var minHeight: Int?
     package var maxWidth: Int?
     package var maxHeight: Int?
     package var pixelFormats: [FourCC] = []
     package var memoryTypes = MemoryTypes()
-    /// What widths and heights the hardware rounds up to, in luma samples (VA-API 1.21); nil where not said.
+    /// The multiples to which the hardware rounds widths and heights up, in luma samples (VA-API 1.21), or nil if the
+    /// driver does not report them.
     package var alignment: VideoSize?
 
     package init() {}
 
-    /// Whether a picture of that size is within the limits.
+    /// Whether a picture of this size is within the limits.
     package func allows(_ size: VideoSize) -> Bool {
         size.width >= minWidth ?? 1 && size.height >= minHeight ?? 1
             && size.width <= maxWidth ?? .max && size.height <= maxHeight ?? .max
     }
 }
 
-/// VA_SURFACE_ATTRIB_MEM_TYPE_…
+/// A set of memory types: the VA_SURFACE_ATTRIB_MEM_TYPE_… flags.
 package struct MemoryTypes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -1,13 +1,17 @@
-/// Which device a person asked for: `auto`, `reference`, `software`, a render node's path or a PCI address.
+/// The choice of a device: `auto`, `reference`, `software`, the path of a render node, or a PCI address.
 public enum DeviceSelector: Sendable, Hashable, CustomStringConvertible {
+    /// The best device that is available.
     case auto
+    /// The reference driver of vaenc, which implements VA-API in software.
     case reference
+    /// The software encoders, without VA-API.
     case software
+    /// The render node at this path.
     case path(String)
-    /// In the long form, `0000:03:00.0`.
+    /// The GPU at this PCI address, in its long form: `0000:03:00.0`.
     case pci(String)
 
-    /// nil for text that is none of the forms (a path has a slash).
+    /// Parses a selector, or returns nil if the text has none of the known forms. A path contains a slash.
     public init?(_ text: String) {
         switch text.lowercased() {
         case "auto": self = .auto

@@ -2,7 +2,7 @@ internal import CVA
 internal import VideoBase
 
 extension Display {
-    /// The profiles that the driver knows, for whatever entry point (vaQueryConfigProfiles).
+    /// Returns the profiles that the driver supports at any entry point (vaQueryConfigProfiles).
     package func profiles() throws(VAError) -> [Profile] {
         var count = unsafe vaMaxNumProfiles(handle)
         let room = try room(count, "vaMaxNumProfiles", "profiles")
@@ -12,10 +12,11 @@ extension Display {
         return list.prefix(Int(count)).map { Profile(rawValue: $0.rawValue) }
     }
 
-    /// More of anything than a driver has: a count beyond it is none.
+    /// The largest plausible number of list entries. A driver that reports more is treated as faulty.
     private static let mostEntries: CInt = 4096
 
-    /// Memory for as many entries as a driver says that it has at most, and for some more that it may write all the same.
+    /// Returns how many entries to allocate: the driver's reported maximum, but at least 64, because a driver may write
+    /// more entries than it reports.
     private func room(_ most: CInt, _ call: String, _ what: String) throws(VAError) -> Int {
         guard (0...Self.mostEntries).contains(most) else {
             throw VAError(
@@ -34,7 +35,8 @@ extension Display {
         }
     }
 
-    /// What can be done with a profile (vaQueryConfigEntrypoints); empty where the driver does not know it.
+    /// Returns the entry points of a profile (vaQueryConfigEntrypoints), or an empty array if the driver does not
+    /// support the profile.
     package func entryPoints(of profile: Profile) throws(VAError) -> [EntryPoint] {
         var count = unsafe vaMaxNumEntrypoints(handle)
         let room = try room(count, "vaMaxNumEntrypoints", "entry points")
@@ -46,7 +48,7 @@ extension Display {
         return list.prefix(Int(count)).map { EntryPoint(rawValue: Int32(bitPattern: $0.rawValue)) }
     }
 
-    /// All attributes of a profile at an entry point, in one vaGetConfigAttributes.
+    /// Returns all attributes of a profile at an entry point, queried in one call of vaGetConfigAttributes.
     package func attributes(of profile: Profile, at entryPoint: EntryPoint) throws(VAError) -> ConfigAttributes {
         var list = (0..<AttributeType.queried).map {
             VAConfigAttrib(type: VAConfigAttribType($0), value: AttributeType.notSupported)

@@ -1,5 +1,6 @@
 extension Display {
-    /// The VADisplay, for a library that makes its own calls on it. It must let go of it before this object is gone, and its
-    /// calls go through `watch`.
+    /// The VADisplay, for a library that calls libva itself.
+    ///
+    /// The library must release it before this object is destroyed, and must make its calls through `watch`.
     @unsafe package var native: UnsafeMutableRawPointer { unsafe handle }
 }

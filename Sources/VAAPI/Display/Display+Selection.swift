@@ -1,9 +1,10 @@
 package import VideoBase
 
 extension Display {
-    /// The GPU at a PCI address.
+    /// Opens the GPU at a PCI address.
     ///
-    /// - Throws: `VaencError` of category `.unavailable` where no render node has the address.
+    /// - Throws: A `VaencError` of category `.unavailable` if no render node has the address, or an error of
+    ///   `open(renderNode:)`.
     package static func open(pci address: String) throws -> Display {
         guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
             throw VaencError(.unavailable, "there is no GPU at PCI address \(address)", remedy: RenderNode.advice())
@@ -11,12 +12,13 @@ extension Display {
         return try open(renderNode: node.path)
     }
 
-    /// Whether the device encodes the codec, with the profile and entry point where given. Cheaper than a report.
+    /// Whether the device encodes the codec, with this profile and entry point if they are given. Cheaper than a
+    /// `DeviceReport`.
     package func encodes(_ codec: VideoCodec, profile: CodecProfile? = nil, entryPoint: EntryPoint? = nil) -> Bool {
         supports(codec, profile) { entryPoint.map($0.contains) ?? $0.contains(where: \.encodes) }
     }
 
-    /// Whether the device decodes the codec, with the profile where given.
+    /// Whether the device decodes the codec, with this profile if it is given.
     package func decodes(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
         supports(codec, profile) { $0.contains(.decode) }
     }

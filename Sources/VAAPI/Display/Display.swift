@@ -3,27 +3,30 @@ internal import Glibc
 internal import Synchronization
 package import VideoBase
 
-/// A connection to a VA-API driver: one GPU, or the reference driver.
+/// A connection to a VA-API driver: that of one GPU, or the reference driver.
 ///
-/// Every object made from a display keeps it alive; the last one gone, the driver is terminated and the render node
-/// closed. libva takes calls from several threads, also on one display; what one call hands to another (a context's
-/// picture in the making, a mapped buffer) belongs to one thread at a time, which the types here see to.
+/// Every object that is created from a display keeps the display alive. When the last object is gone, the driver is
+/// terminated and the render node is closed.
+///
+/// libva can be called from several threads, also on one display. State that spans several calls (a context's
+/// unfinished picture, a mapped buffer) belongs to one thread at a time; the types of this module ensure that.
 @safe package final class Display: Sendable {
-    // SAFETY: valid from init to deinit, which alone ends it; libva locks around what its threads share.
+    // SAFETY: The handle is valid from init to deinit, and only deinit ends it. libva locks the state that threads
+    // share.
     nonisolated(unsafe) let handle: UnsafeMutableRawPointer
-    /// Where it runs: `.vaapi` or `.reference`.
+    /// The kind of device: `.vaapi` or `.reference`.
     package let kind: DeviceKind
-    /// The render node's path; nil where there is none.
+    /// The path of the render node, or nil if the display has none.
     package let path: String?
-    /// PCI address `0000:03:00.0`, where the system tells it.
+    /// The PCI address (`0000:03:00.0`), or nil if the system does not report it.
     package let pciAddress: String?
-    /// The kernel's driver (`i915`, `amdgpu`), where the system tells it.
+    /// The name of the kernel driver (`i915`, `amdgpu`), or nil if the system does not report it.
     package let kernelDriver: String?
-    /// What the driver calls itself (vaQueryVendorString).
+    /// The driver's name for itself (vaQueryVendorString).
     package let vendor: String
-    /// The VA-API version of the libva that is loaded: `1.17`.
+    /// The VA-API version of the loaded libva: `1.17`.
     package let version: String
-    /// Through which calls are made that must not keep their caller.
+    /// The watchdog for driver calls that may block for too long.
     package let watch: DriverCallWatchdog
     let messages: MessageLog
     let abilities: DriverAbilities
@@ -31,18 +34,19 @@ package import VideoBase
     private let descriptor: CInt?
     private let again: Opening?
 
-    /// Makes another display of the same device, with the limit for its calls.
+    /// A function that opens another display of the same device, with a time limit for its calls.
     package typealias Opening = @Sendable (_ limitNanoseconds: UInt64) throws -> Display
 
     /// Connects to the driver of a render node.
     ///
-    /// - Throws: `VAError` or `VaencError`: `.unavailable` where the path is no render node or has no driver that
-    ///   starts, `.noPermission` where it may not be opened.
+    /// - Throws: A `VAError` or `VaencError`: `.unavailable` if the path is not a render node or no driver starts for
+    ///   it, `.noPermission` if the node may not be opened.
     package static func open(renderNode path: String) throws -> Display {
         try inAFewTries { try openOnce(renderNode: path, DriverCallWatchdog.usualLimit(of: .vaapi)) }
     }
 
-    /// Opens a display whose driver may fail to start for a moment: five times, with pauses of 5, 10, 20 and 40 ms.
+    /// Opens a display, with retries if its driver fails to start with a transient error: five attempts, with pauses of
+    /// 5, 10, 20 and 40 ms.
     package static func inAFewTries(_ open: () throws -> Display) throws -> Display {
         for attempt in 0..<4 {
             do { return try open() } catch let error as VAError where error.isPassing {
@@ -66,13 +70,14 @@ package import VideoBase
         ) { try openOnce(renderNode: path, $0) }
     }
 
-    /// Takes over a VADisplay that was not initialized yet, starts its driver, and ends it with the last object.
+    /// Takes ownership of an uninitialized VADisplay and starts its driver. The driver is terminated when the display
+    /// and all objects created from it are gone.
     ///
     /// - Parameters:
-    ///   - handle: the VADisplay; ended with vaTerminate also when this throws.
-    ///   - descriptor: closed after vaTerminate; nil where the display has none.
-    ///   - limitNanoseconds: how long the device may take for a picture or a call; nil for what is usual.
-    ///   - again: makes another display of the same device; nil where that cannot be done.
+    ///   - handle: The VADisplay. It is ended with vaTerminate, also if this initializer throws.
+    ///   - descriptor: A file descriptor that is closed after vaTerminate, or nil if the display has none.
+    ///   - limitNanoseconds: The time limit for one picture or one call, or nil for the default of the device kind.
+    ///   - again: Opens another display of the same device, or nil if that is impossible.
     @unsafe package init(
         handle: UnsafeMutableRawPointer, kind: DeviceKind, path: String?, pciAddress: String? = nil,
         kernelDriver: String? = nil, descriptor: Int32? = nil, limitNanoseconds: UInt64? = nil,
@@ -80,7 +85,7 @@ package import VideoBase
     ) throws {
         let messages = MessageLog()
         unsafe messages.attach(to: handle)
-        // SAFETY: the handle stays valid: it is ended below or in deinit, and not at all where a call does not end.
+        // SAFETY: The handle stays valid. It is ended below or in deinit, or never if a call on it does not return.
         nonisolated(unsafe) let started = unsafe handle
         let watch = DriverCallWatchdog(limitNanoseconds: limitNanoseconds ?? DriverCallWatchdog.usualLimit(of: kind)) {
             unsafe HungDisplays.keep(started, messages)
@@ -119,7 +124,7 @@ package import VideoBase
     }
 
     deinit {
-        // SAFETY: this is the last use of the handle, and nothing else knows the pool any more.
+        // SAFETY: This is the last use of the handle, and no other object refers to the pool any more.
         nonisolated(unsafe) let handle = unsafe handle
         let descriptor = descriptor
         let images = images
@@ -129,19 +134,20 @@ package import VideoBase
         }
     }
 
-    /// A driver's words without control characters, which terminals obey.
+    /// Returns a driver's text with control characters replaced by spaces, because terminals interpret them.
     static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }
 
-    /// Whether a driver that never ends its loading keeps this process from loading any other library.
+    /// Whether a driver that never finishes loading prevents this process from loading any other library.
     package static var isLoaderStuck: Bool { ProcessEnd.isLoaderStuck }
 
-    /// Another display of the same device, with a driver of its own; nil where that cannot be done.
+    /// Opens another display of the same device, with a separate driver instance; returns nil if that is impossible.
     package func reopened() throws -> Display? { try again?(watch.limitNanoseconds) }
 
     private static func end(_ handle: UnsafeMutableRawPointer, descriptor: CInt?) {
-        // Where a driver fails to end, libva lets go of it all the same, and keeps the display: the second call ends that.
+        // If a driver fails to terminate, libva unloads the driver but keeps the display. The second call frees the
+        // display.
         if unsafe vaTerminate(handle) != VA_STATUS_SUCCESS { _ = unsafe vaTerminate(handle) }
         if let descriptor { close(descriptor) }
     }
@@ -152,7 +158,7 @@ package import VideoBase
         let purpose = "to load \(path.map { "the driver of \($0)" } ?? "the reference driver")"
         if let lack = words.flatMap({ VaencError.loaderLack($0, purpose) }) { return lack }
         let error = VAError(call: "vaInitialize", status: status, object: path ?? "the reference driver", driverMessage: words)
-        // Nothing has to be installed then.
+        // Nothing has to be installed in this case.
         if error.isNoMemory { return error.lackingMemory() }
         guard let path else {
             let named = ["MODE", "NULL_BYTES", "HASH", "LOG", "STRICT", "HEVC", "PROCESSING"].map { "VAENC_REFERENCE_" + $0 }
@@ -180,11 +186,11 @@ package import VideoBase
             remedy: remedy, category: .unavailable)
     }
 
-    /// Throws what a call's status says unless it is success.
+    /// Throws an error if the status of a call is not success.
     ///
     /// - Parameters:
-    ///   - object: what the call was made on, evaluated only on failure.
-    ///   - remedy: evaluated only on failure.
+    ///   - object: The object of the call, evaluated only on failure.
+    ///   - remedy: The remedy for the error, evaluated only on failure.
     func check(
         _ rawStatus: Int32, _ call: String, _ object: @autoclosure () -> String, frame: Int? = nil,
         remedy: @autoclosure () -> String? = nil, category: ErrorCategory? = nil
@@ -196,10 +202,10 @@ package import VideoBase
     }
 }
 
-/// Displays whose driver did not come back from a call. They are kept for the life of the process: the call may go on,
-/// and then works with them.
+/// Displays whose driver did not return from a call. They are kept for the rest of the process, because the call may
+/// continue and use them.
 enum HungDisplays {
-    // SAFETY: the handles are only kept, never used.
+    // SAFETY: The handles are only kept, never used.
     @safe private struct Kept: @unchecked Sendable {
         var handle: UnsafeMutableRawPointer
         var messages: MessageLog

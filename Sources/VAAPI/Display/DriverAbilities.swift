@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// A call that a driver may turn out not to implement.
+/// A libva call that a driver may not implement.
 enum OptionalCall: UInt8 {
     case syncBuffer = 1
     case syncSurface2 = 2
-    /// vaDeriveImage in the surface's own pixel format.
+    /// vaDeriveImage with an image in the surface's own pixel format.
     case deriveImage = 4
 }
 
-/// What a driver turned out not to implement: found once, then not tried again.
+/// The calls that a driver does not implement. A missing call is detected at its first use and is not tried again.
 final class DriverAbilities: Sendable {
     private let missing: Atomic<UInt8>
 
-    /// - Parameter vendor: what the driver calls itself.
+    /// - Parameter vendor: The driver's name for itself (vaQueryVendorString).
     init(vendor: String = "") {
         missing = Atomic(Self.mapsWholeSurfaces(vendor) ? 0 : OptionalCall.deriveImage.rawValue)
     }
@@ -21,8 +21,11 @@ final class DriverAbilities: Sendable {
 
     func lacks(_ call: OptionalCall) { missing.bitwiseOr(call.rawValue, ordering: .relaxed) }
 
-    /// Mesa 22 maps no NV12 surface, and of a P010 surface, where the GPU has memory of its own (Navi 10 did), a copy of
-    /// the luma plane alone: what is drawn into the other plane hits whatever lies behind. Mesa 25 maps both whole.
+    /// Whether vaDeriveImage can be trusted to map whole surfaces.
+    ///
+    /// Mesa 22 maps no NV12 surface. If the GPU has its own memory (seen on Navi 10), Mesa 22 maps a P010 surface as a
+    /// copy of the luma plane only, and writes to the chroma plane corrupt the memory behind it. Mesa 25 maps both
+    /// formats whole.
     private static func mapsWholeSurfaces(_ vendor: String) -> Bool {
         let name = "Mesa Gallium driver "
         guard vendor.hasPrefix(name), let major = Int(vendor.dropFirst(name.count).prefix { $0.isNumber }) else {

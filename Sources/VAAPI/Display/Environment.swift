@@ -3,25 +3,28 @@ internal import Synchronization
 
 /// The process's environment variables.
 package enum Environment {
-    /// One change at a time; and every list that `with` made, for good: whoever reads may hold it still.
+    /// Serializes changes, and holds every list that `with` created. The lists are never freed, because a reader may
+    /// still use one.
     private static let lock = Mutex<[VariableList]>([])
 
-    /// The variable's value; nil where it is not set.
+    /// Returns the value of a variable, or nil if it is not set.
     package static func value(_ name: String) -> String? {
-        // SAFETY: the string is copied at once; what `with` puts in place stays.
+        // SAFETY: The string is copied immediately, and the lists that `with` installs are never freed.
         guard let text = unsafe getenv(name) else { return nil }
         return unsafe String(cString: text)
     }
 
-    /// Runs `body` while the whole process sees the variables so; nil takes one away.
+    /// Runs `body` while the whole process sees these variables; a nil value removes a variable.
     ///
-    /// Other threads may read meanwhile, libraries' included. `setenv` would break their `getenv`: glibc moves the list
-    /// that they go through, and frees the old one. So the list in place is never changed: another takes its place, and
-    /// the old one comes back. What other threads set meanwhile, with a risk of their own, is kept.
+    /// Other threads, also those of libraries, may read the environment meanwhile. `setenv` would be unsafe for their
+    /// `getenv`: glibc moves the list that they iterate over and frees the old one. Therefore the current list is never
+    /// changed: a different list replaces it, and the old list is restored afterwards. Changes that other threads make
+    /// meanwhile (unsafe in any case) are kept.
     ///
-    /// - Parameter variables: no nested calls, neither in `body` nor below it.
+    /// - Parameter variables: The variables to set or remove. Calls must not be nested, neither in `body` nor in
+    ///   functions that it calls.
     package static func with<R: Sendable>(_ variables: [String: String?], _ body: () throws -> R) rethrows -> R {
-        // SAFETY: environ is read by all and written here under the lock, a pointer in one step.
+        // SAFETY: All threads may read `environ`. It is written here under the lock, as one pointer store.
         guard let environ = unsafe VariableList.environ else { return try body() }
         return try lock.withLock { made in
             let before = unsafe environ.pointee
@@ -39,7 +42,8 @@ package enum Environment {
                     unsafe environ.pointee = before
                     list.keepOthersChanges(ours: variables)
                 } else {
-                    // Somebody's setenv has made a copy, and perhaps freed the list before: this one stays.
+                    // Another thread called setenv, which copied the list and may have freed the original one. The copy
+                    // stays installed.
                     for (name, value) in old { set(name, value) }
                 }
             }
@@ -52,18 +56,18 @@ package enum Environment {
     }
 }
 
-/// A list of environment variables of our own: made once, never freed.
+/// A list of environment variables that this process created. It is created once and never freed.
 private final class VariableList: Sendable {
     typealias List = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-    /// The C library's variable; nil where it has none.
+    /// The C library's `environ` variable, or nil if there is none.
     static var environ: UnsafeMutablePointer<List?>? {
         unsafe dlsym(nil, "environ")?.assumingMemoryBound(to: List?.self)
     }
 
-    /// Where the list is: pointers to strings, and nil. Strings that are not changed are those of the list before.
+    /// The address of the list: pointers to strings, then nil. Unchanged strings are shared with the original list.
     private let address: UInt
-    /// Where the strings are, of the list before and of this one.
+    /// The addresses of the strings of the original list and of this list.
     private let before, strings: [UInt]
     private let variables: [String: String?]
 
@@ -83,19 +87,21 @@ private final class VariableList: Sendable {
 
     var pointer: List? { unsafe List(bitPattern: address) }
 
-    /// Whether this is that list with those changes, and nobody has changed it: the same strings at the same places.
+    /// Whether this list results from applying these changes to `list`, and nobody has changed it since: it has the
+    /// same strings in the same order.
     func isChanged(_ list: List?, by variables: [String: String?]) -> Bool {
         unsafe self.variables == variables && before == Self.strings(of: list) && strings == Self.strings(of: pointer)
     }
 
-    /// What somebody changed in this list while it was in place is changed in the list in place now.
+    /// Applies the changes that other threads made to this list while it was installed to the list that is installed
+    /// now.
     func keepOthersChanges(ours: [String: String?]) {
         let now = unsafe Self.strings(of: pointer)
         guard now != strings else { return }
         let names = now.map(Self.name)
         for (string, name) in zip(now, names) where !strings.contains(string) {
             guard let name, ours.keys.contains(name) == false else { continue }
-            // SAFETY: the string is one that glibc made and keeps; its name and an equals sign come first.
+            // SAFETY: glibc created the string and keeps it. It starts with the name and an equals sign.
             _ = unsafe UnsafePointer<CChar>(bitPattern: string).map { unsafe setenv(name, $0 + name.utf8.count + 1, 1) }
         }
         for name in strings.compactMap(Self.name) where !ours.keys.contains(name) && !names.contains(name) {

@@ -1,13 +1,14 @@
 internal import CVA
 internal import Synchronization
 
-/// What libva and the driver say through their message callbacks, kept for the next error instead of going to stderr.
+/// The messages that libva and the driver report through their callbacks. They are kept for the next error instead of
+/// being written to stderr.
 @safe final class MessageLog: Sendable {
     private let lines = Mutex<[String]>([])
 
-    /// Makes a display report here. The log must live until the display's vaTerminate has returned.
+    /// Makes a display report its messages here. The log must outlive the display's vaTerminate.
     @unsafe func attach(to display: UnsafeMutableRawPointer) {
-        // SAFETY: the callbacks get this object unretained; the Display that owns the log ends its driver before it.
+        // SAFETY: The callbacks get this object unretained. The Display that owns the log ends its driver first.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         _ = unsafe vaSetErrorCallback(display, receiveMessage, context)
         _ = unsafe vaSetInfoCallback(display, nil, nil)
@@ -22,7 +23,7 @@ internal import Synchronization
         }
     }
 
-    /// The last few lines, oldest first, and forgets them; nil when there were none.
+    /// Returns and removes the last messages (at most 4, oldest first), or returns nil if there are none.
     func take() -> String? {
         lines.withLock { lines in
             defer { lines.removeAll(keepingCapacity: true) }
@@ -32,7 +33,7 @@ internal import Synchronization
 }
 
 private func receiveMessage(context: UnsafeMutableRawPointer?, text: UnsafePointer<CChar>?) {
-    // SAFETY: libva hands back the log given to vaSetErrorCallback, and a C string valid during the call.
+    // SAFETY: libva passes the log that was given to vaSetErrorCallback, and a C string that is valid during the call.
     guard let context = unsafe context, let text = unsafe text else { return }
     unsafe Unmanaged<MessageLog>.fromOpaque(context).takeUnretainedValue().add(String(cString: text))
 }

@@ -3,20 +3,20 @@ internal import CVA
 internal import Glibc
 internal import VideoBase
 
-/// A GPU as the kernel shows it: a character device of the DRM subsystem.
+/// A GPU in the kernel's view: a character device of the DRM subsystem.
 package struct RenderNode: Sendable, Hashable {
-    /// `/dev/dri/renderD128`
+    /// The path of the device file: `/dev/dri/renderD128`.
     package var path: String
-    /// `0000:03:00.0`; nil where the GPU is not on PCI or the system does not tell.
+    /// The PCI address (`0000:03:00.0`), or nil if the GPU is not on PCI or the system does not report it.
     package var pciAddress: String?
 
-    /// The render nodes that are present, by number.
+    /// Returns the render nodes of this machine, ordered by number.
     package static func all() -> [RenderNode] {
         guard let folder = unsafe opendir("/dev/dri") else { return [] }
         defer { unsafe closedir(folder) }
         var numbers: [UInt32] = []
         while let entry = unsafe readdir(folder) {
-            // SAFETY: d_name is a C string inside the entry, which lasts until the next readdir.
+            // SAFETY: `d_name` is a C string inside the entry, which is valid until the next readdir.
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
                 unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
             }
@@ -27,9 +27,10 @@ package struct RenderNode: Sendable, Hashable {
         }
     }
 
-    /// Opens the node for reading and writing, closed on exec.
+    /// Opens the node for reading and writing, with close-on-exec.
     ///
-    /// - Throws: `VaencError`: `.unavailable` where there is no such node, `.noPermission` where it may not be opened.
+    /// - Throws: A `VaencError`: `.unavailable` if the node does not exist or is not a render node, `.noPermission` if
+    ///   it may not be opened.
     static func open(_ path: String) throws(VaencError) -> CInt {
         var descriptor: CInt
         repeat {
@@ -39,7 +40,7 @@ package struct RenderNode: Sendable, Hashable {
         return descriptor
     }
 
-    /// What to tell a person when a node could not be opened.
+    /// Returns the error for a node that could not be opened, with a remedy.
     static func openFailure(_ path: String, _ number: Int32) -> VaencError {
         switch number {
         case ENXIO, ENODEV:
@@ -60,7 +61,7 @@ package struct RenderNode: Sendable, Hashable {
         }
     }
 
-    /// Which devices there are instead.
+    /// Returns a sentence that lists the available devices.
     package static func advice() -> String {
         let nodes = all().map(\.path)
         return nodes.isEmpty
@@ -68,7 +69,8 @@ package struct RenderNode: Sendable, Hashable {
             : "there is \(nodes.joined(separator: ", "))"
     }
 
-    /// The name of the kernel's driver behind an open node (drmGetVersion); nil where it does not tell.
+    /// Returns the name of the kernel driver behind an open node (drmGetVersion), or nil if the kernel does not report
+    /// it.
     static func kernelDriver(of descriptor: CInt) -> String? {
         guard let version = unsafe drmGetVersion(descriptor) else { return nil }
         defer { unsafe drmFreeVersion(version) }
@@ -76,11 +78,11 @@ package struct RenderNode: Sendable, Hashable {
         return unsafe String(cString: name)
     }
 
-    /// The PCI address of an open node's device.
+    /// Returns the PCI address of the device behind an open node, or nil if it has none.
     static func pciAddress(of descriptor: CInt) -> String? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return nil }
-        // dev_t as glibc lays it out: gnu_dev_major, gnu_dev_minor.
+        // The layout of dev_t in glibc: gnu_dev_major, gnu_dev_minor.
         let device = UInt64(status.st_rdev)
         let major = UInt32(truncatingIfNeeded: (device >> 8) & 0xfff | (device >> 32) & 0xffff_f000)
         let minor = UInt32(truncatingIfNeeded: device & 0xff | (device >> 12) & 0xffff_ff00)
@@ -95,14 +97,14 @@ package struct RenderNode: Sendable, Hashable {
     }
 }
 
-/// A PCI device's place: domain, bus, device, function.
+/// The address of a PCI device: domain, bus, device, function.
 package struct PCIAddress: Sendable, Hashable, CustomStringConvertible {
     package var domain: UInt32
     package var bus: UInt8
     package var device: UInt8
     package var function: UInt8
 
-    /// Reads `0000:03:00.0`, and `03:00.0` for domain 0; nil for everything else.
+    /// Parses `0000:03:00.0`, or `03:00.0` for domain 0; returns nil for any other text.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3, let last = parts.last else { return nil }

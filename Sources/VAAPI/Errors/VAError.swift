@@ -1,23 +1,27 @@
 public import VideoBase
 
-/// A libva call that failed: which, on what, why, and what to do.
+/// The error of a failed libva call: the call, its object, the cause, and the remedy.
 ///
-/// One line: `vaCreateContext failed (resolution not supported) for 8192×4320 H.264 context: this driver encodes
-/// H.264 up to 4096×4096`.
+/// The error prints as one line: `vaCreateContext failed (resolution not supported) for 8192×4320 H.264 context: this
+/// driver encodes H.264 up to 4096×4096`.
 public struct VAError: DescribedError, Hashable {
-    /// The C function, `vaCreateContext`.
+    /// The name of the C function: `vaCreateContext`.
     public var call: String
+    /// The status that the call returned.
     public var status: StatusCode
-    /// What it was called on, without an article: `8192×4320 H.264 context`. Empty where the call says it all.
+    /// The object of the call, without an article: `8192×4320 H.264 context`. Empty if the call's name is enough.
     public var object: String
-    /// The frame being worked on, counted from 0 in input order.
+    /// The frame being encoded, counted from 0 in input order, or nil if the call belongs to no frame.
     public var frame: Int?
-    /// The driver's or libva's own words, caught from their message callbacks.
+    /// The message of the driver or of libva, taken from the message callbacks, or nil if there was none.
     public var driverMessage: String?
+    /// A remedy for the user, or nil if there is none.
     public var remedy: String?
     private var statedCategory: ErrorCategory?
 
-    /// - Parameter category: nil to let the status decide.
+    /// Creates an error.
+    ///
+    /// - Parameter category: The error's category, or nil to derive it from the status.
     public init(
         call: String, status: StatusCode, object: String, frame: Int? = nil, driverMessage: String? = nil,
         remedy: String? = nil, category: ErrorCategory? = nil
@@ -31,8 +35,10 @@ public struct VAError: DescribedError, Hashable {
         self.statedCategory = category
     }
 
+    /// The category that was given, or else the category of the status.
     public var category: ErrorCategory { statedCategory ?? status.category }
 
+    /// The error in one line, without the remedy.
     public var message: String {
         var line = "\(call) failed (\(status))"
         if !object.isEmpty { line += " for \(object)" }
@@ -41,9 +47,10 @@ public struct VAError: DescribedError, Hashable {
         return line
     }
 
-    /// The same error where it ends a session that ran: the device failed, whatever the status alone would mean.
+    /// Returns the same error with category `.deviceFailed`, for an error that ends a running session. The category of
+    /// the status does not matter then.
     ///
-    /// - Parameter remedy: where the error has none.
+    /// - Parameter remedy: The remedy to use if the error has none.
     package func endingSession(remedy: String? = nil) -> VAError {
         var copy = self
         copy.statedCategory = .deviceFailed
@@ -51,10 +58,11 @@ public struct VAError: DescribedError, Hashable {
         return copy
     }
 
-    /// The driver had no memory, the device's or this process's.
+    /// Whether the driver ran out of memory, either of the device or of this process.
     package var isNoMemory: Bool { status == .allocationFailed }
 
-    /// The same error of a driver that has no memory where a device is set up: `unavailable`, as every lack of memory is.
+    /// Returns the same error with category `.unavailable` and the remedy for a lack of memory. Used if a driver runs
+    /// out of memory while a device is being set up.
     package func lackingMemory() -> VAError {
         var copy = self
         copy.statedCategory = .unavailable
@@ -62,10 +70,10 @@ public struct VAError: DescribedError, Hashable {
         return copy
     }
 
-    /// What may be over soon: not a driver that is not there (libva says `unknown`), nor one that hangs.
+    /// Whether the failure may be transient. A missing driver (for which libva returns `unknown`) and a hang are not.
     var isPassing: Bool { status.category == .deviceFailed && status != .unknown && status != .timedOut }
 
-    /// The same error, telling the frame that was being worked on.
+    /// Returns the same error with the number of the frame that was being encoded.
     public func at(frame: Int) -> VAError {
         var copy = self
         copy.frame = frame
@@ -74,8 +82,9 @@ public struct VAError: DescribedError, Hashable {
 }
 
 extension StatusCode {
-    /// What kind of failure the status means when nothing else is known: what the device cannot do, what went wrong
-    /// in it, or a call that was wrong in itself and so is a fault of ours.
+    /// The category of a failure with this status, if nothing else is known about it: `unavailable` for a feature that
+    /// the device lacks, `deviceFailed` for a failure of the device, or `internalFault` for an invalid call, which is a
+    /// bug of vaenc.
     public var category: ErrorCategory {
         switch self {
         case .attributeNotSupported, .unsupportedProfile, .unsupportedEntryPoint, .unsupportedRTFormat,

@@ -1,17 +1,17 @@
 internal import CVA
 
-/// The calls on VA buffers, shared by parameter buffers, coded buffers and images.
+/// The libva calls on VA buffers, shared by parameter buffers, coded buffers and images.
 enum BufferCalls {
-    /// What a mapping is for: the flags of vaMapBuffer2, where libva has it.
+    /// The access to a mapped buffer: the flags of vaMapBuffer2. Ignored if libva is older than VA-API 1.21.
     struct Access: OptionSet {
         let rawValue: UInt32
         static let read = Access(rawValue: VAENC_MAP_READ)
         static let write = Access(rawValue: VAENC_MAP_WRITE)
     }
 
-    /// vaCreateBuffer of one element.
+    /// Calls vaCreateBuffer for one element.
     ///
-    /// - Parameter data: `size` bytes, copied by the driver; nil for memory that the device writes.
+    /// - Parameter data: `size` bytes, which the driver copies, or nil for memory that the device writes.
     @unsafe static func create(
         _ context: Context, _ type: VABufferType, size: CUnsignedInt, data: UnsafeRawPointer?, _ id: inout VABufferID
     ) -> VAStatus {
@@ -20,20 +20,20 @@ enum BufferCalls {
             context.display.handle, context.id, type, size, 1, UnsafeMutableRawPointer(mutating: data), &id)
     }
 
-    /// vaMapBuffer, or vaMapBuffer2 from VA-API 1.21 on. The memory is valid until `unmap`.
+    /// Calls vaMapBuffer, or vaMapBuffer2 from VA-API 1.21 on. The memory is valid until `unmap`.
     @unsafe static func map(
         _ display: Display, _ id: VABufferID, _ address: inout UnsafeMutableRawPointer?, for access: Access
     ) -> VAStatus {
         unsafe vaenc_map_buffer(display.handle, id, &address, access.rawValue)
     }
 
-    /// vaUnmapBuffer.
+    /// Calls vaUnmapBuffer.
     @discardableResult
     static func unmap(_ display: Display, _ id: VABufferID) -> VAStatus {
         unsafe vaUnmapBuffer(display.handle, id)
     }
 
-    /// vaDestroyBuffer.
+    /// Calls vaDestroyBuffer.
     static func destroy(_ display: Display, _ id: VABufferID) {
         _ = unsafe vaDestroyBuffer(display.handle, id)
     }

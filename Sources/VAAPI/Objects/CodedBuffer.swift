@@ -1,18 +1,18 @@
 internal import CVA
 
-/// The buffer that an encoder writes an access unit into; made once, used for many pictures.
+/// A buffer that an encoder writes an access unit into. It is created once and reused for many pictures.
 ///
-/// One picture at a time: from the picture's `end` until its bytes were copied out.
+/// It serves one picture at a time, from the picture's `end` until its bytes have been copied out.
 @safe package final class CodedBuffer: Sendable {
     package let context: Context
-    /// Bytes it can hold.
+    /// The capacity in bytes.
     package let capacity: Int
     let id: VABufferID
 
-    /// The number by which parameter buffers name it.
+    /// The ID of the buffer in parameter buffers.
     package var identifier: UInt32 { id }
 
-    /// vaCreateBuffer of VAEncCodedBufferType.
+    /// Creates the buffer (vaCreateBuffer with VAEncCodedBufferType).
     package init(_ context: Context, capacity: Int) throws(VAError) {
         var id = VABufferID(VA_INVALID_ID)
         guard let size = CUnsignedInt(exactly: capacity), size > 0 else {
@@ -30,10 +30,12 @@ internal import CVA
         display.watch.release { BufferCalls.destroy(display, id) }
     }
 
-    /// Blocks until the buffer holds its access unit: vaSyncBuffer, or a sync of the input surface where the driver
-    /// lacks it (found once, remembered).
+    /// Blocks until the buffer holds its access unit (vaSyncBuffer).
     ///
-    /// - Throws: `.deviceFailed` with status `.timedOut` when the time is up.
+    /// If the driver does not implement vaSyncBuffer, the input surface is synchronized instead. This is detected once
+    /// and remembered.
+    ///
+    /// - Throws: An error of category `.deviceFailed` and status `.timedOut` if the timeout expires.
     package func sync(input surface: Surface, timeoutNanoseconds: UInt64, frame: Int? = nil) throws(VAError) {
         let display = context.display
         if display.abilities.has(.syncBuffer) {
@@ -48,9 +50,10 @@ internal import CVA
         try surface.sync(timeoutNanoseconds: timeoutNanoseconds, frame: frame)
     }
 
-    /// Copies the access unit to the end of `bytes`, following the chain of segments, and says what the driver told
-    /// of each. On failure `bytes` is as it was. Blocks until the picture is done, on most drivers without limit:
-    /// sync first.
+    /// Appends the access unit to `bytes`, following the chain of segments, and returns the size and status of each
+    /// segment. On failure, `bytes` is unchanged.
+    ///
+    /// Blocks until the picture is done, on most drivers without a timeout: call `sync` first.
     package func read(appendingTo bytes: inout [UInt8], frame: Int? = nil) throws(VAError) -> [CodedSegment] {
         let display = context.display
         var address: UnsafeMutableRawPointer?
@@ -60,8 +63,8 @@ internal import CVA
         defer { BufferCalls.unmap(display, id) }
         let start = bytes.count
         var segments: [CodedSegment] = []
-        // SAFETY: the driver keeps the chain and its bytes until vaUnmapBuffer, which runs when this scope ends. A
-        // chain with a loop, or longer than the buffer, is refused below.
+        // SAFETY: The driver keeps the chain and its bytes until vaUnmapBuffer, which runs when this scope ends. A
+        // chain that has a loop or is longer than the buffer is rejected below.
         var next = unsafe address
         while let pointer = unsafe next {
             let segment = unsafe pointer.loadUnaligned(as: VACodedBufferSegment.self)
@@ -84,7 +87,7 @@ internal import CVA
     }
 }
 
-/// A VACodedBufferSegment: a part of an access unit, and what the driver said of it.
+/// A VACodedBufferSegment: the size and status of a part of an access unit.
 package struct CodedSegment: Sendable, Hashable {
     package var byteCount: Int
     package var bitOffset: Int
@@ -97,30 +100,30 @@ package struct CodedSegment: Sendable, Hashable {
     }
 }
 
-/// VA_CODED_BUF_STATUS_… as the driver left it; some drivers leave it unset (Mesa 22.3.6).
+/// The status that the driver reported: VA_CODED_BUF_STATUS_… flags. Some drivers leave it unset (Mesa 22.3.6).
 package struct CodedStatus: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// A slice is larger than asked.
+    /// A slice is larger than requested.
     package static let largeSlice = CodedStatus(rawValue: 0x100)
     package static let sliceOverflow = CodedStatus(rawValue: 0x200)
     /// The peak bit rate was exceeded.
     package static let bitrateOverflow = CodedStatus(rawValue: 0x400)
     package static let bitrateHigh = CodedStatus(rawValue: 0x800)
-    /// The frame is larger than asked.
+    /// The frame is larger than requested.
     package static let frameSizeOverflow = CodedStatus(rawValue: 0x1000)
     /// The bytes are not a valid access unit.
     package static let badBitstream = CodedStatus(rawValue: 0x8000)
     /// The segment holds one NAL unit.
     package static let singleNALUnit = CodedStatus(rawValue: 0x1000_0000)
 
-    /// The picture's average QP; 0 where the driver does not say.
+    /// The average QP of the picture, or 0 if the driver does not report it.
     package var averageQP: Int { Int(rawValue & 0xff) }
     package var passes: Int { Int(rawValue >> 24 & 0xf) }
-    /// What makes the access unit unusable.
+    /// The flags that make the access unit unusable.
     package var errors: CodedStatus { intersection([.badBitstream, .sliceOverflow, .frameSizeOverflow]) }
 
-    /// The flags in `va.h`'s words.
+    /// The names of the flags in `va.h`.
     package var names: [String] {
         zip(
             [

@@ -1,17 +1,18 @@
 internal import CVA
 internal import VideoBase
 
-/// A VAConfig: a profile at an entry point with the attributes chosen.
+/// A VAConfig: a profile at an entry point, with attribute values.
 @safe package final class Config: Sendable {
     package let display: Display
     package let profile: Profile
     package let entryPoint: EntryPoint
     let id: VAConfigID
 
-    /// vaCreateConfig.
+    /// Creates the configuration (vaCreateConfig).
     ///
-    /// - Parameter attributes: the values wanted; those not given are the driver's choice.
-    /// - Throws: `unavailable` for what the driver refuses; `deviceFailed` where the call itself fails.
+    /// - Parameter attributes: The requested values. The driver chooses the values of all other attributes.
+    /// - Throws: A `VAError`: `.unavailable` if the driver rejects the configuration, `.deviceFailed` if the call
+    ///   itself fails.
     package init(
         _ display: Display, profile: Profile, entryPoint: EntryPoint, attributes: [AttributeType: UInt32] = [:]
     ) throws(VAError) {
@@ -36,7 +37,7 @@ internal import VideoBase
         display.watch.release { _ = unsafe vaDestroyConfig(display.handle, id) }
     }
 
-    /// vaQuerySurfaceAttributes.
+    /// Returns the surfaces that the configuration accepts (vaQuerySurfaceAttributes).
     package func surfaceCapabilities() throws(VAError) -> SurfaceCapabilities {
         var list = unsafe [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 96)
         var count = unsafe CUnsignedInt(list.count)
@@ -48,17 +49,17 @@ internal import VideoBase
         try display.check(status, "vaQuerySurfaceAttributes", "\(profile)/\(entryPoint)")
         var result = SurfaceCapabilities()
         for unsafe attribute in unsafe list.prefix(Int(count)) {
-            // SAFETY: the attributes read here are integers, whatever `value.type` says.
+            // SAFETY: The attributes that are read here are integers, whatever `value.type` contains.
             let value = unsafe attribute.value.value.i
             switch unsafe attribute.type {
-            // A side that is not positive says nothing.
+            // A limit that is not positive is ignored.
             case VASurfaceAttribMinWidth: result.minWidth = value > 0 ? Int(value) : nil
             case VASurfaceAttribMaxWidth: result.maxWidth = value > 0 ? Int(value) : nil
             case VASurfaceAttribMinHeight: result.minHeight = value > 0 ? Int(value) : nil
             case VASurfaceAttribMaxHeight: result.maxHeight = value > 0 ? Int(value) : nil
             case VASurfaceAttribPixelFormat: result.pixelFormats.append(FourCC(rawValue: UInt32(bitPattern: value)))
             case VASurfaceAttribMemoryType: result.memoryTypes.formUnion(MemoryTypes(rawValue: UInt32(bitPattern: value)))
-            // log2 of both, four bits each.
+            // The log2 of the width's and of the height's alignment, four bits each.
             case vaenc_surface_alignment:
                 result.alignment = VideoSize(width: 1 << Int(value & 0xf), height: 1 << Int(value >> 4 & 0xf))
             default: break

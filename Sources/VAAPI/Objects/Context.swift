@@ -3,22 +3,22 @@ package import VideoBase
 
 /// A VAContext: an encoder (or decoder) for pictures of one size.
 ///
-/// Pictures of a context are begun, rendered and ended by one thread at a time.
+/// One thread at a time may begin, render and end pictures of a context.
 @safe package final class Context: Sendable {
     package let config: Config
     package let size: VideoSize
-    /// Kept so that they outlive the context.
+    /// The render targets, kept so that they outlive the context.
     private let targets: [Surface]
     let id: VAContextID
 
     package var display: Display { config.display }
 
-    /// vaCreateContext.
+    /// Creates the context (vaCreateContext).
     ///
     /// - Parameters:
-    ///   - size: the coded size, in luma samples.
-    ///   - targets: the surfaces that pictures will be made on; some drivers want to know them beforehand.
-    ///   - limits: what the configuration takes: other sizes are refused before the driver is asked.
+    ///   - size: The coded size in luma samples.
+    ///   - targets: The surfaces of the pictures. Some drivers need them at creation.
+    ///   - limits: The size limits of the configuration. Other sizes are rejected without a call of the driver.
     package init(
         _ config: Config, size: VideoSize, targets: [Surface] = [], limits: SurfaceCapabilities? = nil
     ) throws(VAError) {
@@ -32,7 +32,7 @@ package import VideoBase
             }
             return "this driver encodes \(codec) from \(limits.minWidth ?? 1)×\(limits.minHeight ?? 1) on"
         }
-        // Some drivers take any number, and fail later: Mesa 22.3 a negative width.
+        // Some drivers accept any size and fail later: Mesa 22.3 accepts a negative width.
         guard let width = CInt(exactly: size.width), let height = CInt(exactly: size.height), width > 0, height > 0,
             limits?.allows(size) ?? true
         else {

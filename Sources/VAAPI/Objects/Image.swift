@@ -2,13 +2,13 @@ internal import CVA
 internal import Glibc
 internal import VideoBase
 
-/// A VAImage of a surface: its own memory, or a copy.
+/// A VAImage of a surface: either the surface's own memory or a copy.
 @safe struct Image: ~Copyable {
     private let surface: Surface
     private let image: VAImage
     private let isDerived: Bool
     private var address: UnsafeMutableRawPointer?
-    /// A copy whose memory could not be mapped is not used again.
+    /// Whether the memory of a copy could not be mapped or unmapped. The copy is then not reused.
     private var isBroken = false
 
     private init(_ image: VAImage, of surface: Surface, isDerived: Bool) {
@@ -17,10 +17,10 @@ internal import VideoBase
         self.isDerived = isDerived
     }
 
-    /// Times that a mapping is tried, with pauses of 1, 2, 4 and 8 ms.
+    /// The maximum number of attempts of a mapping, with pauses of 1, 2, 4 and 8 ms.
     static let tries = 5
 
-    /// The surface's samples, mapped. A device that fails for a moment is asked again.
+    /// Returns the mapped samples of a surface. The mapping is retried if the device fails.
     static func mapped(_ surface: Surface, _ access: Surface.Access) throws(VAError) -> Image {
         var attempt = 0
         while true {
@@ -36,11 +36,12 @@ internal import VideoBase
         }
     }
 
-    /// The surface's own memory where the driver can map it in the surface's format, else a copy, filled for reading.
+    /// Returns the surface's own memory if the driver can map it in the surface's format. Otherwise, returns a copy,
+    /// which is filled if `access` includes reading.
     static func of(_ surface: Surface, _ access: Surface.Access) throws(VAError) -> Image {
         let display = surface.display
-        // Also for reading, slow as some GPUs' memory is: iHD 23.1's vaGetImage misplaces the chroma of surfaces whose
-        // height is no multiple of 32.
+        // A derived image is also used for reading, although the memory of some GPUs is slow to read: vaGetImage of iHD
+        // 23.1 misplaces the chroma of surfaces whose height is not a multiple of 32.
         if let derived = try derive(surface) { return derived }
         let copy = try display.images.take(display, surface)
         let image = Image(copy, of: surface, isDerived: false)
@@ -54,7 +55,8 @@ internal import VideoBase
         return image
     }
 
-    /// nil where the driver does not map surfaces, or in another pixel format: found once, remembered.
+    /// Returns nil if the driver does not map surfaces, or maps them in another pixel format. This is detected once and
+    /// remembered.
     private static func derive(_ surface: Surface) throws(VAError) -> Image? {
         let display = surface.display
         guard display.abilities.has(.deriveImage) else { return nil }
@@ -99,12 +101,12 @@ internal import VideoBase
 
     private var what: String { "\(surface.format.rawValue) surface of \(surface.size)" }
 
-    /// Of a copy, only the surface's size is put back.
+    /// The size of the mapped planes. For a copy, it is the surface's size, because only that part is written back.
     private var allocated: VideoSize {
         isDerived ? VideoSize(width: Int(image.width), height: Int(image.height)) : surface.size
     }
 
-    /// The planes while `body` runs.
+    /// Calls `body` with the mapped planes.
     func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) throws -> R {
         guard let base = unsafe address else {
             throw VAError(call: "vaMapBuffer", status: .invalidImage, object: what)
@@ -128,7 +130,7 @@ internal import VideoBase
     ) throws -> R {
         let offsets = image.offsets
         let pitches = image.pitches
-        // SAFETY: the planes lie within the mapped bytes (checked by `fits`), which last until the unmap above.
+        // SAFETY: The planes lie within the mapped bytes (checked by `fits`), which are valid until the unmap above.
         return unsafe try body(
             PixelPlanes(
                 format: surface.format, size: visible, allocatedSize: allocated,
@@ -139,7 +141,7 @@ internal import VideoBase
                 pitches: (Int(pitches.0), Int(pitches.1), Int(pitches.2))))
     }
 
-    /// Whether planes of that size lie within the image's bytes, and the size is at least the surface's.
+    /// Whether planes of this size lie within the image's bytes and the size is at least the surface's.
     private func fits(_ allocated: VideoSize) -> Bool {
         guard allocated.width >= surface.size.width, allocated.height >= surface.size.height else { return false }
         let offsets = [image.offsets.0, image.offsets.1, image.offsets.2]
@@ -152,7 +154,8 @@ internal import VideoBase
         }
     }
 
-    /// Copies a copy's samples to the surface (vaPutImage); nothing to do for the surface's own memory.
+    /// Writes the samples of a copy back to the surface (vaPutImage). Does nothing if the image is the surface's own
+    /// memory.
     func putBack() throws(VAError) {
         if isDerived { return }
         let width = CUnsignedInt(surface.size.width)

@@ -2,16 +2,16 @@ internal import CVA
 internal import Synchronization
 internal import VideoBase
 
-/// Images that copies of surfaces go through, kept for the next mapping: memory of their size is dear to make anew for
-/// every frame.
+/// A pool of images for copies of surfaces. Images are reused for later mappings, because allocating one for every
+/// frame is expensive.
 @safe final class ImagePool: Sendable {
     private let free = Mutex<[VAImage]>([])
 
-    /// An image as large as the surface, in its format (vaCreateImage where none is free).
+    /// Returns an image of the surface's size and format: a free one, or a new one (vaCreateImage).
     func take(_ display: Display, _ surface: Surface) throws(VAError) -> VAImage {
         let fourCC = FourCC(surface.format)?.rawValue ?? 0
         let width = surface.size.width
-        // Mesa 22.3 writes a row of chroma past the end of images whose height is no multiple of 4.
+        // Mesa 22.3 writes a row of chroma past the end of images whose height is not a multiple of 4.
         let height = surface.size.height.aligned(to: 4)
         let kept = free.withLock { free in
             free.firstIndex {
@@ -34,7 +34,7 @@ internal import VideoBase
         free.withLock { $0.append(image) }
     }
 
-    /// Before vaTerminate.
+    /// Destroys all free images. Must be called before vaTerminate.
     @unsafe func drain(_ handle: UnsafeMutableRawPointer) {
         let images = free.withLock { free in
             defer { free = [] }
@@ -43,7 +43,7 @@ internal import VideoBase
         for image in images { unsafe Self.destroy(image, handle) }
     }
 
-    /// vaDestroyImage, and its buffer with it.
+    /// Destroys an image and its buffer (vaDestroyImage).
     @unsafe static func destroy(_ image: VAImage, _ handle: UnsafeMutableRawPointer) {
         _ = unsafe vaDestroyImage(handle, image.image_id)
     }

@@ -2,10 +2,10 @@ internal import Synchronization
 package import VideoBase
 
 extension Surface {
-    /// What the caller does with the mapped samples.
+    /// The caller's access to the mapped samples.
     package enum Access: Sendable {
         case read
-        /// What is not written is undefined afterwards.
+        /// Write access. Samples that are not written are undefined afterwards.
         case write
         case readWrite
 
@@ -13,10 +13,10 @@ extension Surface {
         var writes: Bool { self != .read }
     }
 
-    /// Maps the surface's planes until the mapping is ended, or gone.
+    /// Maps the surface's planes until the mapping is ended or released.
     ///
-    /// The surface's own memory is mapped where the driver can (vaDeriveImage in the surface's format); otherwise an
-    /// image is filled (vaGetImage, for reading) and put back (vaPutImage, for writing).
+    /// If the driver can map the surface's own memory in the surface's format (vaDeriveImage), that memory is mapped.
+    /// Otherwise, a copy is mapped: it is filled for reading (vaGetImage) and written back after writing (vaPutImage).
     package func map(_ access: Access) throws -> SurfaceMapping {
         let image = try display.watch.run("vaMapBuffer", self.description, .wait) { MappedImage(try .mapped(self, access)) }
         return SurfaceMapping(image, of: self, access)
@@ -24,7 +24,7 @@ extension Surface {
 
     /// Maps the surface's planes while `body` runs.
     ///
-    /// - Parameter visible: the part that is to be seen; nil for all of the surface.
+    /// - Parameter visible: The size of the visible part, or nil for the whole surface.
     package func withUnsafePlanes<R>(
         _ access: Access = .write, visible: VideoSize? = nil, _ body: (PixelPlanes) throws -> R
     ) throws -> R {
@@ -37,8 +37,8 @@ extension Surface {
     fileprivate var description: String { "\(format.rawValue) surface of \(size)" }
 }
 
-/// The mapped samples of a surface. Nothing that is drawn is in the surface before `end`; without it, what was drawn
-/// is undefined.
+/// The mapped samples of a surface. Written samples reach the surface when `end` is called; without `end`, they are
+/// undefined.
 package final class SurfaceMapping: Sendable {
     package let surface: Surface
     private let access: Surface.Access
@@ -57,17 +57,17 @@ package final class SurfaceMapping: Sendable {
 
     package var isOpen: Bool { image.isOpen }
 
-    /// What was drawn may not have reached the surface: `end` failed, or did not come back.
+    /// Whether written samples may not have reached the surface: `end` failed or has not returned yet.
     package var isLost: Bool { image.isLost }
 
-    /// The planes while `body` runs; of an open mapping.
+    /// Calls `body` with the planes of the mapping, which must be open.
     ///
-    /// - Parameter visible: the part that is to be seen; nil for all of the surface.
+    /// - Parameter visible: The size of the visible part, or nil for the whole surface.
     package func withUnsafePlanes<R>(visible: VideoSize? = nil, _ body: (PixelPlanes) throws -> R) throws -> R {
         unsafe try image.withUnsafePlanes(visible: visible ?? surface.size, body)
     }
 
-    /// Unmaps the samples (vaUnmapBuffer), and puts back what is a copy. Again, it does nothing.
+    /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing.
     package func end() throws {
         guard image.isOpen else { return }
         let (image, writes) = (image, access.writes)
@@ -75,9 +75,9 @@ package final class SurfaceMapping: Sendable {
     }
 }
 
-/// A mapped image, handed from thread to thread.
+/// A mapped image that is passed between threads.
 private final class MappedImage: @unchecked Sendable {
-    // SAFETY: used by one thread at a time: whoever maps, then the caller, then whoever unmaps.
+    // SAFETY: One thread at a time uses the image: the one that maps it, then the caller, then the one that unmaps it.
     private var image: Image?
     private let stage = Mutex(Stage.open)
 
@@ -86,7 +86,7 @@ private final class MappedImage: @unchecked Sendable {
     init(_ image: consuming Image) { self.image = consume image }
 
     deinit {
-        // A device that hangs may still use it, and must not be asked to let go of it.
+        // A hanging device may still use the image, so it must not be destroyed.
         guard let image = image.take() else { return }
         let kept = KeptImage(image)
         ProcessEnd.keep { _ = kept }
@@ -119,9 +119,9 @@ private final class MappedImage: @unchecked Sendable {
     }
 }
 
-/// An image that nobody uses any more.
+/// An image that is kept for the rest of the process and not used any more.
 private final class KeptImage: @unchecked Sendable {
-    // SAFETY: never touched.
+    // SAFETY: The image is never accessed.
     private let image: Image
     init(_ image: consuming Image) { self.image = image }
 }

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension Surface {
-    /// What the device is doing with a surface (vaQuerySurfaceStatus).
+    /// The state of the device's work on a surface (vaQuerySurfaceStatus).
     package enum Status: Sendable, Hashable {
         case rendering, displaying, ready, skipped
         case other(UInt32)
@@ -20,10 +20,11 @@ extension Surface {
         }
     }
 
-    /// Blocks until the work on the surface is done: vaSyncSurface2, or vaSyncSurface where the driver lacks it,
-    /// which then knows no time limit.
+    /// Blocks until the work on the surface is done (vaSyncSurface2).
     ///
-    /// - Throws: `.deviceFailed` with status `.timedOut` when the time is up.
+    /// If the driver does not implement vaSyncSurface2, vaSyncSurface is used, which has no timeout.
+    ///
+    /// - Throws: An error of category `.deviceFailed` and status `.timedOut` if the timeout expires.
     package func sync(timeoutNanoseconds: UInt64, frame: Int? = nil) throws(VAError) {
         if display.abilities.has(.syncSurface2) {
             let status = unsafe vaSyncSurface2(display.handle, id, timeoutNanoseconds)

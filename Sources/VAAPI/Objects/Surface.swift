@@ -4,17 +4,17 @@ package import VideoBase
 /// A VASurface: a picture in the device's memory.
 @safe package final class Surface: Sendable {
     package let display: Display
-    /// What was asked for; the memory may be larger.
+    /// The requested size in luma samples. The allocated memory may be larger.
     package let size: VideoSize
     package let format: PixelFormat
     let id: VASurfaceID
-    /// What the surface is made of, where that is not the driver's own.
+    /// The shared memory that backs the surface, or nil if the driver allocated the memory.
     private let memory: SharedPicture?
 
-    /// The number by which parameter buffers name the surface.
+    /// The ID of the surface in parameter buffers.
     package var identifier: UInt32 { id }
 
-    /// What a surface will be used for: VA_SURFACE_ATTRIB_USAGE_HINT_…
+    /// The intended uses of a surface: VA_SURFACE_ATTRIB_USAGE_HINT_… flags.
     package struct Usage: OptionSet, Sendable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -25,7 +25,7 @@ package import VideoBase
         package static let export = Usage(rawValue: 0x20)
     }
 
-    /// Whether another frees it.
+    /// Whether another owner destroys the surface.
     private let isLent: Bool
 
     init(
@@ -40,7 +40,8 @@ package import VideoBase
         self.format = format
     }
 
-    /// A surface that others made on the display and free: a decoder's. It must outlive this object.
+    /// Wraps a surface that another owner, such as a decoder, created on the display and destroys. The surface must
+    /// outlive this object.
     package convenience init(
         lent identifier: UInt32, by display: Display, size: VideoSize, format: PixelFormat
     ) {
@@ -56,11 +57,11 @@ package import VideoBase
         }
     }
 
-    /// vaCreateSurfaces: `count` surfaces at once, each freed by itself.
+    /// Creates `count` surfaces in one call (vaCreateSurfaces). Each surface is destroyed separately.
     ///
     /// - Parameters:
-    ///   - size: in luma samples; the caller aligns it as the driver wants.
-    ///   - usage: a hint; drivers that do not know it get none.
+    ///   - size: The size in luma samples. The caller aligns it as the driver requires.
+    ///   - usage: A usage hint. It is omitted if the driver does not support the attribute.
     package static func make(
         _ display: Display, count: Int, size: VideoSize, format: PixelFormat = .nv12, usage: Usage = .encoder
     ) throws -> [Surface] {

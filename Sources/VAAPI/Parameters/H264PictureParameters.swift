@@ -1,13 +1,13 @@
 internal import CVA
 
-/// VAPictureH264: a picture as parameter buffers name it.
+/// A reference to a picture in parameter buffers: VAPictureH264.
 package struct H264Picture: Sendable, Hashable {
     package enum Reference: Sendable, Hashable {
         case none, shortTerm, longTerm
     }
 
     package var surface: UInt32
-    /// frame_num of a short-term reference, LongTermFrameIdx of a long-term one.
+    /// The frame_num of a short-term reference, or the LongTermFrameIdx of a long-term reference.
     package var frameIndex: UInt32
     package var reference: Reference
     package var topFieldOrderCount: Int32
@@ -39,7 +39,7 @@ package struct H264Picture: Sendable, Hashable {
         return c
     }
 
-    /// An entry that names no picture.
+    /// An entry that refers to no picture.
     static var invalid: VAPictureH264 {
         var c = VAPictureH264()
         c.picture_id = VA_INVALID_SURFACE
@@ -47,10 +47,11 @@ package struct H264Picture: Sendable, Hashable {
         return c
     }
 
-    /// Writes the pictures into a C array of that many elements, the rest invalid. Pictures past its end are left out.
+    /// Writes the pictures into a C array and marks the remaining elements as invalid. Pictures that do not fit are
+    /// ignored.
     static func fill<Tuple: BitwiseCopyable>(_ tuple: inout Tuple, with pictures: [H264Picture]) {
         unsafe withUnsafeMutableBytes(of: &tuple) { bytes in
-            // SAFETY: the tuple is an array of VAPictureH264 in C, and nothing else calls this.
+            // SAFETY: The tuple is a C array of VAPictureH264: all callers pass such a member.
             let entries = unsafe bytes.bindMemory(to: VAPictureH264.self)
             for index in entries.indices {
                 unsafe entries[index] = index < pictures.count ? pictures[index].lowered : invalid
@@ -59,16 +60,17 @@ package struct H264Picture: Sendable, Hashable {
     }
 }
 
-/// VAEncPictureParameterBufferH264.
+/// The picture parameters of H.264: VAEncPictureParameterBufferH264.
 package struct H264PictureParameters: PictureParameters, Sendable, Hashable {
     /// The reconstructed picture.
     package var current: H264Picture
-    /// The decoded picture buffer, at most 16.
+    /// The pictures in the decoded picture buffer, at most 16.
     package var references: [H264Picture]
     package var codedBuffer: UInt32
     package var picParameterSetID: UInt8 = 0
     package var seqParameterSetID: UInt8 = 0
-    /// Makes the driver end the sequence or stream after this picture: HEVC_LAST_PICTURE_EOSEQ and the like.
+    /// Flags that make the driver end the sequence or the stream after this picture: H264_LAST_PICTURE_EOSEQ and
+    /// H264_LAST_PICTURE_EOSTREAM.
     package var lastPicture: UInt8 = 0
     package var frameNum: UInt16
     package var picInitQP: UInt8 = 26

@@ -1,18 +1,19 @@
 internal import CVA
 
-/// VAEncSequenceParameterBufferH264: what holds from one IDR picture to the next.
+/// The sequence parameters of H.264, which are valid from one IDR picture to the next:
+/// VAEncSequenceParameterBufferH264.
 ///
-/// Names are those of H.264 7.4.2.1 and `va_enc_h264.h` in Swift spelling.
+/// The names are those of H.264 7.4.2.1 and `va_enc_h264.h`, in Swift spelling.
 package struct H264SequenceParameters: PictureParameters, Sendable, Hashable {
     package var seqParameterSetID: UInt8 = 0
     package var levelIDC: UInt8
-    /// Pictures from an I picture to the next.
+    /// The distance between I pictures, in pictures.
     package var intraPeriod: UInt32
-    /// Pictures from an IDR picture to the next.
+    /// The distance between IDR pictures, in pictures.
     package var intraIDRPeriod: UInt32
-    /// 1 + the B pictures between I or P pictures; 0 where all are I.
+    /// The number of B pictures between I or P pictures, plus 1; 0 if all pictures are I.
     package var ipPeriod: UInt32
-    /// Bits per second; 0 where the rate control has none.
+    /// The bit rate in bits per second, or 0 if the rate control mode has none.
     package var bitsPerSecond: UInt32 = 0
     package var maxNumRefFrames: UInt32
     package var pictureWidthInMBs: UInt16
@@ -28,7 +29,7 @@ package struct H264SequenceParameters: PictureParameters, Sendable, Hashable {
     package var deltaPicOrderAlwaysZero = false
     package var bitDepthLumaMinus8: UInt8 = 0
     package var bitDepthChromaMinus8: UInt8 = 0
-    /// In crop units, H.264 7.4.2.1.1; nil for no cropping.
+    /// The cropping in crop units (H.264 7.4.2.1.1), or nil for none.
     package var crop: Crop?
     package var vui: VUI?
 
@@ -45,17 +46,17 @@ package struct H264SequenceParameters: PictureParameters, Sendable, Hashable {
         }
     }
 
-    /// The part of the VUI that the driver gets to know.
+    /// The part of the VUI that the driver receives.
     package struct VUI: Sendable, Hashable {
-        /// nil where the aspect ratio is not written.
+        /// The aspect_ratio_idc, or nil if the aspect ratio is not written.
         package var aspectRatioIDC: UInt8?
         package var sarWidth: UInt32 = 0
         package var sarHeight: UInt32 = 0
-        /// num_units_in_tick and time_scale; nil where they are not written.
+        /// The values of num_units_in_tick and time_scale, or nil if they are not written.
         package var timing: Timing?
         package var fixedFrameRate = false
         package var lowDelayHRD = false
-        /// nil where the restrictions are not written.
+        /// The bitstream restrictions, or nil if they are not written.
         package var restriction: Restriction?
         package init() {}
     }

@@ -1,13 +1,14 @@
 internal import CVA
 
-/// VAEncSliceParameterBufferH264: one slice of the picture. No weighted prediction tables: drivers take none.
+/// The parameters of one H.264 slice: VAEncSliceParameterBufferH264. Weighted prediction tables are not supported,
+/// because no driver accepts them.
 package struct H264SliceParameters: PictureParameters, Sendable, Hashable {
-    /// slice_type, H.264 7.4.3, in its values for one slice: 0 P, 1 B, 2 I.
+    /// slice_type (H.264 7.4.3), limited to the values that do not constrain the other slices: 0 P, 1 B, 2 I.
     package enum SliceType: UInt8, Sendable, Hashable {
         case p = 0, b = 1, i = 2
     }
 
-    /// Address of the first macroblock.
+    /// The address of the first macroblock.
     package var macroblockAddress: UInt32
     package var numMacroblocks: UInt32
     package var sliceType: SliceType
@@ -19,7 +20,7 @@ package struct H264SliceParameters: PictureParameters, Sendable, Hashable {
     package var numRefIdxActiveOverride = false
     package var numRefIdxL0ActiveMinus1: UInt8 = 0
     package var numRefIdxL1ActiveMinus1: UInt8 = 0
-    /// The lists in their final order, at most 32.
+    /// The reference picture lists in their final order, with at most 32 entries each.
     package var refPicList0: [H264Picture] = []
     package var refPicList1: [H264Picture] = []
     package var cabacInitIDC: UInt8 = 0

@@ -1,16 +1,17 @@
 internal import CVA
 
-/// VAPictureHEVC: a picture as parameter buffers name it.
+/// A reference to a picture in parameter buffers: VAPictureHEVC.
 package struct HEVCPicture: Sendable, Hashable {
-    /// VA_PICTURE_HEVC_…: which subset of the current picture's reference picture set holds the picture, H.265 8.3.2.
+    /// The subset of the current picture's reference picture set that holds the picture (H.265 8.3.2):
+    /// VA_PICTURE_HEVC_… flags.
     package enum Role: Sendable, Hashable {
-        /// The current picture itself, or a picture that only later ones refer to (the Foll subsets).
+        /// The current picture itself, or a short-term reference that only later pictures use (RefPicSetStFoll).
         case none
-        /// RefPicSetStCurrBefore: used now, and before the current picture in output order.
+        /// A short-term reference of the current picture that precedes it in output order (RefPicSetStCurrBefore).
         case shortTermBefore
-        /// RefPicSetStCurrAfter: used now, and after the current picture in output order.
+        /// A short-term reference of the current picture that follows it in output order (RefPicSetStCurrAfter).
         case shortTermAfter
-        /// RefPicSetLtCurr: used now.
+        /// A long-term reference of the current picture (RefPicSetLtCurr).
         case longTerm
         /// A long-term reference that only later pictures use (RefPicSetLtFoll).
         case longTermKept
@@ -42,7 +43,7 @@ package struct HEVCPicture: Sendable, Hashable {
         return c
     }
 
-    /// An entry that names no picture.
+    /// An entry that refers to no picture.
     static var invalid: VAPictureHEVC {
         var c = VAPictureHEVC()
         c.picture_id = VA_INVALID_SURFACE
@@ -50,10 +51,11 @@ package struct HEVCPicture: Sendable, Hashable {
         return c
     }
 
-    /// Writes the pictures into a C array of that many elements, the rest invalid. Pictures past its end are left out.
+    /// Writes the pictures into a C array and marks the remaining elements as invalid. Pictures that do not fit are
+    /// ignored.
     static func fill<Tuple: BitwiseCopyable>(_ tuple: inout Tuple, with pictures: [HEVCPicture]) {
         unsafe withUnsafeMutableBytes(of: &tuple) { bytes in
-            // SAFETY: the tuple is an array of VAPictureHEVC in C, and nothing else calls this.
+            // SAFETY: The tuple is a C array of VAPictureHEVC: all callers pass such a member.
             let entries = unsafe bytes.bindMemory(to: VAPictureHEVC.self)
             for index in entries.indices {
                 unsafe entries[index] = index < pictures.count ? pictures[index].lowered : invalid

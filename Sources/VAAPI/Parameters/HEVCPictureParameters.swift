@@ -1,44 +1,45 @@
 internal import CVA
 
-/// VAEncPictureParameterBufferHEVC.
+/// The picture parameters of HEVC: VAEncPictureParameterBufferHEVC.
 ///
-/// Names are those of H.265 7.4.3.3 and `va_enc_hevc.h` in Swift spelling.
+/// The names are those of H.265 7.4.3.3 and `va_enc_hevc.h`, in Swift spelling.
 package struct HEVCPictureParameters: PictureParameters, Sendable, Hashable {
-    /// coding_type of va_enc_hevc.h.
+    /// The coding_type of `va_enc_hevc.h`.
     package enum CodingType: UInt32, Sendable, Hashable {
         case i = 1
-        /// Also of a picture whose slices are B with two equal lists.
+        /// A P picture, or a picture whose B slices have two equal lists.
         case p = 2
         case b = 3
-        /// Levels of a pyramid of B pictures.
+        /// A B picture at level 1 of a pyramid; `b2` is level 2.
         case b1 = 4
         case b2 = 5
     }
 
     /// The reconstructed picture.
     package var current: HEVCPicture
-    /// The reference picture set, at most 15.
+    /// The reference picture set, at most 15 pictures.
     package var references: [HEVCPicture]
     package var codedBuffer: UInt32
-    /// The collocated picture's index in `references`, not collocated_ref_idx; nil where slices have no temporal
-    /// motion vector prediction.
+    /// The index of the collocated picture in `references` (not collocated_ref_idx), or nil if the slices do not use
+    /// temporal motion vector prediction.
     package var collocatedReference: Int?
-    /// Makes the driver end the sequence (HEVC_LAST_PICTURE_EOSEQ) or stream after this picture.
+    /// Flags that make the driver end the sequence or the stream after this picture: HEVC_LAST_PICTURE_EOSEQ and
+    /// HEVC_LAST_PICTURE_EOSTREAM.
     package var lastPicture: UInt8 = 0
     /// init_qp_minus26 + 26.
     package var picInitQP: UInt8 = 26
     package var diffCUQPDeltaDepth: UInt8 = 0
     package var cbQPOffset: Int8 = 0
     package var crQPOffset: Int8 = 0
-    /// nil: tiles_enabled_flag is 0.
+    /// The tiles, or nil for tiles_enabled_flag 0.
     package var tiles: Tiles?
     package var log2ParallelMergeLevelMinus2: UInt8 = 0
-    /// A limit of the bits of a coding tree unit; 0 for none.
+    /// The maximum number of bits of a coding tree unit, or 0 for no limit.
     package var maxCTUBits: UInt8 = 0
     package var numRefIdxL0DefaultActiveMinus1: UInt8 = 0
     package var numRefIdxL1DefaultActiveMinus1: UInt8 = 0
     package var slicePicParameterSetID: UInt8 = 0
-    /// nal_unit_type of the picture's slices, H.265 table 7-1.
+    /// The nal_unit_type of the picture's slices, H.265 table 7-1.
     package var nalUnitType: UInt8
     package var isIDR: Bool
     package var codingType: CodingType
@@ -56,15 +57,16 @@ package struct HEVCPictureParameters: PictureParameters, Sendable, Hashable {
     package var loopFilterAcrossSlices = false
     package var scalingListDataPresent = false
     package var screenContent = false
-    /// The device chooses the weights of weighted prediction.
+    /// Whether the device chooses the weights of weighted prediction.
     package var deviceWeights = false
     package var noOutputOfPriorPics = false
-    /// 1 + the picture's level in the pyramid; 0: `codingType` says it.
+    /// The picture's level in the pyramid plus 1, or 0 if `codingType` gives the level.
     package var hierarchicalLevelPlus1: UInt8 = 0
     package var currPicRef = false
 
-    /// The sizes of tile columns and rows less 1, in coding tree blocks, the last included: drivers read them also
-    /// where tiles are spaced uniformly. At most 19 columns and 21 rows.
+    /// The sizes of tile columns and rows in coding tree blocks, minus 1. At most 19 columns and 21 rows.
+    ///
+    /// The last column and row are included, because drivers read them even if tiles are spaced uniformly.
     package struct Tiles: Sendable, Hashable {
         package var columnWidthsMinus1: [UInt8]
         package var rowHeightsMinus1: [UInt8]

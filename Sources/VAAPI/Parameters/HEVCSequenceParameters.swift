@@ -1,24 +1,25 @@
 internal import CVA
 
-/// VAEncSequenceParameterBufferHEVC: what holds from one IRAP picture with parameter sets to the next.
+/// The sequence parameters of HEVC: VAEncSequenceParameterBufferHEVC. They are valid from one IRAP picture with
+/// parameter sets to the next.
 ///
-/// Names are those of H.265 7.4.3.2 and `va_enc_hevc.h` in Swift spelling.
+/// The names are those of H.265 7.4.3.2 and `va_enc_hevc.h`, in Swift spelling.
 package struct HEVCSequenceParameters: PictureParameters, Sendable, Hashable {
     /// general_profile_idc, H.265 A.3: 1 Main, 2 Main 10.
     package var generalProfileIDC: UInt8
-    /// 30 times the level, H.265 A.4: 123 is level 4.1.
+    /// general_level_idc, 30 times the level (H.265 A.4): 123 is level 4.1.
     package var generalLevelIDC: UInt8
-    /// The High tier, which levels from 4 on have.
+    /// Whether the High tier is used, which levels from 4 on have.
     package var generalHighTier = false
-    /// Pictures from an I picture to the next.
+    /// The distance between I pictures, in pictures.
     package var intraPeriod: UInt32
-    /// Pictures from an IDR picture to the next.
+    /// The distance between IDR pictures, in pictures.
     package var intraIDRPeriod: UInt32
-    /// 1 + the B pictures between I or P pictures; 0 where all are I.
+    /// The number of B pictures between I or P pictures, plus 1; 0 if all pictures are I.
     package var ipPeriod: UInt32
-    /// Bits per second; 0 where the rate control has none.
+    /// The bit rate in bits per second, or 0 if the rate control mode has none.
     package var bitsPerSecond: UInt32 = 0
-    /// In luma samples, a multiple of the smallest coding block: drivers cut the rest off.
+    /// The coded width in luma samples, a multiple of the smallest coding block: drivers cut off the rest.
     package var picWidthInLumaSamples: UInt16
     package var picHeightInLumaSamples: UInt16
     package var chromaFormatIDC: UInt32 = 1
@@ -30,9 +31,9 @@ package struct HEVCSequenceParameters: PictureParameters, Sendable, Hashable {
     package var ampEnabled = false
     package var sampleAdaptiveOffset = false
     package var temporalMVP = false
-    /// No picture refers to one that follows it in output order.
+    /// Whether no picture refers to a picture that follows it in output order.
     package var lowDelay = false
-    /// The structure is a dyadic pyramid, and rate control may give each of its levels a QP.
+    /// Whether the structure is a dyadic pyramid, for which rate control may choose a QP per level.
     package var hierarchical = false
     package var log2MinLumaCodingBlockSizeMinus3: UInt8
     package var log2DiffMaxMinLumaCodingBlockSize: UInt8
@@ -40,13 +41,13 @@ package struct HEVCSequenceParameters: PictureParameters, Sendable, Hashable {
     package var log2DiffMaxMinTransformBlockSize: UInt8
     package var maxTransformHierarchyDepthInter: UInt8
     package var maxTransformHierarchyDepthIntra: UInt8
-    /// nil: pcm_enabled_flag is 0.
+    /// The PCM parameters, or nil for pcm_enabled_flag 0.
     package var pcm: PCM?
     package var vui: VUI?
-    /// Palette mode of the screen content profiles, H.265 7.4.3.2.4.
+    /// Whether the palette mode of the screen content profiles is enabled, H.265 7.4.3.2.4.
     package var paletteMode = false
 
-    /// PCM coding blocks, H.265 7.4.3.2.1.
+    /// The parameters of PCM coding blocks, H.265 7.4.3.2.1.
     package struct PCM: Sendable, Hashable {
         package var sampleBitDepthLumaMinus1: UInt32
         package var sampleBitDepthChromaMinus1: UInt32
@@ -65,23 +66,23 @@ package struct HEVCSequenceParameters: PictureParameters, Sendable, Hashable {
         }
     }
 
-    /// The part of the VUI (H.265 E.2.1) that the driver gets to know.
+    /// The part of the VUI (H.265 E.2.1) that the driver receives.
     package struct VUI: Sendable, Hashable {
-        /// nil where the aspect ratio is not written.
+        /// The aspect_ratio_idc, or nil if the aspect ratio is not written.
         package var aspectRatioIDC: UInt8?
         package var sarWidth: UInt32 = 0
         package var sarHeight: UInt32 = 0
         package var neutralChromaIndication = false
         package var fieldSequence = false
-        /// vui_num_units_in_tick and vui_time_scale; nil where they are not written.
+        /// The values of vui_num_units_in_tick and vui_time_scale, or nil if they are not written.
         package var timing: Timing?
-        /// nil where the restrictions are not written.
+        /// The bitstream restrictions, or nil if they are not written.
         package var restriction: Restriction?
         package init() {}
     }
 
     package struct Timing: Sendable, Hashable {
-        /// Of a picture, not of a field: time_scale / num_units_in_tick is the frame rate.
+        /// The units of a picture, not of a field: time_scale / num_units_in_tick is the frame rate.
         package var numUnitsInTick: UInt32
         package var timeScale: UInt32
         package init(numUnitsInTick: UInt32, timeScale: UInt32) {
@@ -90,7 +91,7 @@ package struct HEVCSequenceParameters: PictureParameters, Sendable, Hashable {
         }
     }
 
-    /// bitstream_restriction_flag and what follows it.
+    /// The bitstream restrictions: bitstream_restriction_flag and the elements that depend on it.
     package struct Restriction: Sendable, Hashable {
         package var tilesFixedStructure = false
         package var motionVectorsOverPicBoundaries = true

@@ -1,26 +1,26 @@
 internal import CVA
 
-/// VAEncSliceParameterBufferHEVC: one slice segment of the picture.
+/// The parameters of one HEVC slice segment: VAEncSliceParameterBufferHEVC.
 ///
-/// Names are those of H.265 7.4.7 and `va_enc_hevc.h` in Swift spelling.
+/// The names are those of H.265 7.4.7 and `va_enc_hevc.h`, in Swift spelling.
 package struct HEVCSliceParameters: PictureParameters, Sendable, Hashable {
     /// slice_type, H.265 table 7-7.
     package enum SliceType: UInt8, Sendable, Hashable {
         case b = 0, p = 1, i = 2
     }
 
-    /// Address of the first coding tree unit, in raster order.
+    /// The address of the first coding tree unit, in raster order.
     package var sliceSegmentAddress: UInt32
-    /// Coding tree units.
+    /// The number of coding tree units.
     package var numCTUs: UInt32
     package var sliceType: SliceType
     package var picParameterSetID: UInt8 = 0
     package var numRefIdxL0ActiveMinus1: UInt8 = 0
     package var numRefIdxL1ActiveMinus1: UInt8 = 0
-    /// The lists in their final order, at most 15.
+    /// The reference picture lists in their final order, with at most 15 entries each.
     package var refPicList0: [HEVCPicture] = []
     package var refPicList1: [HEVCPicture] = []
-    /// nil: no pred_weight_table().
+    /// The weighted prediction table, or nil for none.
     package var weights: Weights?
     /// MaxNumMergeCand, 1…5.
     package var maxNumMergeCand: UInt8 = 5
@@ -33,7 +33,7 @@ package struct HEVCSliceParameters: PictureParameters, Sendable, Hashable {
     package var isDependent = false
     package var colourPlaneID: UInt32 = 0
     package var temporalMVP = false
-    /// Intel's driver needs the two SAO flags equal in all slices of a sequence that has SAO.
+    /// The SAO flags. Intel's driver requires them to be equal in all slices of a sequence that uses SAO.
     package var saoLuma = false
     package var saoChroma = false
     package var numRefIdxActiveOverride = false
@@ -42,15 +42,15 @@ package struct HEVCSliceParameters: PictureParameters, Sendable, Hashable {
     package var deblockingFilterDisabled = false
     package var loopFilterAcrossSlices = false
     package var collocatedFromL0 = true
-    /// Where pred_weight_table() is in the packed slice header, in bits; used where the device chooses the weights.
+    /// The offset of pred_weight_table() in the packed slice header, in bits. Used if the device chooses the weights.
     package var predWeightTableBitOffset: UInt32 = 0
     package var predWeightTableBitLength: UInt32 = 0
 
-    /// pred_weight_table(), H.265 7.4.7.3.
+    /// The syntax elements of pred_weight_table(), H.265 7.4.7.3.
     package struct Weights: Sendable, Hashable {
         package var lumaLog2Denom: UInt8
         package var deltaChromaLog2Denom: Int8
-        /// One per entry of the list, at most 15.
+        /// The weights for each entry of the reference picture list, at most 15.
         package var list0: [Entry]
         package var list1: [Entry]
 
@@ -59,7 +59,7 @@ package struct HEVCSliceParameters: PictureParameters, Sendable, Hashable {
             package var lumaOffset: Int8 = 0
             package var deltaCbWeight: Int8 = 0
             package var deltaCrWeight: Int8 = 0
-            /// ChromaOffsetL0/L1, not their deltas.
+            /// ChromaOffsetL0 or ChromaOffsetL1, not their deltas.
             package var cbOffset: Int8 = 0
             package var crOffset: Int8 = 0
             package init() {}

@@ -1,65 +1,66 @@
 internal import CVA
 package import VideoBase
 
-/// VAEncMiscParameterBuffer: settings that may change from picture to picture.
+/// Settings that may change from picture to picture: VAEncMiscParameterBuffer.
 package enum MiscParameters: PictureParameters, Sendable, Hashable {
     case rateControl(RateControl)
     case frameRate(Rational, temporalLayer: UInt8)
-    /// Sizes in bits: the buffer, and how full it starts.
+    /// The size of the HRD buffer and its initial fullness, in bits.
     case hrd(bufferSize: UInt32, initialFullness: UInt32)
-    /// 1 the best, up to the driver's number of levels (on radeonsi a bit field).
+    /// The quality level, from 1 (the best) to the driver's number of levels. On radeonsi, a bit field.
     case qualityLevel(UInt32)
-    /// Bits.
+    /// The maximum frame size in bits.
     case maxFrameSize(UInt32)
-    /// Bits.
+    /// The maximum slice size in bits.
     case maxSliceSize(UInt32)
     case trellis(i: Bool, p: Bool, b: Bool)
     case intraRefresh(IntraRefresh)
     case regionsOfInterest(RegionsOfInterest)
-    /// The layer of each picture after the first, which repeats; at most 32.
+    /// The number of temporal layers, and the layer of each picture after the first. The pattern repeats and has at
+    /// most 32 entries.
     case temporalLayers(count: UInt32, layerOfEachFrame: [UInt32])
-    /// Pictures that the client left out before this one, and how many bits it sent for them.
+    /// The number of pictures that the client skipped before this one, and the bits that it sent for them.
     case skippedFrames(count: UInt8, bits: UInt32)
 
-    /// VAEncMiscParameterRateControl.
+    /// The rate control settings: VAEncMiscParameterRateControl.
     package struct RateControl: Sendable, Hashable {
-        /// The largest rate, bits per second.
+        /// The maximum bit rate in bits per second.
         package var bitsPerSecond: UInt32 = 0
-        /// The target as a share of `bitsPerSecond`, 0…100.
+        /// The target bit rate as a percentage of `bitsPerSecond`, 0…100.
         package var targetPercentage: UInt32 = 100
-        /// Milliseconds.
+        /// The length of the rate control window in milliseconds.
         package var windowSize: UInt32 = 1000
         package var initialQP: UInt32 = 0
         package var minQP: UInt32 = 0
         package var maxQP: UInt32 = 0
         package var basicUnitSize: UInt32 = 0
-        /// 1…51 in ICQ.
+        /// The quality factor for ICQ, 1…51.
         package var icqQualityFactor: UInt32 = 0
-        /// 1…51 in QVBR.
+        /// The quality factor for QVBR, 1…51.
         package var qualityFactor: UInt32 = 0
         package var reset = false
         package var disableFrameSkip = true
         package var disableBitStuffing = true
-        /// 0 the driver's choice, 1 on, 2 off.
+        /// The rate control per macroblock: 0 chosen by the driver, 1 on, 2 off.
         package var macroblockRateControl: UInt32 = 0
         package var temporalLayer: UInt32 = 0
-        /// Intra pictures keep to the constant frame size too.
+        /// Whether intra pictures, too, must keep the constant frame size.
         package var constantIntraFrameSize = false
-        /// Hierarchical B pictures are controlled in parallel (VA_RC_PARALLEL).
+        /// Whether hierarchical B pictures are controlled in parallel (VA_RC_PARALLEL).
         package var parallel = false
         package var dynamicScaling = false
         package var frameTolerance = FrameTolerance.normal
-        /// Bytes wanted of the next pictures in transport-controlled rate control; 0 for no wish.
+        /// The desired size of the next pictures in bytes, for transport-controlled rate control; 0 for none.
         package var targetFrameSize: UInt32 = 0
         package init() {}
 
-        /// How evenly sized frames have to be, where VAConfigAttribFrameSizeToleranceSupport is offered.
+        /// The allowed variation of frame sizes, if the driver supports VAConfigAttribFrameSizeToleranceSupport.
         package enum FrameTolerance: UInt32, Sendable, Hashable {
             case normal = 0, slidingWindow = 1, lowDelay = 2
         }
     }
 
-    /// VAEncMiscParameterRIR: a column or row of intra macroblocks that moves from picture to picture.
+    /// Intra refresh by a column or row of intra macroblocks that moves from picture to picture: VAEncMiscParameterRIR.
     package struct IntraRefresh: Sendable, Hashable {
         package enum Direction: Sendable, Hashable { case columns, rows }
         package var direction: Direction
@@ -93,7 +94,8 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
             c.quality_level = level
             unsafe lend(VAEncMiscParameterTypeQualityLevel, c, to: body)
         case .maxFrameSize(let bits):
-            // VAEncMiscParameterBufferMaxFrameSize's first member, an unused type, is deprecated: written by offset.
+            // The first member of VAEncMiscParameterBufferMaxFrameSize, an unused type, is deprecated. Therefore the
+            // size is written by its offset.
             var words = [UInt32](repeating: 0, count: MemoryLayout<VAEncMiscParameterBufferMaxFrameSize>.size / 4)
             words[1] = bits
             unsafe lend(VAEncMiscParameterTypeMaxFrameSize, words, to: body)
@@ -119,7 +121,7 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         case .regionsOfInterest(let regions):
             unsafe lend(VAEncMiscParameterTypeROI, regions.lowered, to: body)
         case .temporalLayers(let count, let layers):
-            // number_of_layers, periodicity, layer_id[32], reserved.
+            // The layout: number_of_layers, periodicity, layer_id[32], reserved.
             var words = [UInt32](repeating: 0, count: MemoryLayout<VAEncMiscParameterTemporalLayerStructure>.size / 4)
             words[0] = count
             words[1] = UInt32(min(layers.count, 32))
@@ -134,7 +136,7 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         }
     }
 
-    /// The list that the driver is pointed to.
+    /// The list of regions, to which the driver receives a pointer.
     package var kept: AnyObject? {
         if case .regionsOfInterest(let regions) = self { regions.list } else { nil }
     }
@@ -163,8 +165,8 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         return c
     }
 
-    /// The frame rate as VA-API wants it: the denominator in the high 16 bits, the numerator in the low 16. Where the
-    /// reduced ratio does not fit, the nearest with the largest denominator that does.
+    /// Returns the frame rate in VA-API's form: the denominator in the high 16 bits, the numerator in the low 16. If
+    /// the reduced ratio does not fit, the nearest ratio with the largest denominator that fits is used.
     static func frameRateWord(_ rate: Rational) -> UInt32 {
         let reduced = rate.reduced
         let numerator = max(reduced.numerator, 1)
@@ -175,7 +177,7 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         return UInt32(scale) << 16 | UInt32(min(max((value * scale).rounded(), 1), 65535))
     }
 
-    /// Lends the type tag and the struct behind it.
+    /// Passes the type tag and the struct behind it to `body`.
     private func lend<T>(
         _ type: VAEncMiscParameterType, _ value: T, to body: (BufferType, UnsafeRawBufferPointer) -> Void
     ) {

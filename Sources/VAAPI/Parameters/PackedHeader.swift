@@ -2,20 +2,22 @@ internal import CVA
 
 /// A header that the client wrote: VAEncPackedHeaderParameterBuffer and its data buffer.
 package struct PackedHeader: PictureParameters, Sendable, Hashable {
-    /// VAEncPackedHeaderType.
+    /// The type of header: VAEncPackedHeaderType.
     package enum Kind: UInt32, Sendable, Hashable {
         case sequence = 1, picture = 2, slice = 3, rawData = 4
     }
 
     package var kind: Kind
-    /// With start code.
+    /// The header's bytes, with a start code.
     package var bytes: [UInt8]
-    /// Valid bits of `bytes`; a slice header may end inside a byte.
+    /// The number of valid bits in `bytes`. A slice header may end inside a byte.
     package var bitLength: Int
-    /// Whether `bytes` holds emulation prevention bytes already; otherwise the driver inserts them.
+    /// Whether `bytes` already contains emulation prevention bytes. If not, the driver inserts them.
     package var hasEmulationBytes: Bool
 
-    /// - Parameter bitLength: nil for all of `bytes`.
+    /// Creates a packed header.
+    ///
+    /// - Parameter bitLength: The number of valid bits, or nil for all of `bytes`.
     package init(_ kind: Kind, _ bytes: [UInt8], bitLength: Int? = nil, hasEmulationBytes: Bool) {
         self.kind = kind
         self.bytes = bytes

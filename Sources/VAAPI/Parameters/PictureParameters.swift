@@ -1,6 +1,6 @@
 internal import CVA
 
-/// A VABufferType that vaenc sends.
+/// A VABufferType that vaenc uses.
 package struct BufferType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -26,21 +26,22 @@ package struct BufferType: RawRepresentable, Sendable, Hashable, CustomStringCon
     }
 }
 
-/// What a picture can be given: Swift values that become VA buffers, one file per buffer.
+/// The parameters of a picture, as Swift values that are converted to VA buffers. Each buffer type has its own file.
 ///
-/// The types that conform are all in this module: they alone lay out bytes for the driver.
+/// All conforming types are in this module: only they lay out bytes for the driver.
 package protocol PictureParameters {
-    /// Calls `body` once per VA buffer, in the order in which a driver wants them. The bytes are valid only inside.
+    /// Calls `body` once per VA buffer, in the order that drivers expect. The bytes are valid only during the call.
     func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void)
 
-    /// Memory that a buffer points to, which must live until the picture is done; nil for most.
+    /// The memory that a buffer points to and that must live until the picture is done, or nil if the buffer has no
+    /// pointers.
     var kept: AnyObject? { get }
 }
 
 extension PictureParameters {
     package var kept: AnyObject? { nil }
 
-    /// Lends a C struct's bytes, padding included. `T` is a struct of `va.h`.
+    /// Passes the bytes of a C struct, including its padding, to `body`. `T` is a struct of `va.h`.
     func lend<T>(_ value: T, as type: BufferType, to body: (BufferType, UnsafeRawBufferPointer) -> Void) {
         unsafe withUnsafeBytes(of: value) { unsafe body(type, $0) }
     }

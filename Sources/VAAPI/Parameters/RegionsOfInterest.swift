@@ -1,18 +1,18 @@
 internal import CVA
 
-/// VAEncMiscParameterBufferROI: parts of one picture that get more or fewer bits than the rest.
+/// The parts of one picture that get more or fewer bits than the rest: VAEncMiscParameterBufferROI.
 ///
-/// VA-API hands the driver a pointer to the list: whoever sends this keeps the value until the picture is done, as
-/// `Picture` does.
+/// The driver receives a pointer to the list. The sender must keep this value until the picture is done, as `Picture`
+/// does.
 package struct RegionsOfInterest: Sendable, Hashable {
-    /// A VAEncROI. Where regions overlap, the first in the list counts.
+    /// A region: VAEncROI. If regions overlap, the first in the list takes precedence.
     package struct Region: Sendable, Hashable {
-        /// Luma samples, from the top left.
+        /// The position in luma samples, from the top left.
         package var x: Int16
         package var y: Int16
         package var width: UInt16
         package var height: UInt16
-        /// Added to the picture's QP, or a priority: larger is better.
+        /// The difference to the picture's QP, or a priority (larger means better).
         package var value: Int8
 
         package init(x: Int16, y: Int16, width: UInt16, height: UInt16, value: Int8) {
@@ -25,9 +25,9 @@ package struct RegionsOfInterest: Sendable, Hashable {
     }
 
     package let regions: [Region]
-    /// How far rate control may go from the picture's QP; without effect in CQP.
+    /// The allowed deviation of rate control from the picture's QP. Ignored in CQP.
     package let qpDeltaRange: ClosedRange<Int8>
-    /// Whether values are QP differences and not priorities; in CQP they always are.
+    /// Whether `value` is a QP difference instead of a priority. In CQP, it always is one.
     package let valuesAreQPDeltas: Bool
     let list: List
 
@@ -50,9 +50,9 @@ package struct RegionsOfInterest: Sendable, Hashable {
         hasher.combine(valuesAreQPDeltas)
     }
 
-    /// The C array that the driver is pointed to.
+    /// The C array to which the driver receives a pointer.
     @safe final class List: @unchecked Sendable {
-        // SAFETY: written in init and read by drivers alone, freed with the object.
+        // SAFETY: The array is written in init, read only by drivers, and freed with the object.
         let entries: UnsafeMutableBufferPointer<VAEncROI>
 
         init(_ regions: [Region]) {

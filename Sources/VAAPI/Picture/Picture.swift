@@ -1,12 +1,12 @@
 internal import CVA
 
-/// A picture on its way to the device: begin → render → end → sync.
+/// A picture that is being submitted to the device: begin → render → end → sync.
 ///
-/// `render` makes the buffers in the driver; `end` then issues vaBeginPicture, one vaRenderPicture with all of them in
-/// the order given, and vaEndPicture. So whatever fails before the driver has begun leaves it untouched, and a render
-/// that fails is still ended, as VA-API wants. The buffers are destroyed on every path.
+/// `render` creates the buffers in the driver. `end` then calls vaBeginPicture, one vaRenderPicture with all buffers in
+/// order, and vaEndPicture. A failure before `end` therefore leaves the driver's context untouched, and a picture is
+/// ended even if vaRenderPicture fails, as VA-API requires. The buffers are destroyed in every case.
 ///
-/// One thread at a time makes pictures of a context.
+/// One thread at a time may build pictures of a context.
 package struct Picture: ~Copyable {
     private let context: Context
     private let surface: Surface
@@ -14,11 +14,11 @@ package struct Picture: ~Copyable {
     private var buffers: [VABufferID] = []
     private var kept: [AnyObject] = []
 
-    /// Starts a picture.
+    /// Starts a picture, without a call of the driver.
     ///
     /// - Parameters:
-    ///   - surface: the input of an encoder.
-    ///   - frame: for messages: the frame's number in input order.
+    ///   - surface: The input surface of an encoder, or the target of a processor.
+    ///   - frame: The number of the frame in input order, for error messages.
     package init(begin context: Context, on surface: Surface, frame: Int? = nil) {
         self.context = context
         self.surface = surface
@@ -30,7 +30,7 @@ package struct Picture: ~Copyable {
         for buffer in buffers { BufferCalls.destroy(context.display, buffer) }
     }
 
-    /// Adds a buffer (vaCreateBuffer). On failure the picture can go on without it, or be dropped.
+    /// Adds a buffer (vaCreateBuffer). After a failure, the picture can be continued without the buffer, or dropped.
     package mutating func render(_ parameters: some PictureParameters) throws(VAError) {
         var failure: VAError?
         unsafe parameters.withBuffers { type, bytes in
@@ -53,17 +53,17 @@ package struct Picture: ~Copyable {
         if let memory = parameters.kept { kept.append(memory) }
     }
 
-    /// Hands the picture to the device, which then works on its own.
+    /// Submits the picture to the device, which then works asynchronously.
     ///
-    /// - Parameter output: the buffer that the picture's parameters name for the access unit.
-    /// - Throws: when the driver refuses; the surface and the buffer are then free again.
+    /// - Parameter output: The coded buffer that the picture's parameters refer to.
+    /// - Throws: A `VAError` if the driver rejects the picture. The surface and the buffer can then be reused.
     package consuming func end(into output: CodedBuffer) throws(VAError) -> SubmittedPicture {
         let (surface, frame) = (surface, frame)
         try end()
         return SubmittedPicture(surface: surface, output: output, frame: frame)
     }
 
-    /// The same for a picture that ends in its surface.
+    /// Submits a picture whose output is its surface.
     package consuming func end() throws(VAError) {
         let display = context.display
         try display.check(
@@ -73,7 +73,7 @@ package struct Picture: ~Copyable {
         let renderWords = rendered == 0 ? nil : display.messages.take()
         let ended = unsafe vaEndPicture(display.handle, context.id)
         if rendered != 0 {
-            // The driver may have started all the same: what it writes must be over before the buffer is used again.
+            // The driver may have started nevertheless. Its work must finish before the buffer is reused.
             if ended == 0 { _ = try? surface.sync(timeoutNanoseconds: 1_000_000_000) }
             _ = display.messages.take()
             throw VAError(
@@ -84,20 +84,20 @@ package struct Picture: ~Copyable {
     }
 }
 
-/// A picture that the device is working on, or has finished. It keeps its surface and buffer alive.
+/// A picture that the device is working on or has finished. It keeps its surface and its coded buffer alive.
 package struct SubmittedPicture: Sendable {
     package let surface: Surface
     package let output: CodedBuffer
     package let frame: Int?
 
-    /// Blocks until the access unit is there. May be called again.
+    /// Blocks until the access unit is complete. May be called again.
     ///
-    /// - Throws: `VAError` of status `.timedOut` when the time is up; the picture may still finish.
+    /// - Throws: A `VAError` of status `.timedOut` if the timeout expires. The picture may still finish later.
     package func sync(timeoutNanoseconds: UInt64) throws(VAError) {
         try output.sync(input: surface, timeoutNanoseconds: timeoutNanoseconds, frame: frame)
     }
 
-    /// Copies the access unit out: `CodedBuffer.read`.
+    /// Copies the access unit out, as `CodedBuffer.read` does.
     package func read(appendingTo bytes: inout [UInt8]) throws(VAError) -> [CodedSegment] {
         try output.read(appendingTo: &bytes, frame: frame)
     }

@@ -1,30 +1,32 @@
 internal import CVA
 package import VideoBase
 
-/// What a video processor makes of a picture: VAProcPipelineParameterBuffer.
+/// The parameters of a video processor's operation: VAProcPipelineParameterBuffer.
 package struct ProcessingParameters: PictureParameters, Sendable {
     package enum Scaling: Sendable, Hashable { case usual, fast, best }
 
     package let source: Surface
-    /// What samples mean; where nothing is said, the driver decides.
+    /// The color description of the source. The driver decides unspecified values.
     package var sourceColor = ColorDescription()
     package var targetColor = ColorDescription()
-    /// A, R, G, B from the high byte down: what surrounds the picture.
+    /// The color around the picture: A, R, G, B from the high byte down.
     package var background: UInt32 = 0xff00_0000
     package var scaling = Scaling.usual
     private let regions: Regions
 
+    /// Creates the parameters.
+    ///
     /// - Parameters:
-    ///   - sourceRegion: what is taken of the source, in its luma samples; nil for all.
-    ///   - targetRegion: where it is put in the target; nil for all of it.
+    ///   - sourceRegion: The part of the source to read, in its luma samples, or nil for the whole source.
+    ///   - targetRegion: The part of the target to write, in its luma samples, or nil for the whole target.
     package init(source: Surface, sourceRegion: VideoRectangle? = nil, targetRegion: VideoRectangle? = nil) {
         self.source = source
         regions = Regions(sourceRegion, targetRegion)
     }
 
-    /// The C rectangles that the driver is pointed to, until vaEndPicture.
+    /// The C rectangles to which the driver receives pointers. They are used until vaEndPicture.
     @safe private final class Regions: @unchecked Sendable {
-        // SAFETY: written in init and read by drivers alone, freed with the object.
+        // SAFETY: The rectangles are written in init, read only by drivers, and freed with the object.
         let rectangles: UnsafeMutablePointer<VARectangle>
         let hasSource: Bool
         let hasTarget: Bool
@@ -72,7 +74,7 @@ extension VARectangle {
 }
 
 extension ColorDescription {
-    /// None where VA-API has no name for the matrix.
+    /// The VA-API color standard, or VAProcColorStandardNone if VA-API has none for the matrix.
     fileprivate var standard: VAProcColorStandardType {
         switch matrix {
         case 1: VAProcColorStandardBT709

@@ -1,59 +1,72 @@
 public import VideoBase
 
-/// What a device does for one profile at one entry point.
+/// The capabilities of a device for one profile at one entry point.
 public struct Capability: Sendable, Hashable {
-    /// `h264`, `hevc`, `av1`, …; `none` for video processing and other work on no standard.
+    /// The codec: `h264`, `hevc`, `av1`, …, or `none` for entry points without a codec, such as video processing.
     public var codec: String
-    /// `High`, `Main 10`; `VAProfileVP9Profile0` for those that vaenc does not encode.
+    /// The profile: `High`, `Main 10`, …, or the name in `va.h` (`VAProfileVP9Profile0`) if vaenc does not encode it.
     public var profile: String
-    /// `EncSlice`, `EncSliceLP`, `VLD`, or another of VA-API's.
+    /// The entry point: `EncSlice`, `EncSliceLP`, `VLD`, or another name of VA-API.
     public var entrypoint: String
+    /// The supported rate control modes.
     public var rateControl: [RateControlMode] = []
-    /// Limits in luma samples; nil where the driver does not say.
+    /// The size limits in luma samples, or nil if the driver does not report them.
     public var minWidth: Int?
+    /// The minimum height in luma samples, or nil if the driver does not report it.
     public var minHeight: Int?
+    /// The maximum width in luma samples, or nil if the driver does not report it.
     public var maxWidth: Int?
+    /// The maximum height in luma samples, or nil if the driver does not report it.
     public var maxHeight: Int?
-    /// Bits per sample.
+    /// The supported bit depths, in bits per sample.
     public var bitDepths: [Int] = []
-    /// References in list 0 and list 1; nil where it does not apply.
+    /// The maximum number of references in list 0 and list 1, or nil if the driver does not report it.
     public var maxReferences: MaxReferences?
-    /// Pictures predicted from both sides in time.
+    /// Whether B pictures with references in both temporal directions are supported.
     public var bFrames = false
-    /// Headers that the driver takes from the client: `sequence picture slice misc raw`.
+    /// The headers that the driver accepts from the client: `sequence`, `picture`, `slice`, `misc`, `raw`.
     public var packedHeaders: [String] = []
+    /// The maximum number of slices per picture, or nil if the driver does not report it.
     public var maxSlices: Int?
+    /// The number of quality levels (on radeonsi, a bit field), or nil if the driver does not report it.
     public var qualityLevels: Int?
-    /// Regions of interest per picture.
+    /// The maximum number of regions of interest per picture.
     public var roi = 0
-    /// `column row adaptive cyclic`.
+    /// The supported kinds of intra refresh: `column`, `row`, `adaptive`, `cyclic`.
     public var intraRefresh: [String] = []
-    /// Where surfaces may lie: `va drm-prime drm-prime-2 …`.
+    /// The supported memory types of surfaces: `va`, `drm-prime`, `drm-prime-2`, ….
     public var memoryTypes: [String] = []
-    /// Every VAConfigAttrib that the driver supports, by number.
+    /// Every VAConfigAttrib that the driver supports, ordered by number.
     public var attributes: [Attribute] = []
 
+    /// The maximum number of references in each reference picture list.
     public struct MaxReferences: Sendable, Hashable {
+        /// The maximum number of references in list 0.
         public var l0: Int
+        /// The maximum number of references in list 1.
         public var l1: Int
     }
 
-    /// A VAConfigAttrib.
+    /// The value of a VAConfigAttrib.
     public struct Attribute: Sendable, Hashable {
-        /// `VAConfigAttribRateControl`, or `VAConfigAttrib(61)` where no header names it.
+        /// The name: `VAConfigAttribRateControl`, or a text like `VAConfigAttrib(61)` for an unknown number.
         public var name: String
+        /// The raw value.
         public var value: UInt32
-        /// What the value says, one string per flag or field: `VA_RC_CBR`, `l0=3`.
+        /// The meaning of the value, one string per flag or field: `VA_RC_CBR`, `l0=3`.
         public var meaning: [String]
     }
 
-    /// Encodes video slices, rather than decodes or processes.
+    /// Whether the entry point encodes video slices.
     public var encodes: Bool { entrypoint == "EncSlice" || entrypoint == "EncSliceLP" }
+    /// Whether the entry point decodes video.
     public var decodes: Bool { entrypoint == "VLD" }
 }
 
 extension Capability {
-    /// - Parameter surface: nil where the driver made no configuration to ask.
+    /// Creates the capabilities from a driver's answers.
+    ///
+    /// - Parameter surface: The surface limits, or nil if they could not be queried.
     package init(
         _ profile: Profile, _ entryPoint: EntryPoint, _ attributes: ConfigAttributes, _ surface: SurfaceCapabilities?
     ) {
@@ -79,14 +92,16 @@ extension Capability {
         intraRefresh = attributes.intraRefresh.names
     }
 
-    /// By the profile where it decides (drivers list formats that the profile cannot hold), else by the surfaces.
+    /// Returns the bit depths that the profile allows, because drivers also list surface formats that the profile
+    /// cannot use. For a profile that vaenc does not encode, returns the depths of the surface formats.
     private static func bitDepths(_ profile: Profile, _ attributes: ConfigAttributes) -> [Int] {
         if let known = profile.codecProfile { return known == .hevcMain10 ? [10] : [8] }
         let formats = attributes.rtFormats.rawValue
         return [(0x1f, 8), (0x700, 10), (0x7000, 12)].filter { formats & $0.0 != 0 }.map(\.1)
     }
 
-    /// A list 1 is not enough: Constrained Baseline has no B pictures, and HEVC hardware may only repeat list 0 in it.
+    /// Whether B pictures are supported. References in list 1 are not sufficient: Constrained Baseline has no B
+    /// pictures, and HEVC hardware may only repeat list 0 in list 1.
     private static func bFrames(_ profile: Profile, _ attributes: ConfigAttributes) -> Bool {
         guard let references = attributes.maxReferences, references.l1 > 0 else { return false }
         if profile == .h264ConstrainedBaseline { return false }

@@ -1,22 +1,25 @@
 public import VideoBase
 
-/// What `vaenc probe` says of one device.
+/// A report on one device, as printed by `vaenc probe`.
 public struct DeviceReport: Sendable, Hashable {
+    /// The kind of device.
     public var kind: DeviceKind
-    /// The render node; nil where there is none.
+    /// The path of the render node, or nil if the device has none.
     public var path: String?
-    /// `0000:03:00.0`; nil where the system does not tell.
+    /// The PCI address (`0000:03:00.0`), or nil if the system does not report it.
     public var pci: String?
-    /// What the driver calls itself; nil where none started.
+    /// The driver's name for itself, or nil if no driver started.
     public var driver: String?
-    /// The VA-API version: `1.17`; nil without VA-API.
+    /// The VA-API version (`1.17`), or nil without VA-API.
     public var libva: String?
-    /// Encodes H.264 or HEVC.
+    /// Whether the device can encode H.264 or HEVC.
     public var usable: Bool
-    /// Why not, or nil.
+    /// The reason why the device is not usable, or nil if it is usable.
     public var why: String?
+    /// The capabilities of each profile at each entry point.
     public var capabilities: [Capability]
 
+    /// Creates a report from its values.
     public init(
         kind: DeviceKind, path: String? = nil, pci: String? = nil, driver: String? = nil, libva: String? = nil,
         usable: Bool, why: String? = nil, capabilities: [Capability] = []
@@ -31,13 +34,13 @@ public struct DeviceReport: Sendable, Hashable {
         self.capabilities = capabilities
     }
 
-    /// A device that did not start.
+    /// Creates the report of a device that did not start.
     public init(kind: DeviceKind, path: String?, failure: any Error) {
         self.init(
             kind: kind, path: path, usable: false, why: (failure as? any DescribedError)?.description ?? "\(failure)")
     }
 
-    /// Asks a device everything. What it refuses to tell is left out.
+    /// Queries all capabilities of a device. Items that the driver refuses to report are omitted.
     package init(_ display: Display) {
         var capabilities: [Capability] = []
         var why: String?
@@ -62,14 +65,15 @@ public struct DeviceReport: Sendable, Hashable {
             : "the driver encodes neither H.264 nor HEVC"
     }
 
-    /// Whether the device encodes the codec, with the profile and entry point (`EncSlice`, `EncSliceLP`) where given.
+    /// Whether the device encodes the codec in hardware, with this profile and entry point (`EncSlice`, `EncSliceLP`)
+    /// if they are given.
     public func isHardwareEncodeSupported(
         _ codec: VideoCodec, profile: CodecProfile? = nil, entryPoint: String? = nil
     ) -> Bool {
         kind == .vaapi && supports(codec, profile, entryPoint) { $0.encodes }
     }
 
-    /// Whether the device decodes the codec, with the profile where given.
+    /// Whether the device decodes the codec in hardware, with this profile if it is given.
     public func isHardwareDecodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
         kind == .vaapi && supports(codec, profile, nil) { $0.decodes }
     }
@@ -86,7 +90,7 @@ public struct DeviceReport: Sendable, Hashable {
 }
 
 extension Display {
-    /// Every profile at every entry point, in the driver's order.
+    /// Returns the capabilities of every profile at every entry point, in the driver's order.
     package func capabilities() throws(VAError) -> [Capability] {
         var result: [Capability] = []
         for profile in try profiles() {
@@ -95,7 +99,7 @@ extension Display {
                 do {
                     attributes = try self.attributes(of: profile, at: entryPoint)
                 } catch {
-                    // Some drivers list pairs that they then refuse to tell about.
+                    // Some drivers list a pair and then refuse to report its attributes.
                     attributes = ConfigAttributes(values: [:])
                 }
                 var surface: SurfaceCapabilities?

@@ -1,13 +1,15 @@
 internal import VideoBase
 
 extension DeviceReport {
-    /// The reports of all render nodes, in their order. A node that does not start has `usable` false and says why.
-    /// Loads each GPU's driver: some 10 ms each.
+    /// Returns the reports of all render nodes, ordered by number.
+    ///
+    /// If a node's driver does not start, `usable` is false and `why` has the reason. The driver of each GPU is loaded,
+    /// which takes about 10 ms per GPU.
     public static func ofRenderNodes() -> [DeviceReport] {
         RenderNode.all().map { ofRenderNode($0.path) }
     }
 
-    /// The report of the device at a render node's path, listed or not.
+    /// Returns the report of the device at the path of a render node. `RenderNode.all()` need not list the path.
     public static func ofRenderNode(_ path: String) -> DeviceReport {
         do {
             return DeviceReport(try Display.open(renderNode: path))

@@ -1,14 +1,15 @@
 internal import Glibc
 package import VideoBase
 
-/// A picture in memory that others have too, as DMA-BUFs: what a surface can be made of, and what it can be handed out as.
+/// A picture in DMA-BUF memory that is shared with other processes or devices. A surface can be created from it or
+/// exported as one.
 package final class SharedPicture: Sendable {
     package struct Object: Sendable, Hashable {
-        /// The picture's own, closed with it.
+        /// The file descriptor. The picture owns it and closes it.
         package let descriptor: Int32
-        /// 0 where it is not known.
+        /// The size in bytes, or 0 if it is unknown.
         package let byteCount: Int
-        /// DRM_FORMAT_MOD_…
+        /// The format modifier, DRM_FORMAT_MOD_….
         package let modifier: UInt64
 
         package init(descriptor: Int32, byteCount: Int, modifier: UInt64) {
@@ -19,11 +20,11 @@ package final class SharedPicture: Sendable {
     }
 
     package struct Plane: Sendable, Hashable {
-        /// Which of the objects.
+        /// The index of the plane's object in `objects`.
         package var object: Int
-        /// Bytes from its start.
+        /// The offset from the start of the object, in bytes.
         package var offset: Int
-        /// Bytes from a row to the next.
+        /// The distance between rows, in bytes.
         package var pitch: Int
 
         package init(object: Int, offset: Int, pitch: Int) {
@@ -33,7 +34,7 @@ package final class SharedPicture: Sendable {
         }
     }
 
-    /// DRM_FORMAT_MOD_LINEAR.
+    /// The modifier of linear memory, DRM_FORMAT_MOD_LINEAR.
     package static let linear: UInt64 = 0
 
     package let format: PixelFormat
@@ -41,7 +42,7 @@ package final class SharedPicture: Sendable {
     package let objects: [Object]
     package let planes: [Plane]
 
-    /// Takes over the descriptors.
+    /// Creates a picture that takes ownership of the descriptors.
     package init(format: PixelFormat, size: VideoSize, owning objects: [Object], planes: [Plane]) {
         self.format = format
         self.size = size
@@ -49,9 +50,10 @@ package final class SharedPicture: Sendable {
         self.planes = planes
     }
 
-    /// Keeps copies of the descriptors, which stay the caller's.
+    /// Creates a picture with duplicates of the descriptors. The caller keeps the originals.
     ///
-    /// - Throws: `unavailable` where there is no descriptor left, `inputOutput` where one cannot be copied.
+    /// - Throws: A `VaencError`: `.unavailable` if the process has no free descriptor, `.inputOutput` if a descriptor
+    ///   cannot be duplicated.
     package convenience init(
         format: PixelFormat, size: VideoSize, borrowing objects: [Object], planes: [Plane]
     ) throws {
@@ -68,10 +70,12 @@ package final class SharedPicture: Sendable {
         self.init(format: format, size: size, owning: copies, planes: planes)
     }
 
-    /// The error of a descriptor that cannot be copied, by errno.
+    /// Returns the error for a descriptor that cannot be duplicated.
+    ///
+    /// - Parameter code: The value of errno.
     static func copyError(_ code: Int32) -> VaencError {
         if code == EMFILE || code == ENFILE { return .noDescriptor("for a DMA-BUF") }
-        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        // SAFETY: The string belongs to the calling thread until its next strerror, and is copied immediately.
         let reason = unsafe String(cString: strerror(code))
         return VaencError(.inputOutput, "a DMA-BUF's descriptor cannot be copied (\(reason))", remedy: "see `dmesg`")
     }

@@ -2,10 +2,10 @@ internal import CVA
 internal import VideoBase
 
 extension Surface {
-    /// vaCreateSurfaces in memory that others have too: it is used in place, and stays alive with the surface.
+    /// Creates a surface that uses shared memory directly (vaCreateSurfaces). The surface keeps the picture alive.
     ///
-    /// - Throws: `VAError`, also where the driver does not take the memory or its format: then the picture is to be
-    ///   copied.
+    /// - Throws: A `VAError`, also if the driver does not accept the memory or its format. The caller should then copy
+    ///   the picture.
     package static func make(_ display: Display, in picture: SharedPicture) throws -> Surface {
         let object = "\(picture.format.rawValue) surface of \(picture.size) in shared memory"
         guard let fourCC = FourCC(picture.format), let layer = DRMFormat(picture.format),
@@ -13,7 +13,7 @@ extension Surface {
             let width = CUnsignedInt(exactly: picture.size.width), let height = CUnsignedInt(exactly: picture.size.height)
         else { throw VAError(call: "vaCreateSurfaces", status: .unsupportedMemoryType, object: object) }
         var id = VASurfaceID(VA_INVALID_SURFACE)
-        // SAFETY: the driver reads the description before vaCreateSurfaces returns, and copies the descriptors.
+        // SAFETY: The driver reads the description and duplicates the descriptors before vaCreateSurfaces returns.
         let status = unsafe withUnsafeMutablePointer(to: &description) { pointer in
             var list = unsafe [
                 attribute(VASurfaceAttribPixelFormat, fourCC.rawValue),
@@ -28,8 +28,9 @@ extension Surface {
         return Surface(display, id: id, size: picture.size, format: picture.format, memory: picture)
     }
 
-    /// vaExportSurfaceHandle: the surface's memory, for others to read, or to write too. What the device has yet to
-    /// write is there when the surface was synchronised.
+    /// Exports the surface's memory for reading by others, or also for writing (vaExportSurfaceHandle).
+    ///
+    /// Pending writes of the device are visible only after the surface has been synchronized.
     package func export(_ access: Access = .read) throws -> SharedPicture {
         var description = vaenc_prime_surface()
         var flags = VA_EXPORT_SURFACE_SEPARATE_LAYERS
@@ -60,11 +61,11 @@ extension Surface {
     }
 }
 
-/// DRM_FORMAT_… of all planes of a picture together.
+/// The DRM_FORMAT_… code for all planes of a picture together.
 private struct DRMFormat {
     let code: UInt32
 
-    /// nil for formats that drivers do not take.
+    /// Returns nil for formats that drivers do not accept.
     init?(_ format: PixelFormat) {
         let name: StaticString
         switch format {
@@ -74,7 +75,7 @@ private struct DRMFormat {
         case .yv12: name = "YV12"
         case .yuyv: name = "YUYV"
         case .uyvy: name = "UYVY"
-        // VA-API names the bytes in memory, DRM those of a little-endian word.
+        // VA-API names the bytes in memory order, DRM those of a little-endian word.
         case .bgra: name = "AR24"
         case .rgba: name = "AB24"
         case .i422, .i444, .gray, .rgb24, .i420p10: return nil
@@ -83,9 +84,9 @@ private struct DRMFormat {
     }
 }
 
-/// As C has it: VADRMPRIMESurfaceDescriptor.
+/// The layout of VADRMPRIMESurfaceDescriptor, declared in C.
 extension vaenc_prime_surface {
-    /// nil for what its fields have no room for.
+    /// Returns nil if the picture does not fit into the descriptor's fields.
     fileprivate init?(_ picture: SharedPicture, _ fourCC: FourCC, _ layer: DRMFormat) {
         guard (1...4).contains(picture.objects.count), (1...4).contains(picture.planes.count),
             picture.objects.allSatisfy({ UInt32(exactly: $0.byteCount) != nil }),
@@ -118,7 +119,7 @@ extension vaenc_prime_surface {
         }
     }
 
-    /// Of all layers.
+    /// The planes of all layers.
     fileprivate var planes: [SharedPicture.Plane] {
         [layers.0, layers.1, layers.2, layers.3].prefix(Int(min(num_layers, 4))).flatMap { layer in
             let objects = list(layer.object_index)

@@ -1,27 +1,33 @@
 package import VideoBase
 
-/// A picture that is on the device already: decoded, imported or processed there.
+/// A picture in device memory: decoded, imported or processed on the device.
 ///
-/// An encoder on the same display takes the surface itself, where size and format fit, and holds the buffer until it is
-/// done with it.
+/// An encoder on the same display uses the surface directly if its size and format match, and keeps the buffer until it
+/// is done with it.
 package final class SurfaceBuffer: PixelBuffer {
     package let surface: Surface
-    /// The part that is to be seen, in luma samples of the surface.
+    /// The visible part, in luma samples of the surface.
     package let visible: VideoRectangle
-    /// Where the picture stands in the encoder's; nil for all of it, or, of another shape, within bars.
+    /// The area of the encoder's picture that this picture fills, or nil for the whole area. If the shapes differ, nil
+    /// adds bars.
     package let placement: VideoRectangle?
-    /// What samples mean; where nothing is said, the device decides.
+    /// The color description. The device decides unspecified values.
     package let color: ColorDescription
-    /// What the surface belongs to, told by being freed that nobody uses the picture any more.
+    /// The owner of the surface. It is released when nobody uses the picture any more.
     private let owner: (any AnyObject & Sendable)?
 
+    /// Creates a buffer from a surface.
+    ///
     /// - Parameters:
-    ///   - surface: complete, or being written by work that was submitted to the device: calls on the surface wait for it.
-    ///   - visible: the size of the part that is to be seen.
-    ///   - offset: where that part begins: even columns and rows for 4:2:0.
-    ///   - placement: where the picture stands in the encoder's, on even columns and rows.
-    ///   - owner: kept as long as the buffer: a decoder's picture, which goes back to its pool.
-    /// - Throws: `VaencError` of `.usage` where that part is not in the surface.
+    ///   - surface: The surface. It may still be written by work that was submitted to the device: calls on the surface
+    ///     wait for that work.
+    ///   - visible: The size of the visible part.
+    ///   - offset: The position of the visible part. Both coordinates must be even.
+    ///   - placement: The area of the encoder's picture that this picture fills, at even coordinates.
+    ///   - owner: An object that is kept alive as long as the buffer, such as a decoder's picture that returns to its
+    ///     pool.
+    /// - Throws: A `VaencError` of category `.usage` if the visible part exceeds the surface or its position is
+    ///   invalid.
     package init(
         surface: Surface, visible: VideoSize, offset: (x: Int, y: Int) = (0, 0),
         placement: VideoRectangle? = nil, color: ColorDescription = .unspecified,
@@ -43,14 +49,14 @@ package final class SurfaceBuffer: PixelBuffer {
     package var format: PixelFormat { surface.format }
     package var size: VideoSize { VideoSize(width: visible.width, height: visible.height) }
 
-    /// Maps the planes for reading: what is written there may be lost. Waits for the device's work on the surface.
+    /// Maps the planes for reading. Waits for the device's work on the surface. Samples that `body` writes may be lost.
     package func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         unsafe try surface.withUnsafePlanes(.read) { planes in unsafe try body(planes.cropped(to: visible)) }
     }
 }
 
 extension PixelPlanes {
-    /// The planes of a part of the picture, whose left and upper edge stand on the chroma grid.
+    /// Returns the planes of a part of the picture. The part's left and upper edges must lie on the chroma grid.
     fileprivate func cropped(to part: VideoRectangle) -> PixelPlanes {
         var planes = unsafe self
         let format = unsafe self.format

@@ -1,4 +1,5 @@
 import Capture
+import Threads
 import VAAPI
 import VideoBase
 

@@ -1,5 +1,6 @@
 import Capture
 import MediaFiles
+import Threads
 import VideoBase
 
 /// The sound of a microphone that is recorded with a camera: AAC packets on the recording's timeline.
@@ -27,7 +28,7 @@ final class CameraSound: Sendable {
         let work = Monitor(SoundWork())
         self.work = work
         let encoding = Monitor(SoundEncoding(input, encoder, work))
-        guard OwnThread.start({ encoding.withLockWithoutNotifying { $0.run() } }) else {
+        guard DedicatedThread.start("vaenc-audio", { encoding.withLockWithoutNotifying { $0.run() } }) else {
             throw VaencError.noThread("to encode the sound")
         }
     }

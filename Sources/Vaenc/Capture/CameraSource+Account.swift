@@ -1,5 +1,6 @@
 public import Capture
 public import MediaFiles
+import Threads
 public import VideoBase
 
 extension CameraSource {

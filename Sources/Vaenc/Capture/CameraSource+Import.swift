@@ -1,6 +1,7 @@
 import Capture
 import EncodeSession
 import MediaFiles
+import Threads
 import VideoBase
 
 extension CameraSource {

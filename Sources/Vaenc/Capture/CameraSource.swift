@@ -1,5 +1,6 @@
 public import Capture
 public import MediaFiles
+import Threads
 public import VideoBase
 
 /// A camera, or several cameras one after another, as a source of pictures to encode.

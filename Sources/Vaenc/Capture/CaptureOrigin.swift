@@ -1,3 +1,4 @@
+import Threads
 public import VideoBase
 
 /// The capture time that is zero in a recording. The first sample, picture or sound, sets it.

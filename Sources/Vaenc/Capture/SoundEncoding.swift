@@ -1,5 +1,6 @@
 import Capture
 import MediaFiles
+import Threads
 import VideoBase
 
 /// Encodes 32-bit floating-point samples into packets.

@@ -1,4 +1,5 @@
 import DecodeSession
+import Threads
 import VideoBase
 
 /// The pipeline of a session, for one caller at a time.

@@ -1,4 +1,5 @@
 import DecodeSession
+import Threads
 public import VAAPI
 public import VideoBase
 
@@ -25,7 +26,7 @@ public final class DecompressionSession: Sendable {
 
     private let core: DecompressionCore
     private let channel: DeliveryChannel<DecodedOutput>?
-    private let thread = SerialThread()
+    private let thread = SerialThread("vaenc-decode")
 
     /// Creates a session whose pictures are read from `outputs`.
     ///

@@ -1,6 +1,7 @@
 import DecodeSession
 import EncodeSession
 public import MediaFiles
+import Threads
 import VAAPI
 import VideoBase
 

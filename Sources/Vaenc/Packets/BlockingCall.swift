@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VideoBase
 
 /// A call that blocks, and the actors that it prevents from running: the caller's actor, and the main actor if the call

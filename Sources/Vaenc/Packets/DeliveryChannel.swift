@@ -1,3 +1,4 @@
+import Threads
 import VideoBase
 
 /// A bounded queue of results between a session and the task that reads them, for one reader at a time. Only the call

@@ -1,4 +1,5 @@
 internal import NALUnits
+internal import Threads
 public import VideoBase
 
 /// One output of a session that delivers NAL units separately.

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VideoBase
 
 /// The threads that are running a session's handler. Calls on these threads must not wait for the handler.

@@ -1,3 +1,4 @@
+import Threads
 import VideoBase
 
 /// Passes packets from the encoders of a session to its outlet, with indices and times that continue across formats.

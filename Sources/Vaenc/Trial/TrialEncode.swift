@@ -1,5 +1,6 @@
 import EncodeSession
 import ReferenceDisplay
+import Threads
 public import VAAPI
 import VideoBase
 

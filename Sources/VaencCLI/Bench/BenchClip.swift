@@ -71,7 +71,7 @@ struct BenchClip: Sendable {
         let child = try ChildProcess.run(contender.command(self, qp), environment: contender.environment, output: stream)
         guard child.exitStatus == 0 else {
             // If vaenc lacks something, the benchmark lacks it too.
-            let isLack = contender.path != "ffmpeg" && child.exitStatus == Int32(ErrorCategory.unavailable.rawValue)
+            let isLack = contender.path != "ffmpeg" && child.exitStatus == ErrorCategory.unavailable.exitStatus
             throw VaencError(
                 isLack ? .unavailable : .deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus) (\(child.lastMessage))",
                 remedy: contender.path == "ffmpeg" ? "leave FFmpeg out with --no-ffmpeg" : "try vaenc encode with the same options")

@@ -85,6 +85,7 @@ struct CompareReport: Encodable {
             }
             return notices
         }
+        if let conversion = comparison.colorConversion { notices.append("\(names[1]) was converted from \(conversion.words), as the reference has it") }
     }
 
     /// The report as text for people.

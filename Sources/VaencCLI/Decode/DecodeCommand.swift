@@ -59,7 +59,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             throw error
         }
         try tell(decoding, sink, times, isInterrupted: isInterrupted)
-        if isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+        if isInterrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
     }
 
     /// Copies pictures until the end of the input or an interruption. Returns whether it was interrupted.

@@ -224,10 +224,9 @@ final class EncodeBranch {
     ///
     /// - Parameter unasked: Options that always have a value and were not given on the command line.
     func effective(_ info: SourceInfo, unasked: Set<String>) -> [EffectiveEntry] {
-        var codec = EffectiveEntry(
-            option: "codec", asked: nil, used: description.codec.rawValue,
-            why: output.codecWhy ?? session.choice.codecWhy)
-        if codec.why == CodecChoice.asked { codec.asked = codec.used }
+        let used = description.codec.rawValue
+        let reason = output.codecReason ?? session.choice.codecReason
+        let codec = EffectiveEntry(option: "codec", asked: reason == .requested ? used : nil, used: used, why: "\(reason)")
         let contained = contained
         let ownRate = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) do not say it" : "the input's"
         let others = description.effective.filter { entry in

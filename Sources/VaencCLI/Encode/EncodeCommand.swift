@@ -95,7 +95,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
                 sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, missing: missing,
-                codecWhy: one.why)
+                codecReason: one.why)
         }
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
@@ -107,7 +107,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         camera?.complete(&report, tellsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)
         if let failure { throw failure }
-        if report.interrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+        if report.interrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
         if let ended = camera?.source.failure { throw ended }
     }
 
@@ -198,7 +198,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         }
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.
-        let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != OutputNames.byExtension }
+        let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != "\(OutputNames.byExtension)" }
         let broken = report.statistics.limitsBroken
         let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
         Terminal.note(

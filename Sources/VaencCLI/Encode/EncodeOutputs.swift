@@ -15,7 +15,7 @@ struct EncodeOutput {
     /// Returns the entries for the input's other streams and metadata that the output lacks.
     var missing: @Sendable (VideoCodec) -> [EffectiveEntry]
     /// The reason for the codec if the command line decides it; nil if the session chooses.
-    let codecWhy: String?
+    let codecReason: CodecReason?
 
     func name(_ codec: VideoCodec) -> String { givenName ?? "test.\(codec.fileExtension)" }
 }
@@ -28,13 +28,13 @@ struct OutputNames {
         var format = OutputFormat.annexb
         /// The codec; nil if the session chooses.
         var codec: VideoCodec?
-        var why: String?
+        var why: CodecReason?
     }
 
     let all: [Named]
 
     /// The reason for a codec that the name determines.
-    static let byExtension = "the output's extension"
+    static let byExtension = CodecReason.decided("the output's extension")
 
     /// Parses the names.
     ///
@@ -47,7 +47,7 @@ struct OutputNames {
                 throw VaencError.usage("no output for \(input)", remedy: "name one with -o FILE")
             }
             let asked = codec.codec.codec
-            all = [Named(codec: asked, why: asked == nil ? nil : CodecChoice.asked)]
+            all = [Named(codec: asked, why: asked == nil ? nil : .requested)]
             return
         }
         for (index, name) in given.enumerated() {
@@ -67,7 +67,7 @@ struct OutputNames {
                         remedy: "name it .\(Self.ending(asked, bound.format))")
                 }
                 try MediaOutput.check(name, holds: asked, options: options)
-                return Named(name: name, format: bound.format, codec: asked, why: CodecChoice.asked)
+                return Named(name: name, format: bound.format, codec: asked, why: .requested)
             }
             if let codec = bound.codec {
                 return Named(name: name, format: bound.format, codec: codec, why: Self.byExtension)
@@ -77,7 +77,7 @@ struct OutputNames {
             }
             if !bound.format.holds(.hevc) {
                 return Named(
-                    name: name, format: bound.format, codec: .h264, why: "\(bound.format.rawValue) holds no HEVC")
+                    name: name, format: bound.format, codec: .h264, why: .decided("\(bound.format.rawValue) holds no HEVC"))
             }
             return Named(name: name, format: bound.format)
         }

@@ -71,7 +71,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         interruption.whenFirst { remuxer.cancel() }
         let report = try remuxer.run()
         try show(report)
-        if report.isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+        if report.isInterrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
     }
 
     private func show(_ report: RemuxReport) throws {

@@ -10,10 +10,10 @@ enum Failure {
     static func report(_ error: any Error, _ arguments: [String] = []) -> Int32 {
         if let described = error as? any DescribedError {
             Terminal.note(oneLine(described.description))
-            return Int32(described.category.rawValue)
+            return described.category.exitStatus
         }
         if error is CancellationError {
-            return Int32(ErrorCategory.interrupted.rawValue)
+            return ErrorCategory.interrupted.exitStatus
         }
         let code = VaencCommand.exitCode(for: error)
         if code == .success {
@@ -21,15 +21,15 @@ enum Failure {
             guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
             // A reader that closes the pipe has what it wants, for example the first lines of a help text.
             if failure != EPIPE { Terminal.note(Terminal.cannotWrite(failure, to: STDOUT_FILENO).description) }
-            return Int32(ErrorCategory.inputOutput.rawValue)
+            return ErrorCategory.inputOutput.exitStatus
         }
         let message = VaencCommand.message(for: error)
         if code == .validationFailure {
             Terminal.note(wrongUsage(oneLine(message), arguments))
-            return Int32(ErrorCategory.usage.rawValue)
+            return ErrorCategory.usage.exitStatus
         }
         if !message.isEmpty { Terminal.note(oneLine(message)) }
-        return code.rawValue == 1 ? Int32(ErrorCategory.internalFault.rawValue) : code.rawValue
+        return code.rawValue == 1 ? ErrorCategory.internalFault.exitStatus : code.rawValue
     }
 
     /// Returns the parser's message, with a suggestion of what was meant.

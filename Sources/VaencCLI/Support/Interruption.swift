@@ -1,6 +1,7 @@
 import Glibc
 import MediaFiles
 import Synchronization
+import Threads
 
 /// A command that handles Ctrl-C itself, because it has something to finish.
 protocol InterruptibleCommand {}
@@ -65,12 +66,8 @@ final class Interruption: Sendable {
     /// it before any other thread is started.
     func watch() {
         Self.holdBack()
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        var thread = pthread_t()
-        // SAFETY: the thread owns one reference to self for the life of the process.
-        let failed = unsafe pthread_create(&thread, nil, { context in
-            let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context!).takeUnretainedValue()
-            var signals = Interruption.set()
+        let starts = DedicatedThread.start("vaenc-signals") { [self] in
+            var signals = Self.set()
             while true {
                 var info = unsafe siginfo_t()
                 let number = unsafe sigwaitinfo(&signals, &info)
@@ -78,12 +75,12 @@ final class Interruption: Sendable {
                 // (SI_USER).
                 let isOfTerminal = unsafe info.si_code > 0
                 if number > 0 {
-                    interruption.arrived(Arrival(number: number, isOfTerminal: isOfTerminal, nanoseconds: UInt64(Clock.now * 1e9)))
+                    arrived(Arrival(number: number, isOfTerminal: isOfTerminal, nanoseconds: UInt64(Clock.now * 1e9)))
                 }
             }
-        }, context)
+        }
         // Without the waiting thread, the signals end the program by their default action.
-        if failed != 0 { Self.letThrough() } else { pthread_detach(thread) }
+        if !starts { Self.letThrough() }
     }
 
     /// Returns the signals that end vaenc. SIGHUP is excluded if the program was started with it ignored (nohup).

@@ -8,7 +8,7 @@ final class DecodeWorker: @unchecked Sendable {
 
     init(_ codec: DriverCodec) throws {
         do {
-            decoder = try PictureDecoder(codec == .h264 ? .h264 : .hevc)
+            decoder = try PictureDecoder(codec)
         } catch {
             throw Refusal.operationFailed("nothing can be decoded: \(error.reason)")
         }

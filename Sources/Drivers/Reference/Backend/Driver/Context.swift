@@ -59,8 +59,7 @@ final class Context: @unchecked Sendable {
         let refusal = Refusal(
             VA_STATUS_ERROR_INVALID_SURFACE,
             "surface \(surface.id) is not of the \(config.entry.bitDepth) bits that the context encodes")
-        // The samples are converted, as by real drivers.
-        guard config.entry.codec == .hevc, surface.format.isSemiPlanar else { throw refusal }
+        guard config.entry.codec.convertsSamples, surface.format.isSemiPlanar else { throw refusal }
         try environment.tolerate(.surfaceFormat, refusal)
     }
 

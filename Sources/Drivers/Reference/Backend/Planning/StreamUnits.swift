@@ -130,11 +130,34 @@ struct StreamUnits {
 
 extension DriverCodec {
     /// nal_unit_type of the access unit delimiter.
-    var delimiter: UInt8 { self == .h264 ? 9 : 35 }
+    var delimiter: UInt8 {
+        switch self {
+        case .h264: 9
+        case .hevc: 35
+        }
+    }
 
     /// End of sequence, end of stream, filler; suffix SEI.
-    fileprivate var typesAfterSlices: [UInt8] { self == .h264 ? [10, 11, 12] : [36, 37, 38, 40] }
+    fileprivate var typesAfterSlices: [UInt8] {
+        switch self {
+        case .h264: [10, 11, 12]
+        case .hevc: [36, 37, 38, 40]
+        }
+    }
 
-    fileprivate var endOfSequence: [UInt8] { self == .h264 ? [10] : [36 << 1, 1] }
-    fileprivate var endOfStream: [UInt8] { self == .h264 ? [11] : [37 << 1, 1] }
+    /// A NAL unit that ends the coded video sequence.
+    fileprivate var endOfSequence: [UInt8] {
+        switch self {
+        case .h264: [10]
+        case .hevc: [36 << 1, 1]
+        }
+    }
+
+    /// A NAL unit that ends the stream.
+    fileprivate var endOfStream: [UInt8] {
+        switch self {
+        case .h264: [11]
+        case .hevc: [37 << 1, 1]
+        }
+    }
 }

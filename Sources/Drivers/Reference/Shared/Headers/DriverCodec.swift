@@ -4,14 +4,43 @@ package enum DriverCodec: Sendable {
     case hevc
 
     /// Bytes of a NAL unit header.
-    var unitHeaderBytes: Int { self == .h264 ? 1 : 2 }
+    var unitHeaderBytes: Int {
+        switch self {
+        case .h264: 1
+        case .hevc: 2
+        }
+    }
 
     /// nal_unit_type, out of the first byte of a NAL unit header.
-    func unitType(_ header: UInt8) -> UInt8 { self == .h264 ? header & 31 : header >> 1 & 63 }
+    func unitType(_ header: UInt8) -> UInt8 {
+        switch self {
+        case .h264: header & 31
+        case .hevc: header >> 1 & 63
+        }
+    }
 
     /// Types of slices, and of slice segments that a driver could encode.
     func isSlice(_ type: UInt8) -> Bool {
-        self == .h264 ? type == 1 || type == 5 : type <= 9 || (16...21).contains(type)
+        switch self {
+        case .h264: type == 1 || type == 5
+        case .hevc: type <= 9 || (16...21).contains(type)
+        }
+    }
+
+    /// Whether an encoder takes surfaces of another bit depth and converts their samples, as real drivers do.
+    var convertsSamples: Bool {
+        switch self {
+        case .h264: false
+        case .hevc: true
+        }
+    }
+
+    /// Whether `VAENC_REFERENCE_HEVC=0` hides the codec.
+    var isOptional: Bool {
+        switch self {
+        case .h264: false
+        case .hevc: true
+        }
     }
 
     /// Bytes that a NAL unit of a client's buffer may begin with, beside a slice's: parameter sets, SEI, delimiters,

@@ -10,11 +10,6 @@ internal import Glibc
 /// SAFETY: the context, packet and frame are the object's own from `init` to `deinit`; the tracker outlives the context that
 /// points to it.
 @safe package final class PictureDecoder: @unchecked Sendable {
-    package enum Codec: Sendable {
-        case h264
-        case hevc
-    }
-
     /// Why there is no decoder.
     package struct Failure: Error {
         package let reason: String
@@ -41,19 +36,18 @@ internal import Glibc
     /// Whether the libavcodec that this build was compiled for is installed. Does not load it.
     package static var isInstalled: Bool { vaenc_libav_is_installed(libraries) }
 
-    package init(_ codec: Codec) throws(Failure) {
+    package init(_ codec: DriverCodec) throws(Failure) {
         var why = [CChar](repeating: 0, count: 256)
         guard let av = unsafe vaenc_libav(Self.libraries, &why, why.count) else {
             let bytes = why.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw Failure(reason: String(decoding: bytes, as: UTF8.self))
         }
         unsafe self.av = unsafe av
-        guard let tracker = unsafe PictureTracker(av, isHEVC: codec == .hevc) else { throw Failure(reason: "no memory for a decoder") }
+        guard let tracker = unsafe PictureTracker(av, marksPictures: codec.decoderHidesDamage) else { throw Failure(reason: "no memory for a decoder") }
         self.tracker = tracker
         unsafe packet = unsafe av.pointee.av_packet_alloc?()
         unsafe output = unsafe av.pointee.av_frame_alloc?()
-        let identifier = codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
-        guard let found = unsafe av.pointee.avcodec_find_decoder?(identifier),
+        guard let found = unsafe av.pointee.avcodec_find_decoder?(codec.libavcodecID),
             let context = unsafe av.pointee.avcodec_alloc_context3?(found), unsafe packet != nil, unsafe output != nil
         else { throw Failure(reason: "libavcodec has no decoder of \(codec)") }
         unsafe self.context = unsafe context
@@ -62,8 +56,7 @@ internal import Glibc
         unsafe context.pointee.thread_type = 0
         unsafe context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY | Int32(AV_CODEC_FLAG_OUTPUT_CORRUPT)
         unsafe context.pointee.flags2 |= AV_CODEC_FLAG2_SHOW_ALL
-        // HEVC's decoder says nothing of damage unless it may stop there; H.264's conceals it and tells.
-        if codec == .hevc { unsafe context.pointee.err_recognition |= AV_EF_EXPLODE }
+        if codec.decoderHidesDamage { unsafe context.pointee.err_recognition |= AV_EF_EXPLODE }
         // The program's log is not the driver's.
         unsafe context.pointee.log_level_offset = 100
         unsafe context.pointee.opaque = Unmanaged.passUnretained(tracker).toOpaque()
@@ -113,5 +106,22 @@ internal import Glibc
     package func flush() {
         guard let context = unsafe context else { return }
         unsafe av.pointee.avcodec_flush_buffers?(context)
+    }
+}
+
+extension DriverCodec {
+    fileprivate var libavcodecID: AVCodecID {
+        switch self {
+        case .h264: AV_CODEC_ID_H264
+        case .hevc: AV_CODEC_ID_HEVC
+        }
+    }
+
+    /// Whether libavcodec's decoder reports damage only if it may stop there. H.264's decoder conceals damage and reports it.
+    fileprivate var decoderHidesDamage: Bool {
+        switch self {
+        case .h264: false
+        case .hevc: true
+        }
     }
 }

@@ -16,11 +16,11 @@ internal import Glibc
     private(set) var lacksMemory = false
     /// HEVC: memory for pictures that a decoder makes up, in the place of lost ones, is asked for after the packet's own; and
     /// what it leaves out shows by marks alone.
-    private let isHEVC: Bool
+    private let marksPictures: Bool
 
-    init?(_ av: UnsafePointer<VaencLibAV>, isHEVC: Bool) {
+    init?(_ av: UnsafePointer<VaencLibAV>, marksPictures: Bool) {
         unsafe self.av = unsafe av
-        self.isHEVC = isHEVC
+        self.marksPictures = marksPictures
         guard let frame = unsafe av.pointee.av_frame_alloc?() else { return nil }
         unsafe newest = frame
     }
@@ -39,8 +39,8 @@ internal import Glibc
     ) -> Int32 {
         let code = unsafe av.pointee.avcodec_default_get_buffer2?(context, frame, flags) ?? -1
         if vaenc_errno_of(code) == ENOMEM { lacksMemory = true }
-        guard code >= 0, !(isHEVC && isKnown) else { return code }
-        if isHEVC { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: Self.isDeep(frame)) }
+        guard code >= 0, !(marksPictures && isKnown) else { return code }
+        if marksPictures { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: Self.isDeep(frame)) }
         unsafe av.pointee.av_frame_unref?(newest)
         let kept = unsafe av.pointee.av_frame_ref?(newest, frame) ?? -1
         isKnown = kept >= 0
@@ -62,7 +62,7 @@ internal import Glibc
 
     /// Parts of the packet's picture were left out.
     var hasUnwritten: Bool {
-        guard isHEVC, let newest = unsafe current else { return false }
+        guard marksPictures, let newest = unsafe current else { return false }
         return unsafe UnwrittenSampleDetector.remain(in: newest, isDeep: Self.isDeep(newest), mayBeFields: false)
     }
 

@@ -3,15 +3,15 @@ import Testing
 import VAAPI
 @testable import Vaenc
 
-/// `change` and `set` while the session runs: the same, and what a later swap begins with.
-@Suite(.timeLimit(.minutes(60))) struct ChangeTests {
+/// `change` and `set` during a running session have the same effect, which a later swap keeps.
+@Suite(.timeLimit(.minutes(60))) struct RunningChangeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var device: DeviceSelector
         var configure: @Sendable (inout EncoderConfiguration) -> Void
         var change: RunningChange
         var properties: [String: PropertyValue]
-        /// What the configuration has afterwards, and the report says.
+        /// Sets the values that the configuration has afterwards.
         var expect: @Sendable (inout EncoderConfiguration) -> Void
         var used: [String: String]
         var testDescription: String { name }
@@ -106,7 +106,7 @@ import VAAPI
         return Dictionary(uniqueKeysWithValues: all.map { ($0.option, $0) })
     }
 
-    @Test(arguments: cases) func changeIsSet(_ each: Case) async throws {
+    @Test(arguments: cases) func changeAndSetHaveTheSameEffect(_ each: Case) async throws {
         var configuration = Pictures.configuration()
         each.configure(&configuration)
         var expected = configuration
@@ -126,7 +126,7 @@ import VAAPI
             #expect(told.mapValues(\.used) == each.used)
             #expect(told.values.allSatisfy { $0.why != "as asked" || !each.properties.keys.contains($0.option) })
             try Pictures.encode(3..<6, on: session)
-            // What runs is what the copy asks for.
+            // The running values equal the session's configuration.
             try await session.swap(to: session.configuration)
             let after = try entries(session, each.used.keys.filter { $0 != "frameRate" })
             #expect(after.mapValues(\.used) == each.used.filter { $0.key != "frameRate" })
@@ -144,8 +144,8 @@ import VAAPI
         }
     }
 
-    /// What is refused leaves no trace.
-    @Test(arguments: [DeviceSelector.reference, .software]) func aRefusedChangeIsNotKept(_ device: DeviceSelector) throws {
+    /// A refused change has no effect.
+    @Test(arguments: [DeviceSelector.reference, .software]) func refusedChangeIsNotKept(_ device: DeviceSelector) throws {
         var configuration = Pictures.configuration()
         Self.vbr(nil)(&configuration)
         let session = try CompressionSession(configuration: configuration, device: device)
@@ -160,8 +160,8 @@ import VAAPI
         session.invalidate()
     }
 
-    /// Before the first frame, too: what is set afterwards makes a new encoder, which has it.
-    @Test func aChangeBeforeTheFirstFrameStays() async throws {
+    /// A property that is set afterwards, still before the first frame, makes a new encoder, which keeps the change.
+    @Test func changeBeforeTheFirstFrameIsKept() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
         try session.change(Self.change { $0.qp = 41 })
         try session.set(.bFrameCount, to: 0)

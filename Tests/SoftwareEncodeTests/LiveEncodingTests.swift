@@ -3,8 +3,8 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// How many pictures the libraries hold back before the first packet comes out.
-@Suite struct LiveTests {
+/// The number of pictures that the libraries hold back before the first packet.
+@Suite struct LiveEncodingTests {
     private func heldBack(_ change: (inout EncoderConfiguration) -> Void) throws -> (pictures: Int, hasB: Bool) {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.frameRate = Rational(30)
@@ -24,8 +24,9 @@ import VideoBase
         return (try #require(first), hasB)
     }
 
-    /// At 30 frames a second under half a second, and B pictures stay; at 60 no more of time. Without the wish it is more.
-    @Test(arguments: [VideoCodec.h264, .hevc], [1, 4, 6, 7]) func holdsLittleBack(_ codec: VideoCodec, _ preset: Int) throws {
+    /// At 30 frames a second the delay is less than half a second, with B pictures; at 60 it lasts no longer. Without
+    /// `isLive` it is more.
+    @Test(arguments: [VideoCodec.h264, .hevc], [1, 4, 6, 7]) func liveEncodingHasLittleDelay(_ codec: VideoCodec, _ preset: Int) throws {
         for (rate, bFrames) in [(30, nil), (30, 0), (30, 7), (60, nil), (5, nil)] as [(Int, Int?)] {
             let live = try heldBack {
                 $0.wantedCodec = codec; $0.preset = preset; $0.isLive = true; $0.bFrames = bFrames; $0.frameRate = Rational(rate)
@@ -40,8 +41,8 @@ import VideoBase
         #expect(other.pictures > 20)
     }
 
-    /// What was asked for decides.
-    @Test func asked() throws {
+    /// The requested delay takes precedence.
+    @Test func requestedFrameDelayIsKept() throws {
         for codec in [VideoCodec.h264, .hevc] {
             for most in 0...12 {
                 for preset in [1, 4, 7] {

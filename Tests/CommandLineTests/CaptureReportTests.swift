@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// What a recording says of itself: as it runs, of what was lost, and when it is cut off.
-@Suite struct CaptureAccountTests {
+/// What a recording reports: progress, losses, and an early end.
+@Suite struct CaptureReportTests {
     private static let options = ["--device", "software", "--codec", "h264", "--preset", "7"]
 
     private func capture(_ cameras: String, _ arguments: [String], _ body: (CaptureRun) throws -> Void) throws {
@@ -11,7 +11,8 @@ import Testing
         }
     }
 
-    /// Every picture that came whole is encoded, late or of no use: around switches, before the start, after the end.
+    /// Every complete picture is counted as encoded, late or unused: around switches, before the start, and after the
+    /// end.
     @Test(arguments: [
         ["--duration", "0.9", "--switch-to", "/dev/video8@0.3", "--switch-to", "/dev/video9@0.6"], ["--frames", "20"],
         ["--start", "0.3", "--duration", "0.4"],
@@ -24,24 +25,24 @@ import Testing
         }
     }
 
-    /// A camera's own layout is nobody's wish: it is neither refused nor told as a difference.
-    @Test(arguments: ["YUYV", "NV12"]) func strict(_ layout: String) throws {
+    /// A camera's own pixel format was not requested, so it is neither refused nor reported as a difference.
+    @Test(arguments: ["YUYV", "NV12"]) func strictAcceptsTheCamerasPixelFormat(_ layout: String) throws {
         try capture("9:formats=\(layout)", ["--strict", "--frames", "3", "-o", "a.h264"]) { run in
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.encode.effective("inputFormat")?["asked"]?.string == nil)
         }
     }
 
-    /// A picture that stops in the midst is damaged, whatever a decoder makes of it. Cameras that never end theirs as they
-    /// should are believed.
-    @Test func picturesThatStop() throws {
+    /// A truncated picture is damaged, even if a decoder accepts it. If a camera never writes end markers, its pictures
+    /// are accepted.
+    @Test func truncatedJPEGsAreCountedAsDamaged() throws {
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-f", "lavfi", "-i", "testsrc=s=640x480:r=30", "-frames:v", "30", "-pix_fmt", "yuvj422p", "-c:v", "mjpeg",
                  "-q:v", "3", folder + "/a.mjpeg"])
             try #require(made.status == 0, "\(made.errors)")
-            // Without their ends pictures are told apart by their beginnings all the same.
+            // Without end markers, pictures are still separated by their start markers.
             let bytes = try Files.read(folder + "/a.mjpeg")
             var endless: [UInt8] = []
             var index = 0
@@ -60,8 +61,8 @@ import Testing
         }
     }
 
-    /// How long it still takes, and what was lost so far, are said on the way.
-    @Test func progress() throws {
+    /// Progress reports the remaining time and the losses so far.
+    @Test func progressReportsRemainingTimeAndLosses() throws {
         try capture("9:formats=NV12,error=5", ["--duration", "1.5", "--progress", "json", "-o", "a.h264"]) { run in
             let lines = run.errors.split(separator: "\n").compactMap { JSONValue(String($0)) }
             let left = lines.compactMap { $0["secondsLeft"]?.double }
@@ -70,8 +71,8 @@ import Testing
         }
     }
 
-    /// A microphone that ends is told when it does; the recording goes on.
-    @Test func theSoundEnds() throws {
+    /// The end of the microphone is reported when it happens, and the recording continues.
+    @Test func endOfSoundIsReportedImmediately() throws {
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
@@ -84,8 +85,8 @@ import Testing
         }
     }
 
-    /// What cannot be created is said before the camera is opened, in one line.
-    @Test func theOutputFirst() throws {
+    /// An output that cannot be created is refused in one line, before the camera is opened.
+    @Test func outputIsCheckedBeforeTheCamera() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([], to: folder + "/a.mp4")
             for (name, status) in [("a.mp4", 73), ("none/a.mp4", 73), (folder, 73), ("a.bmp", 64), ("udp://localhost:9", 69)] {
@@ -97,8 +98,8 @@ import Testing
         }
     }
 
-    /// A playlist names what is there: killed before the first segment is whole, there is none, and the name is free.
-    @Test func noPlaylistWithoutASegment() throws {
+    /// If a recording is killed before its first segment is complete, there is no playlist and its name stays free.
+    @Test func playlistNeedsACompleteSegment() throws {
         try Files.withTemporaryFolder { folder in
             func run(_ camera: String, _ more: [String]) throws -> CaptureRun {
                 try CaptureRun("9:formats=NV12\(camera)", ["/dev/video9", "-o", "a.m3u8"] + more + Self.options, in: folder)

@@ -1,16 +1,15 @@
 internal import Glibc
 internal import Synchronization
-internal import VideoBase
 
-/// Looks after calls that are made without anybody waiting beside them, and says when one does not come back in time.
+/// Monitors calls for which no other thread waits, and reports a call that does not return in time.
 ///
-/// One thread for the process, asleep until the earliest deadline that it knew when it fell asleep: a call that comes
-/// back in time costs two locks, and wakes nobody.
-final class CallTimeoutMonitor: Sendable {
-    static let shared = CallTimeoutMonitor()
+/// One thread serves the whole process. It sleeps until the earliest deadline that was known when it fell asleep, so a
+/// call that returns in time costs two lock operations and wakes no thread.
+package final class CallTimeoutMonitor: Sendable {
+    package static let shared = CallTimeoutMonitor()
 
-    /// A call under way.
-    struct Call: Hashable { fileprivate var number: UInt64 }
+    /// A call in progress.
+    package struct Call: Hashable, Sendable { fileprivate var number: UInt64 }
 
     private struct Watched {
         var deadline: UInt64
@@ -20,16 +19,18 @@ final class CallTimeoutMonitor: Sendable {
     private struct State {
         var calls: [Call: Watched] = [:]
         var next: UInt64 = 0
-        /// When the thread wakes by itself; nil before it is started.
+        /// The time at which the thread wakes up, or nil before the thread is started.
         var wakesAt: UInt64?
     }
 
     private let state = Mutex(State())
     private let bell = Monitor(false)
 
-    /// - Parameter isLost: called once, on a thread of its own, when the time is up; the call's `end` is then false.
-    /// - Returns: nil where the system gives no thread to look out on.
-    func begin(nanoseconds: UInt64, isLost: @escaping @Sendable () -> Void) -> Call? {
+    /// Registers a call and its deadline.
+    ///
+    /// - Parameter isLost: Called once, on the monitor's thread, when the deadline passes. `end` then returns false.
+    /// - Returns: The registered call, or nil if the system cannot start the monitor's thread.
+    package func begin(nanoseconds: UInt64, isLost: @escaping @Sendable () -> Void) -> Call? {
         let (sum, isTooLong) = Self.now.addingReportingOverflow(nanoseconds)
         let deadline = isTooLong ? UInt64.max : sum
         let (call, rings, starts) = state.withLock { state in
@@ -50,22 +51,12 @@ final class CallTimeoutMonitor: Sendable {
         return nil
     }
 
-    /// False where the call counts as lost.
-    func end(_ call: Call) -> Bool { state.withLock { $0.calls.removeValue(forKey: call) != nil } }
+    /// Unregisters a call that has returned. Returns false if the call was already reported as lost.
+    package func end(_ call: Call) -> Bool { state.withLock { $0.calls.removeValue(forKey: call) != nil } }
 
-    private func start() -> Bool {
-        var thread = pthread_t()
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { _ in
-                CallTimeoutMonitor.shared.look()
-                return nil
-            }, nil)
-        if status == 0 { pthread_detach(thread) }
-        return status == 0
-    }
+    private func start() -> Bool { DedicatedThread.start("vaenc-timeouts") { CallTimeoutMonitor.shared.look() } }
 
-    /// The thread's body.
+    /// The body of the monitor's thread.
     private func look() {
         while true {
             let now = Self.now
@@ -77,7 +68,8 @@ final class CallTimeoutMonitor: Sendable {
                 return (lost, earliest)
             }
             for call in lost.values { call.isLost() }
-            // What came while the lost ones were told of rang.
+            // A call that was registered while the lost calls were reported has set the bell, so the wait returns at
+            // once.
             _ = bell.wait(atMostNanoseconds: wakesAt - min(wakesAt, Self.now)) { isRung -> Void? in
                 defer { isRung = false }
                 return isRung ? () : nil

@@ -1,25 +1,28 @@
-import Glibc
-import VideoBase
+internal import Glibc
 
 /// A thread that runs blocking work in order, so that Swift's cooperative pool never blocks on a device. The thread
 /// starts with the first job and ends when this object is released.
-final class SerialThread: Sendable {
+package final class SerialThread: Sendable {
     private struct Queue {
         var jobs: [@Sendable () -> Void] = []
         var hasStarted = false
         var hasEnded = false
-        var isWorking = false
+        package var isWorking = false
         /// nil until the thread has begun.
         var thread: pthread_t?
     }
 
     /// The thread, not the owner, keeps the queue alive. When the owner is released, the thread ends.
     private let queue = Monitor(Queue())
+    private let name: String
+
+    /// - Parameter name: The name of the thread, which `top -H` shows.
+    package init(_ name: String) { self.name = name }
 
     deinit { queue.withLock { $0.hasEnded = true } }
 
     /// The effect of a task's cancellation on work that has begun.
-    enum Cancellation {
+    package enum Cancellation {
         /// The work decides: its `Request` reports the cancellation.
         case asks
         /// The task continues at once, and the result of the work is discarded.
@@ -27,7 +30,7 @@ final class SerialThread: Sendable {
     }
 
     /// The state of the task that waits for the work: whether it was cancelled.
-    final class Request: Sendable {
+    package final class Request: Sendable {
         private struct State {
             var isCancelled = false
             var isTaken = false
@@ -36,10 +39,10 @@ final class SerialThread: Sendable {
 
         private let state = Monitor(State())
 
-        var isCancelled: Bool { state.withLock { $0.isCancelled } }
+        package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
         /// Sets `wake` to be called when the task is cancelled. If it is cancelled already, calls `wake` at once.
-        func whenCancelled(_ wake: @escaping @Sendable () -> Void) {
+        package func whenCancelled(_ wake: @escaping @Sendable () -> Void) {
             let isLate = state.withLock { state in
                 state.wake = wake
                 return state.isCancelled
@@ -51,7 +54,7 @@ final class SerialThread: Sendable {
         /// work that returns no value.
         ///
         /// - Throws: `CancellationError` if the task is already cancelled.
-        func take() throws {
+        package func take() throws {
             try state.withLock { state in
                 if state.isCancelled { throw CancellationError() }
                 state.isTaken = true
@@ -76,7 +79,7 @@ final class SerialThread: Sendable {
 
     /// Runs `body` on the thread after earlier jobs. If the task is cancelled before the job begins, the job does not
     /// run.
-    func run<R: Sendable>(
+    package func run<R: Sendable>(
         _ cancellation: Cancellation = .asks, _ body: @escaping @Sendable (Request) throws -> R
     ) async throws -> R {
         let request = Request()
@@ -109,13 +112,13 @@ final class SerialThread: Sendable {
     }
 
     /// Whether a job is running.
-    var isWorking: Bool { queue.withLock { $0.isWorking } }
+    package var isWorking: Bool { queue.withLock { $0.isWorking } }
 
     /// Whether the calling thread is this thread. It runs no other job while the caller waits.
-    var isCurrent: Bool { queue.withLockWithoutNotifying { $0.thread == pthread_self() } }
+    package var isCurrent: Bool { queue.withLockWithoutNotifying { $0.thread == pthread_self() } }
 
     /// Runs `job` on the thread after earlier jobs. Does not wait.
-    func add(_ job: @escaping @Sendable () -> Void) {
+    package func add(_ job: @escaping @Sendable () -> Void) {
         let isFirst = queue.withLock { queue in
             queue.jobs.append(job)
             defer { queue.hasStarted = true }
@@ -124,24 +127,12 @@ final class SerialThread: Sendable {
         if isFirst { start() }
     }
 
-    /// SAFETY: the new thread takes ownership of the one retained reference that is passed to it.
     private func start() {
-        var thread = pthread_t()
-        let context = unsafe Unmanaged.passRetained(queue).toOpaque()
-        let failed = unsafe pthread_create(&thread, nil, { context in
-            if let context = unsafe context {
-                SerialThread.work(unsafe Unmanaged<Monitor<Queue>>.fromOpaque(context).takeRetainedValue())
-            }
-            return nil
-        }, context)
-        if failed == 0 {
-            pthread_detach(thread)
-        } else {
-            // If no thread can be created, run the jobs here. The next call tries again to create a thread.
-            unsafe Unmanaged<Monitor<Queue>>.fromOpaque(context).release()
-            queue.withLock { $0.hasStarted = false }
-            while let job = queue.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { job() }
-        }
+        let starts = DedicatedThread.start(name) { [queue] in SerialThread.work(queue) }
+        if starts { return }
+        // If no thread can be created, run the jobs here. The next call tries again to create a thread.
+        queue.withLock { $0.hasStarted = false }
+        while let job = queue.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { job() }
     }
 
     private static func work(_ queue: Monitor<Queue>) {

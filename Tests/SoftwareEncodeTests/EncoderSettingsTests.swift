@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-@Suite struct SettingsTests {
+@Suite struct EncoderSettingsTests {
     private func settings(_ change: (inout EncoderConfiguration) -> Void) throws -> EncoderSettings {
         var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
         change(&configuration)
@@ -29,7 +29,7 @@ import VideoBase
         }
     }
 
-    @Test func ratesMapToTheLibrarysWords() throws {
+    @Test func rateSettingsMapToLibraryParameters() throws {
         let constant = try parameters {
             $0.qp = 30; $0.qpI = 24; $0.qpB = 36
         }
@@ -73,8 +73,9 @@ import VideoBase
         #expect(hevc["strict-cbr"] == "1")
     }
 
-    /// libx264 writes HRD parameters for one rate: a change is refused with the setting that leaves them out.
-    @Test func changesBesideHRDParameters() throws {
+    /// libx264 writes HRD parameters for one rate: a change is refused, and the remedy names the setting that omits
+    /// them.
+    @Test func rateChangeWithHRDParametersIsRefused() throws {
         var change = RunningChange()
         change.bitrate = BitsPerSecond(1_000_000)
         let cases: [(mode: RateControlMode, hrd: Bool?, changes: Bool)] = [
@@ -91,7 +92,7 @@ import VideoBase
         }
     }
 
-    @Test func structure() throws {
+    @Test func gopSettingsMapToLibraryParameters() throws {
         let seconds = try parameters {
             $0.gopSeconds = 2; $0.frameRate = Rational(25)
         }
@@ -146,7 +147,7 @@ import VideoBase
         #expect(quality["qpmin"] == "20")
     }
 
-    @Test func whatTheLibrariesLackIsSaid() throws {
+    @Test func missingLibraryFeaturesAreReported() throws {
         let all = try settings {
             $0.temporalLayers = 3; $0.longTermReferences = 2; $0.idrInterval = 4; $0.maxFrameBytes = 1000
             $0.qp = 30; $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 16, height: 16, qpDelta: -4)]
@@ -161,8 +162,8 @@ import VideoBase
             ])
     }
 
-    /// The library opens with every code point that is listed; others become 2, and are told.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func coloursAreThoseThatOpen(_ codec: VideoCodec) throws {
+    /// The library opens with every listed code point. Others become 2, which is reported.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func unsupportedColorsAreReplacedAndReported(_ codec: VideoCodec) throws {
         for code in UInt8.min...UInt8.max {
             let settings = try settings {
                 $0.codec = codec
@@ -201,7 +202,7 @@ import VideoBase
             }
             #expect(entry?.used == expected && entry?.differs == (expected != "\(asked)"), "\(codec) \(level): \(entry as Any)")
         }
-        // libx264 has four frames stored for pictures that refer to B pictures: two are too few.
+        // libx264 stores four frames for pictures that refer to B pictures: two are too few.
         let stored = try settings {
             $0.codec = .h264
             $0.size = VideoSize(width: 352, height: 288)
@@ -213,7 +214,7 @@ import VideoBase
         #expect(stored.usedLevelNumber == 12)
     }
 
-    @Test func referencesAreThoseThatOpen() throws {
+    @Test func referencesAreLimitedToWhatOpens() throws {
         for (bFrames, most) in [(0, "8"), (1, "7"), (2, "6"), (7, "6")] {
             let entry = try used("references") { $0.codec = .hevc; $0.references = 16; $0.bFrames = bFrames }
             #expect(entry?.used == most && entry?.differs == true)
@@ -221,7 +222,7 @@ import VideoBase
         }
     }
 
-    @Test func wordsOfNoMemory() {
+    @Test func outOfMemoryMessagesAreRecognized() {
         #expect(CodecContext.isNoMemory("malloc of size 5482944 failed"))
         #expect(CodecContext.isNoMemory("Generic error in an external library"))
         #expect(!CodecContext.isNoMemory("Cannot open libx265 encoder"))
@@ -242,8 +243,8 @@ import VideoBase
             } == nil)
     }
 
-    /// As on a device: the bound is named.
-    @Test(arguments: [Double.nan, .infinity, 1e300, 86401, 0, -1]) func timesOfAGroupHaveABound(_ seconds: Double) throws {
+    /// As on a device, the error names the limit.
+    @Test(arguments: [Double.nan, .infinity, 1e300, 86401, 0, -1]) func gopSecondsHaveALimit(_ seconds: Double) throws {
         let error = #expect(throws: VaencError.self) { try settings { $0.gopSeconds = seconds } }
         #expect(error?.category == .usage && error?.remedy?.contains("86400") == true, "\(error as Any)")
         _ = try settings { $0.gopSeconds = 86400 }

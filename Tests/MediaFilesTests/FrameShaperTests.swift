@@ -5,14 +5,14 @@ import VideoBase
 @testable import MediaFiles
 
 /// `--size` and `--fit`.
-@Suite struct ShapeTests {
+@Suite struct FrameShaperTests {
     private func shaped(_ source: VideoSize, _ output: VideoSize, _ fit: FrameFit, aspect: Rational? = nil) throws
         -> [UInt8]
     {
         let shaper = FrameShaper(
             source: source, aspect: aspect, color: ColorDescription(fullRange: false), output: output, fit: fit)
         let picture = PaddedPicture(.i420, source)
-        // Left half dark, right half bright.
+        // The left half is dark, the right half bright.
         let half = (0..<PixelFormat.i420.frameBytes(source)).map { index -> UInt8 in
             index < source.width * source.height ? (index % source.width < source.width / 2 ? 50 : 200) : 100
         }
@@ -28,7 +28,7 @@ import VideoBase
         func luma(_ x: Int, _ y: Int) -> UInt8 { bytes[y * 64 + x] }
         for y in [0, 15, 48, 63] { for x in [0, 31, 63] { #expect(luma(x, y) == 16, "\(x) \(y)") } }
         for y in [16, 31, 47] { #expect(luma(2, y) == 50 && luma(61, y) == 200) }
-        // Chroma: neutral in the bars, the picture's inside.
+        // Chroma is neutral in the bars and the picture's inside.
         #expect(bytes[64 * 64] == 128)
         #expect(bytes[64 * 64 + 16 * 64] == 100)
     }
@@ -52,16 +52,16 @@ import VideoBase
         #expect(bytes[2] == 50 && bytes[29] == 200)
     }
 
-    /// Samples twice as wide as high: a square of samples is shown as 2:1.
-    @Test func letterboxCountsTheSamplesShape() throws {
+    /// Samples are twice as wide as high, so a square of samples is displayed as 2:1.
+    @Test func letterboxRespectsTheSampleAspectRatio() throws {
         let bytes = try shaped(
             VideoSize(width: 64, height: 64), VideoSize(width: 64, height: 64).doubledWidth, .letterbox,
             aspect: Rational(2, 1))
         #expect(bytes[..<(128 * 64)].allSatisfy { $0 >= 30 })
     }
 
-    /// Every pair of small sizes: nothing is written outside.
-    @Test func staysInsideAtEverySize() throws {
+    /// Every pair of small sizes is tested.
+    @Test func scalingStaysInsideThePlanes() throws {
         let sides = [16, 18, 22, 33, 64]
         for fit in FrameFit.allCases {
             for width in sides {
@@ -72,8 +72,8 @@ import VideoBase
         }
     }
 
-    /// Formats of all kinds into all kinds, rows padded and not aligned: nothing outside is touched.
-    @Test func convertsEveryPairOfFormats() throws {
+    /// The rows are padded and not aligned: no byte outside is written.
+    @Test func everyPairOfFormatsIsConverted() throws {
         let size = VideoSize(width: 38, height: 18)
         for from in PixelFormat.allCases {
             for to in PixelFormat.allCases {

@@ -1,30 +1,32 @@
 internal import Glibc
 internal import Synchronization
+internal import Threads
 internal import VideoBase
 
-/// Keeps calls on drivers away from the end of the process.
+/// Prevents driver calls during the end of the process.
 ///
-/// `exit` runs the destructors of the libraries that are loaded, drivers too, while other threads go on: a call under
-/// way then works on what is gone. So `exit` waits for calls under way, and none begins after it.
+/// `exit` runs the destructors of the loaded libraries, including drivers, while other threads continue. A call in
+/// progress would then use objects that are already destroyed. Therefore `exit` waits for the calls in progress, and no
+/// call begins after that.
 enum ProcessEnd {
     private struct State {
         var callsUnderWay = 0
         var isEnding = false
-        /// A call did not come back: it may be one that loads a library, and hold the loader's lock.
+        /// Whether a call did not return. It may be loading a library and hold the loader's lock.
         var hasHungCall = false
         var looksAtLoader = false
-        /// Devices whose driver was loaded before the handler that is registered last.
+        /// The devices whose driver was loaded before the most recent handler was registered.
         var devices: Set<String> = []
-        /// What was to be let go of too late.
+        /// The release operations that were requested after the process began to end.
         var kept: [@Sendable () -> Void] = []
     }
 
     private static let state = Monitor(State())
-    /// A call that takes longer keeps no process from its end.
+    /// The maximum time that `exit` waits for calls in progress.
     private static var limitNanoseconds: UInt64 { 5_000_000_000 }
 
-    /// To be called when the driver of a device was loaded: handlers run before the destructors of libraries that were
-    /// loaded before them.
+    /// Registers an exit handler for the driver of a device. Must be called after the driver was loaded: exit handlers
+    /// run before the destructors of only those libraries that were loaded before the handler was registered.
     static func driverIsLoaded(of device: String) {
         let isNew = state.withLock { $0.devices.insert(device).inserted }
         if isNew {
@@ -37,8 +39,11 @@ enum ProcessEnd {
         }
     }
 
-    /// To be called before a driver is loaded: where a library's loading never ends, `exit` would wait for the loader's lock
-    /// to run the destructors of libraries, and never end either. Then the process ends without them.
+    /// Registers an exit handler for a driver that hangs while it is being loaded. Must be called before a driver is
+    /// loaded.
+    ///
+    /// If loading never finishes, `exit` would wait forever for the loader's lock when it runs the destructors of
+    /// libraries. The handler then ends the process without running them.
     static func driverWillBeLoaded() {
         let isNew = state.withLock { state in
             defer { state.looksAtLoader = true }
@@ -53,44 +58,32 @@ enum ProcessEnd {
             }, nil)
     }
 
-    /// A call did not come back.
+    /// Records that a call did not return.
     static func callHangs() { state.withLock { $0.hasHungCall = true } }
 
-    /// Whether a call that hangs keeps the loader's lock: no library can be loaded or unloaded in this process any more.
+    /// Whether a hung call holds the loader's lock, so that this process can no longer load or unload a library.
     static var isLoaderStuck: Bool {
         guard state.withLock({ $0.hasHungCall }) else { return false }
         let isBack = Monitor(false)
-        // SAFETY: the thread takes over the retained monitor.
-        let context = unsafe Unmanaged.passRetained(isBack).toOpaque()
-        var thread = pthread_t()
-        let failed = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                guard let context = unsafe context else { return nil }
-                let isBack = unsafe Unmanaged<Monitor<Bool>>.fromOpaque(context).takeRetainedValue()
-                // The program itself: nothing is loaded, but the lock is taken.
-                if let program = unsafe dlopen(nil, RTLD_LAZY) { unsafe dlclose(program) }
-                isBack.withLock { $0 = true }
-                return nil
-            }, context)
-        guard failed == 0 else {
-            unsafe Unmanaged<Monitor<Bool>>.fromOpaque(context).release()
-            return false
+        let starts = DedicatedThread.start("vaenc-loader") {
+            // Opens the program itself, which loads nothing but takes the loader's lock.
+            if let program = unsafe dlopen(nil, RTLD_LAZY) { unsafe dlclose(program) }
+            isBack.withLock { $0 = true }
         }
-        pthread_detach(thread)
+        guard starts else { return false }
         return isBack.wait(atMostNanoseconds: loaderNanoseconds) { $0 ? true : nil } == nil
     }
 
     private static var loaderNanoseconds: UInt64 { 1_000_000_000 }
 
-    /// Holds on to what `release` would let go of: the process ends with it.
+    /// Keeps an object that `release` would destroy until the end of the process.
     static func keep(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.kept.append(release) } }
 
-    /// A call of a driver, counted while it is under way.
+    /// A driver call that is counted while it is in progress.
     final class Call: Sendable {
         private let isCounted = Atomic(true)
 
-        /// nil when the process is ending.
+        /// Begins a call. Returns nil if the process is ending.
         init?() {
             let begins = ProcessEnd.state.withLock { state in
                 if !state.isEnding { state.callsUnderWay += 1 }
@@ -99,7 +92,7 @@ enum ProcessEnd {
             guard begins else { return nil }
         }
 
-        /// It came back, or is not waited for any more. Idempotent.
+        /// Ends the call, because it has returned or nobody waits for it any more. Idempotent.
         func end() {
             if isCounted.exchange(false, ordering: .relaxed) { ProcessEnd.state.withLock { $0.callsUnderWay -= 1 } }
         }

@@ -1,10 +1,12 @@
 internal import Glibc
 
-/// A value behind a lock, and waiting until it allows something: a POSIX mutex and a condition variable on the
-/// monotonic clock. For threads of one's own, which may block; Swift's cooperative pool must not.
+/// A value that is protected by a lock, and on whose state threads can wait: a POSIX mutex and a condition variable on
+/// the monotonic clock.
+///
+/// For dedicated threads, which may block. Threads of Swift's cooperative pool must not wait.
 @safe package final class Monitor<Value>: @unchecked Sendable {
-    // SAFETY: mutex and condition are allocated and initialized in init and live until deinit; `value` is touched only
-    // while the mutex is held.
+    // SAFETY: The mutex and the condition variable are allocated in init and live until deinit. `value` is accessed
+    // only while the mutex is held.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value
@@ -30,17 +32,17 @@ internal import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Wakes one of those who wait, where that is enough.
+    /// Wakes one waiting thread.
     package func wakeOne() { _ = unsafe pthread_cond_signal(condition) }
 
-    /// Runs `body` with the value and wakes nobody: for changes that nobody waits for.
+    /// Runs `body` with the value and wakes no thread. For changes that no thread waits for.
     package func withLockWithoutNotifying<R>(_ body: (inout Value) throws -> R) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
         defer { _ = unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
 
-    /// Like `wait`, and wakes nobody afterwards.
+    /// Works like `wait`, but wakes no thread afterwards.
     package func waitWithoutNotifying<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
         defer { _ = unsafe pthread_mutex_unlock(mutex) }
@@ -50,7 +52,7 @@ internal import Glibc
         }
     }
 
-    /// Runs `body` with the value and wakes those who wait. `body` must not block, nor enter the monitor again.
+    /// Runs `body` with the value and wakes all waiting threads. `body` must not block or enter the monitor again.
     package func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
         defer {
@@ -60,7 +62,8 @@ internal import Glibc
         return try body(&value)
     }
 
-    /// Runs `body` until it gives a result, asleep in between while nothing changes. Blocks.
+    /// Runs `body` until it returns a result, and sleeps between the runs until the value changes. Wakes all waiting
+    /// threads afterwards. Blocks.
     package func wait<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
         defer {
@@ -73,7 +76,7 @@ internal import Glibc
         }
     }
 
-    /// Like `wait`, for at most that long: nil when the time is up.
+    /// Works like `wait`, but with a timeout. Returns nil if the timeout expires.
     package func wait<R>(atMostNanoseconds limit: UInt64, _ body: (inout Value) throws -> R?) rethrows -> R? {
         var deadline = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)

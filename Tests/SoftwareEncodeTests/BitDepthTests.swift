@@ -6,11 +6,11 @@ import VideoBase
 
 @testable import SoftwareEncode
 
-/// HEVC of ten bits through libx265, and what becomes of pictures of another depth.
-@Suite struct DepthTests {
+/// HEVC of ten bits through libx265, and conversion of pictures of another depth.
+@Suite struct BitDepthTests {
     private static let size = VideoSize(width: 96, height: 64)
 
-    /// Encodes five pictures of the pattern without loss.
+    /// Encodes five pictures of the pattern at QP 0.
     private static func encode(
         pattern: PixelFormat, _ change: (inout EncoderConfiguration) -> Void
     ) throws -> (packets: [EncodedPacket], description: EncoderDescription) {
@@ -43,8 +43,8 @@ import VideoBase
         description.effective.first { $0.option == option }
     }
 
-    /// The depth follows the input, a wish, or the profile; ten bits arrive as ten.
-    @Test func tenBitsArriveAsTen() throws {
+    /// The depth follows the input, a request, or the profile. Ten bits are kept.
+    @Test func tenBitsAreKept() throws {
         let made = try Self.encode(pattern: .p010) { $0.inputFormat = .p010 }
         #expect(made.description.profile == .hevcMain10)
         #expect(Self.entry("pixelFormat", made.description) == nil)
@@ -67,11 +67,11 @@ import VideoBase
         for packet in made.packets { unsafe try decoder.decode(packet, onFrame: compare) }
         try unsafe decoder.finish(onFrame: compare)
         #expect(count == 5)
-        // Eight bits of the pattern alone come to 48 dB of the ten.
+        // With only eight bits of the pattern, the PSNR would be 48 dB.
         #expect(error.psnr(plane: 0) > 55, "\(error.psnr(plane: 0))")
     }
 
-    @Test func otherDepthsAreReported() throws {
+    @Test func depthConversionIsReported() throws {
         let widened = try Self.encode(pattern: .nv12) { $0.profile = .hevcMain10 }
         #expect(widened.description.profile == .hevcMain10)
         let wide = try #require(Self.entry("pixelFormat", widened.description))

@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// MP4 files whose sample entries are damaged: the input's fault (65) whatever is done with them, in one line.
-@Suite struct DamagedEntryTests {
+/// MP4 files with damaged headers are bad input (65) for each command, reported in one line.
+@Suite struct DamagedMP4Tests {
     private static func makeClip(in folder: String) throws -> [UInt8] {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264",
@@ -25,8 +25,8 @@ import Testing
         }
     }
 
-    /// A table that announces more entries than it has room for is damage, not a lack of memory.
-    @Test(arguments: ["stts", "ctts", "stco", "stsz", "trun"]) func hugeTables(_ table: String) throws {
+    /// A table that declares more entries than it has room for is damage, not a lack of memory.
+    @Test(arguments: ["stts", "ctts", "stco", "stsz", "trun"]) func oversizedTablesAreReportedAsDamage(_ table: String) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/in.mp4"
             let flags = table == "trun" ? ["-movflags", "frag_keyframe+empty_moov"] : []
@@ -46,8 +46,9 @@ import Testing
         }
     }
 
-    /// An MP4 whose index comes last cannot be read from a pipe: the error says so, and names no option that a command does not have.
-    @Test(arguments: ["inspect -", "remux - -o /dev/null --format mkv"]) func indexAtTheEndOfAPipe(_ command: String) throws {
+    /// An MP4 whose index is at the end cannot be read from a pipe. The error says so, and names only options of the
+    /// command.
+    @Test(arguments: ["inspect -", "remux - -o /dev/null --format mkv"]) func pipedIndexAtTheEndIsRefused(_ command: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-c:v", "libx264", "-qp", "20", "\(folder)/in.mp4")
             let words = command.split(separator: " ").map { "'\($0)'" }.joined(separator: " ")
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func unknownCodec() throws {
+    @Test func unknownCodecIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             var bytes = try Self.makeClip(in: folder)
             let place = try Self.place(of: "avc1", in: bytes)
@@ -73,8 +74,8 @@ import Testing
         }
     }
 
-    /// The sound has lost its configuration: Matroska wants it of sound that is copied.
-    @Test func soundWithoutConfiguration() throws {
+    /// The configuration of the sound is missing, which Matroska requires for copied sound.
+    @Test func soundWithoutConfigurationIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             var bytes = try Self.makeClip(in: folder)
             // The tag of DecoderConfigDescriptor, ISO/IEC 14496-1 7.2.6.6.
@@ -90,8 +91,8 @@ import Testing
         }
     }
 
-    /// What is said of the beginning does not stand before the error.
-    @Test func oneLineWithNotices() throws {
+    /// If the command fails, notices about the start of the clip are not printed before the error.
+    @Test func failureOmitsEarlierNotices() throws {
         try Files.withTemporaryFolder { folder in
             _ = try Self.makeClip(in: folder)
             for command in [
@@ -101,7 +102,7 @@ import Testing
                 let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder, timeout: 60)
                 #expect(run.status == 65 && run.errorLines.count == 1, "\(run.errors)")
             }
-            // Without an error it is said.
+            // Without an error, the notices are printed.
             let run = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", "clip.mp4", "-o", "o.mp4"], directory: folder, timeout: 60)
             #expect(run.status == 0 && !run.errorLines.isEmpty, "\(run.errors)")

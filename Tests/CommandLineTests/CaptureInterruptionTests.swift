@@ -1,14 +1,14 @@
 import TestOracles
 import Testing
 
-/// Recordings that end at any moment: before the first picture and after each of twelve, by Ctrl-C, a kill, or a camera
-/// that is pulled out, in every container.
-@Suite struct CaptureMomentTests {
+/// Recordings end at any moment, in every container: before the first picture and after each of twelve, by Ctrl-C, a
+/// kill, or an unplugged camera.
+@Suite struct CaptureInterruptionTests {
     enum Ending: String, CaseIterable {
         case unplug, interrupt, kill
     }
 
-    /// One run's outputs: --format holds for all of them.
+    /// The outputs of one run, because --format applies to all of them.
     enum Outputs: CaseIterable {
         case several, fragments, device
 
@@ -20,7 +20,8 @@ import Testing
         }
     }
 
-    /// A picture lasts 150 ms, so that a few are some fragments, but comes after ten.
+    /// Records until `count` pictures. A picture lasts 150 ms but arrives after 10 ms, so that a few pictures make
+    /// several fragments.
     private func record(_ outputs: Outputs, _ ending: Ending, _ count: Int, in folder: String) throws -> CaptureRun {
         try CaptureRun(
             "9:formats=NV12,rate=100,stretch=15,\(ending.rawValue)=\(count)",
@@ -28,7 +29,7 @@ import Testing
             in: folder)
     }
 
-    /// How many pictures ffmpeg decodes of each file.
+    /// Returns the number of pictures that ffmpeg decodes from each file.
     private func pictures(_ names: [String], in folder: String, level: String = "error") throws -> [Int] {
         let inputs = names.flatMap { ["-i", $0] } + names.indices.flatMap { ["-map", "\($0):v"] }
         let result = try ProcessRunner.run(
@@ -46,9 +47,9 @@ import Testing
 
     private static let moments: [(Outputs, [Int])] = [(.several, Array(0...12)), (.fragments, [0, 1, 4, 12]), (.device, [1, 7])]
 
-    /// What was recorded stands finished, every picture that was counted is in it, and nothing else is left.
+    /// The files are finished and have every counted picture, and no other file is left.
     @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }, [Ending.unplug, .interrupt])
-    func endsWell(_ moment: (Outputs, Int), _ ending: Ending) throws {
+    func unplugOrInterruptLeavesFinishedFiles(_ moment: (Outputs, Int), _ ending: Ending) throws {
         let (outputs, count) = moment
         try Files.withTemporaryFolder { folder in
             let run = try record(outputs, ending, count, in: folder)
@@ -67,8 +68,8 @@ import Testing
         }
     }
 
-    /// Nothing has its final name, and the part plays up to its last fragment.
-    @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }) func killed(_ outputs: Outputs, _ count: Int) throws {
+    /// No output has its final name, and the part plays up to its last fragment.
+    @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }) func killedRecordingLeavesPlayableParts(_ outputs: Outputs, _ count: Int) throws {
         try Files.withTemporaryFolder { folder in
             let run = try record(outputs, .kill, count, in: folder)
             #expect(run.status == 137, "\(run.errors)")
@@ -77,7 +78,7 @@ import Testing
             for part in parts {
                 let bytes = try Files.read("\(folder)/\(part)")
                 if part.hasPrefix("a.mp4") {
-                    // Cut behind its last whole box of samples it has the same pictures, and not a word is said.
+                    // A copy that ends after the last whole `mdat` has the same pictures and decodes without errors.
                     let whole = Self.lastSamples(bytes)
                     #expect(whole > 0 || count < 12)
                     if whole == 0 { continue }
@@ -91,7 +92,7 @@ import Testing
                     let all = try pictures([part], in: folder, level: "fatal")
                     #expect((1...count).contains(all[0]), "\(part): \(all)")
                 } else if part.hasPrefix("a.mkv"), count == 12 {
-                    // Clusters of a second: the first is whole.
+                    // A cluster lasts a second: the first one is complete.
                     let all = try pictures([part], in: folder, level: "fatal")
                     #expect((6...count).contains(all[0]), "\(all)")
                 }
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// Where the last whole `mdat` ends, ISO/IEC 14496-12 4.2.
+    /// Returns the offset of the end of the last whole `mdat`, ISO/IEC 14496-12 4.2.
     private static func lastSamples(_ bytes: [UInt8]) -> Int {
         var (place, last) = (0, 0)
         while place + 8 <= bytes.count {

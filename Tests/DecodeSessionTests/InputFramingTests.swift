@@ -3,8 +3,8 @@ import Testing
 import TestOracles
 import VideoBase
 
-@Suite struct FormTests {
-    /// An avcC or hvcC that says the lengths' size and holds the parameter sets.
+@Suite struct InputFramingTests {
+    /// Makes an avcC or hvcC with the size of the lengths and the parameter sets.
     private func record(_ stream: Stream, lengthSize: Int) -> [UInt8] {
         func sized(_ unit: [UInt8]) -> [UInt8] { [UInt8(unit.count >> 8), UInt8(unit.count & 255)] + unit }
         let sets = stream.units.prefix { !stream.isSlice($0) }.filter(stream.isParameterSet)
@@ -19,7 +19,7 @@ import VideoBase
     }
 
     @Test(arguments: VideoCodec.allCases, [8, 10])
-    func everyFormGivesTheSamePictures(codec: VideoCodec, bitDepth: Int) throws {
+    func everyFramingGivesTheSamePictures(codec: VideoCodec, bitDepth: Int) throws {
         if codec == .h264, bitDepth == 10 { return }
         let stream = try Stream.make(codec, bitDepth: bitDepth)
         #expect(stream.pictures.count == 24)
@@ -53,18 +53,18 @@ import VideoBase
     }
 
     @Test(arguments: VideoCodec.allCases)
-    func timesGoWithTheirPictures(codec: VideoCodec) throws {
+    func timesStayWithTheirPictures(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, options: "slices=1")
-        // One unit a picture: the time is that of the slice.
+        // Each picture has one unit: its time is that of the slice.
         let run = try decode(stream.units.map { [0, 0, 0, 1] + $0 }, DecompressionConfiguration(codec: codec), endsPicture: false)
         let slices = stream.units.indices.filter { stream.startsPicture(stream.units[$0]) }
         for frame in run.frames { #expect(frame.timing.presentation.value == Int64(slices[frame.index])) }
-        // With B pictures the order of presentation is not that of decoding.
+        // With B pictures, presentation order differs from decoding order.
         #expect(run.frames.map(\.index) != run.frames.map(\.index).sorted())
     }
 
     @Test(arguments: VideoCodec.allCases)
-    func sizeAndFormatAreAsAsked(codec: VideoCodec) throws {
+    func requestedSizeAndFormatAreUsed(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 4)
         var configuration = DecompressionConfiguration(codec: codec)
         configuration.size = VideoSize(width: 48, height: 40)
@@ -86,7 +86,7 @@ import VideoBase
         #expect(run.addsUp && run.skipped.isEmpty)
     }
 
-    @Test func malformedFramingIsAnErrorThatTakesNothing() throws {
+    @Test func malformedFramingIsAnErrorWithoutEffect() throws {
         let stream = try Stream.make(.h264, frames: 3)
         let cases: [(UnitFraming, [UInt8])] = [
             (.annexB, []), (.annexB, [1, 2, 3]), (.annexB, [9, 0, 0, 1, 0x67]), (.lengthPrefixed(4), [0, 0, 0]),
@@ -109,7 +109,7 @@ import VideoBase
         #expect(throws: VaencError.self) { try decode([stream.bytes], configuration, endsPicture: true) }
     }
 
-    /// Every prefix of a sound record is refused, and any byte of it may be wrong.
+    /// Every prefix of a valid record is refused, and each byte of it is damaged in turn.
     @Test(arguments: VideoCodec.allCases)
     func brokenRecordsAreErrors(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 2)

@@ -1,13 +1,13 @@
 import TestOracles
 import Testing
 
-/// What `vaenc remux` copies can be read by FFmpeg, as it was; what a container has no name for is refused.
-@Suite struct HeldFormTests {
+/// FFmpeg reads what `vaenc remux` copies unchanged. What a container cannot describe is refused.
+@Suite struct RemuxReadbackTests {
     private func remux(_ input: String, _ output: String, _ more: [String] = [], in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, ["remux", input, "-o", output] + more, directory: folder, timeout: 60)
     }
 
-    /// A hash of what a file's pictures or sound decode to; nothing may be wrong with the file.
+    /// Returns a hash of the decoded pictures or sound of a file, which must decode without errors.
     private func decoded(_ path: String, _ kind: String, in folder: String) throws -> String {
         let form = kind == "v" ? ["-pix_fmt", "rgb24"] : ["-c:a", "pcm_s16le"]
         let run = try ProcessRunner.run(
@@ -16,7 +16,7 @@ import Testing
         return run.output
     }
 
-    /// Raw pictures of each layout: Matroska has names for some. QuickTime has too, which readers take for others.
+    /// Matroska can describe some raw pixel formats. QuickTime can too, but readers take its codes for other formats.
     @Test(arguments: [
         ("yuv420p", "y4m", ["mkv"]), ("yuv422p", "y4m", ["mkv"]), ("gray", "y4m", ["mkv"]), ("yuv420p10le", "y4m", []), ("yuv420p", "nut", ["mkv"]),
         ("nv12", "nut", ["mkv"]), ("yuyv422", "nut", ["mkv"]), ("uyvy422", "nut", ["mkv"]), ("rgb24", "nut", []),
@@ -24,7 +24,7 @@ import Testing
         ("rgb48be", "nut", []), ("rgb555le", "nut", []), ("gray", "nut", ["mkv"]),
         ("pal8", "nut", []), ("monob", "nut", []), ("yuv422p10le", "nut", []), ("uyvy422", "avi", ["mkv"]),
     ] as [(String, String, [String])])
-    func rawPictures(_ layout: String, _ input: String, _ held: [String]) throws {
+    func rawPicturesAreCopiedOrRefused(_ layout: String, _ input: String, _ held: [String]) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -pix_fmt \(layout) -strict -1 "
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// The headers of MPEG-4 Visual, which MP4 and MOV have apart, stand before the key pictures of MPEG-TS.
-    @Test(arguments: ["mpeg4", "libxvid"]) func headersInTransportStreams(_ codec: String) throws {
+    /// The headers of MPEG-4 Visual, which MP4 and MOV store separately, are before the key pictures of MPEG-TS.
+    @Test(arguments: ["mpeg4", "libxvid"]) func transportStreamsHaveMPEG4Headers(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             for input in ["in.mov", "in.avi"] {
                 try RemuxTests.make(
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    /// Sound whose order of bytes FLV does not tell, and whose blocks Matroska cannot tell apart without their size.
-    @Test func sound() throws {
+    /// FLV cannot describe the byte order of this sound, and Matroska cannot delimit these blocks without their size.
+    @Test func undescribableSoundIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             for (codec, input, output) in [("pcm_s16be", "in.mov", "a.flv"), ("adpcm_ms", "in.nut", "a.mkv"), ("adpcm_ima_wav", "in.nut", "a.mkv")] {
                 try RemuxTests.make(
@@ -70,15 +70,15 @@ import Testing
                 let run = try remux(input, output, in: folder)
                 #expect(run.status == 64 && run.errors.contains("holds no \(codec)"), "\(codec): \(run.errors)")
             }
-            // Blocks whose size the input tells.
+            // The input gives the block size.
             try RemuxTests.make("ffmpeg -v error -nostdin -f lavfi -i sine=duration=1:r=44100 -c:a adpcm_ms s.avi", in: folder)
             #expect(try remux("s.avi", "s.mkv", in: folder).status == 0)
             #expect(try decoded("s.mkv", "a", in: folder) == decoded("s.avi", "a", in: folder))
         }
     }
 
-    /// NUT calls E-AC-3 AC-3, as which MP4 cannot describe it; of fragmented files libavformat does not say so.
-    @Test func soundByAWrongName() throws {
+    /// NUT labels E-AC-3 as AC-3, which MP4 cannot describe. For fragmented files, libavformat does not report this.
+    @Test func mislabelledSoundIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=1:r=48000 "

@@ -1,10 +1,11 @@
 import TestOracles
 import Testing
 
-/// Frame rates that change the playing speed or are assumed, and regions that go past the picture: nothing of it in silence.
-@Suite struct SpeedTests {
-    /// Frames of a rate of their own that are shown at another.
-    @Test(arguments: ["in.mp4", "in.y4m", "testsrc:64x48@25:10", "in.mkv"]) func anotherRate(_ input: String) throws {
+/// Frame rates that change the playing speed or are assumed, and regions that extend past the picture: each is
+/// reported.
+@Suite struct PlaybackSpeedTests {
+    /// The input has its own frame rate, and another one is requested.
+    @Test(arguments: ["in.mp4", "in.y4m", "testsrc:64x48@25:10", "in.mkv"]) func changedSpeedIsReported(_ input: String) throws {
         try Files.withTemporaryFolder { folder in
             for name in ["in.mp4", "in.y4m", "in.mkv"] {
                 try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", "-pix_fmt", "yuv420p", "\(folder)/\(name)")
@@ -14,7 +15,7 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             let entry = run.effective("speed")
             #expect(entry?["asked"]?.string == "1x" && entry?["used"]?.string == "2x", "\(run.errors)")
-            // On stderr at the beginning, once.
+            // The notice is printed once, at the start.
             #expect(run.errorLines.count { $0.contains("--fps changes the playing speed to 2x") } == 1, "\(run.errors)")
             let plain = try EncodeRun(some + ["--fps", "50"], in: folder)
             #expect(plain.errorLines.count { $0.contains("speed") } == 1, "\(plain.errors)")
@@ -25,8 +26,8 @@ import Testing
         }
     }
 
-    /// 29.97 is another way to write 30000/1001; `decode` reports the speed too.
-    @Test func theSameRate() throws {
+    /// 29.97 means 30000/1001. `decode` reports the speed too.
+    @Test func equivalentRateIsNoSpeedChange() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=30000/1001:duration=0.4", "-pix_fmt", "yuv420p", "\(folder)/in.mp4")
             let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--fps", "29.97", "--json", "-o", "a.mp4"], in: folder)
@@ -36,8 +37,8 @@ import Testing
         }
     }
 
-    /// Raw frames do not say their rate, through a pipe or in a file.
-    @Test(arguments: ["-", "in.nv12"]) func anAssumedRate(_ input: String) throws {
+    /// Raw frames have no frame rate, from a pipe or a file.
+    @Test(arguments: ["-", "in.nv12"]) func assumedRateIsReported(_ input: String) throws {
         try Files.withTemporaryFolder { folder in
             let frames = [UInt8](repeating: 128, count: 64 * 48 * 3 / 2 * 3)
             try Files.write(frames, to: "\(folder)/in.nv12")
@@ -52,8 +53,8 @@ import Testing
         }
     }
 
-    /// Images have no rate of their own: one is assumed, and another is no change of speed.
-    @Test(arguments: ["in.png", "in.jpg", "in.mjpeg"]) func imagesHaveNoRate(_ name: String) throws {
+    /// Images have no frame rate: one is assumed, and another does not change the speed.
+    @Test(arguments: ["in.png", "in.jpg", "in.mjpeg"]) func imageRateIsAssumedAndReported(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-frames:v", "1", "\(folder)/\(name)")
             let some = [name, "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mp4"]
@@ -71,8 +72,8 @@ import Testing
         }
     }
 
-    /// With another rate there is no sound, which --strict does not take either.
-    @Test func soundOfAnotherRate() throws {
+    /// Another frame rate removes the sound, which --strict refuses.
+    @Test func changedSpeedLeavesTheSoundOut() throws {
         try Files.withTemporaryFolder { folder in
             let clip = [try Fixture.bigBuckBunny.path(), "--device", "software", "--codec", "h264", "--frames", "3", "--size", "64x48", "--json"]
             let run = try EncodeRun(clip + ["--fps", "50", "-o", "a.mp4"], in: folder)
@@ -81,8 +82,8 @@ import Testing
         }
     }
 
-    /// The part inside the picture is used, which is said; a region outside is refused.
-    @Test(arguments: ["reference", "software"]) func regionsPastThePicture(_ device: String) throws {
+    /// The part inside the picture is used, which is reported. A region outside of it is refused.
+    @Test(arguments: ["reference", "software"]) func regionsAreClippedToThePicture(_ device: String) throws {
         try Files.withTemporaryFolder { folder in
             let some = ["testsrc:176x144@25:3", "--device", device, "--codec", "h264", "--bframes", "0", "--json", "--overwrite", "-o", "a.h264"]
             let run = try EncodeRun(some + ["--roi", "0,0,9999x64:-8"], in: folder)

@@ -1,19 +1,22 @@
 internal import Synchronization
+internal import Threads
 package import VideoBase
 
-/// Makes calls on a driver that may not come back, on threads that can be left behind.
+/// Makes driver calls that may never return, on threads that can be abandoned.
 ///
-/// No call of VA-API has a time limit but two of the waits. A driver whose kernel hangs keeps the thread that called it
-/// for good, so callers wait beside it, for as long as `limit` says. A driver that did not come back in time counts as
-/// hung: nothing is asked of that display any more, and what it holds is kept, as the lost call may still use it.
+/// Except for two of the waits, no call of VA-API has a timeout. If the kernel driver hangs, the thread that made the
+/// call is lost. Therefore another thread makes the call, and the caller waits for at most the time limit.
+///
+/// A driver that did not return in time is treated as hung: no more calls are made on its display, and its objects are
+/// kept, because the lost call may still use them.
 package final class DriverCallWatchdog: Sendable {
-    /// How many times the limit a piece of work may take.
+    /// A multiple of the time limit that an operation may take.
     package enum Patience: UInt64, Sendable {
-        /// A call or a few.
+        /// One call, or a few.
         case call = 1
-        /// A wait that knows the limit itself, and what follows.
+        /// A wait that has the time limit as its own timeout, and the calls that follow it.
         case wait = 2
-        /// Many calls, and pictures on trial.
+        /// Many calls, including trial encodes.
         case setUp = 4
     }
 
@@ -21,13 +24,17 @@ package final class DriverCallWatchdog: Sendable {
     private let hung = Atomic<Bool>(false)
     private let onHang: @Sendable () -> Void
 
-    /// - Parameter onHang: called once, when the first call does not come back.
+    /// Creates a watchdog.
+    ///
+    /// - Parameters:
+    ///   - limitNanoseconds: The time limit for one call.
+    ///   - onHang: Called once, when a call does not return in time for the first time.
     init(limitNanoseconds: UInt64, onHang: @escaping @Sendable () -> Void = {}) {
         nanoseconds = Atomic(limitNanoseconds)
         self.onHang = onHang
     }
 
-    /// How long the device may work on one picture, or on one call.
+    /// The time limit for one picture or one call, in nanoseconds.
     package var limitNanoseconds: UInt64 {
         get { nanoseconds.load(ordering: .relaxed) }
         set { nanoseconds.store(newValue, ordering: .relaxed) }
@@ -35,8 +42,8 @@ package final class DriverCallWatchdog: Sendable {
 
     package var isHung: Bool { hung.load(ordering: .relaxed) }
 
-    /// What a device is allowed that nobody speaks for: VAENC_DEVICE_TIMEOUT_MS where it is set, else ten seconds, and
-    /// two minutes for the reference driver, which encodes in software on a machine that may be busy.
+    /// Returns the default time limit in nanoseconds: VAENC_DEVICE_TIMEOUT_MS if it is set, otherwise ten seconds. For
+    /// the reference driver, it is two minutes, because that driver encodes in software on a machine that may be busy.
     package static func usualLimit(of kind: DeviceKind) -> UInt64 {
         if let milliseconds = askedMilliseconds { return min(milliseconds, 86_400_000) * 1_000_000 }
         return kind == .reference ? 120_000_000_000 : 10_000_000_000
@@ -48,22 +55,27 @@ package final class DriverCallWatchdog: Sendable {
         Environment.value(limitName).flatMap { UInt64($0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// - Throws: `usage` for a VAENC_DEVICE_TIMEOUT_MS that is no number; a library goes on without it.
+    /// Checks VAENC_DEVICE_TIMEOUT_MS. The library itself ignores an invalid value.
+    ///
+    /// - Throws: A `VaencError` of category `.usage` if the value is not a positive number.
     package static func checkEnvironment() throws {
         guard let text = Environment.value(limitName), askedMilliseconds == nil else { return }
         throw VaencError(.usage, "\(limitName) is “\(text)”", remedy: "give whole milliseconds from 1 on, or unset it")
     }
 
-    /// Runs `body` and waits for it. Within a `body` it runs at once, within the time of the outer one.
+    /// Runs `body` with a time limit and returns its result. Inside another `body`, it runs immediately, within the
+    /// time limit of the outer one.
     ///
-    /// On a thread that can be left behind itself (`DeviceThread.makesCalls`) it is run right there; a caller of
-    /// any other kind waits beside a thread that runs it, which costs two changes of thread.
+    /// On a thread that can be abandoned (`DeviceThread.makesCalls`), `body` runs on that thread. For any other caller,
+    /// `body` runs on a worker thread while the caller waits, which costs two thread switches. If the system cannot
+    /// start a worker thread, `body` runs on the calling thread without a time limit.
     ///
     /// - Parameters:
-    ///   - call: what it is, for the error: `vaEndPicture`.
-    ///   - object: what it is done with.
-    /// - Throws: what `body` throws; a `VAError` of status `.timedOut` when the time is up, and at once when it was up
-    ///   before. `body` may then still be running. A `VaencError` when the process is ending.
+    ///   - call: The name of the operation, for the error: `vaEndPicture`.
+    ///   - object: The object of the operation, for the error.
+    /// - Throws: An error of `body`; a `VAError` of status `.timedOut` if the time limit expires (`body` may then still
+    ///   be running), or immediately if the driver is already treated as hung; or a `VaencError` if the process is
+    ///   ending.
     package func run<R: Sendable>(
         _ call: String, _ object: @escaping @Sendable @autoclosure () -> String = "", _ patience: Patience = .call,
         _ body: @escaping @Sendable () throws -> R
@@ -80,7 +92,7 @@ package final class DriverCallWatchdog: Sendable {
         return try result.get()
     }
 
-    /// Lets go of something of the device's. With a hung device, and when the process is ending, nothing is done.
+    /// Runs `body`, which releases an object of the device. Does nothing if the device hangs or the process is ending.
     package func release(_ body: @escaping @Sendable () -> Void) {
         if Self.isInCall { return body() }
         if isHung { return }
@@ -93,7 +105,7 @@ package final class DriverCallWatchdog: Sendable {
 
     private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.Post.current?.isInCall == true }
 
-    /// nil when the time is up.
+    /// Returns nil if the time limit expires.
     private func attempt<R: Sendable>(
         _ patience: Patience, _ counted: ProcessEnd.Call, _ timedOut: @escaping @Sendable () -> VAError,
         _ body: @escaping @Sendable () throws -> R
@@ -123,12 +135,12 @@ package final class DriverCallWatchdog: Sendable {
         return result
     }
 
-    /// What a worker hands over: once it has told, nothing of it is the worker's any more.
+    /// The result of a worker's job. Once `isTold` is set, the worker does not use the result any more.
     private struct Outcome<R> {
         var result: Result<R, any Error>?
         var isTold = false
 
-        /// nil until it is told.
+        /// Returns the result, or nil if the worker has not finished.
         mutating func take() -> Result<R, any Error>? {
             guard isTold else { return nil }
             defer { result = nil }
@@ -136,12 +148,12 @@ package final class DriverCallWatchdog: Sendable {
         }
     }
 
-    /// On the caller's thread. nil when the time was up before it came back.
+    /// Runs `body` on the calling thread. Returns nil if the time limit expired before `body` returned.
     private func here<R>(
         _ post: LaneExecutor.Post, _ limit: UInt64, _ body: () throws -> R, whenLost: @escaping @Sendable () -> Void
     ) -> Result<R, any Error>? {
         let call = CallTimeoutMonitor.shared.begin(nanoseconds: limit) {
-            // The jobs after this one must see that the device hangs.
+            // Set the hung state first: the following jobs must see that the device hangs.
             whenLost()
             post.replace()
         }

@@ -1,9 +1,9 @@
 import TestOracles
 import Testing
 
-/// No option is dropped in silence, and every reason is the true one: where codec, container, device or another option
-/// stand against what was asked.
-@Suite struct TruthTests {
+/// No option is ignored silently, and every reason is the true one, if the codec, container, device or another option
+/// prevents a request.
+@Suite struct OptionReasonTests {
     private struct Run {
         var status: Int
         var report: JSONValue?
@@ -34,19 +34,19 @@ import Testing
 
     // MARK: Sample entries
 
-    /// Where no output can have one, that is wrong usage.
+    /// If no output can have a sample entry, the option is a usage error.
     @Test(arguments: [
         "-o a.mkv", "-o a.ts", "-o a.h265", "-o a.h264", "-o a.mp4 --codec h264", "-o a.mp4 --profile high", "-o a.mov --entropy cavlc",
         "-o a.mkv -o b.h265", "-o a.bin --format avcc", "",
     ])
-    func sampleEntriesOfNobody(_ options: String) throws {
+    func unusableSampleEntryIsRefused(_ options: String) throws {
         let run = try vaenc(options + " --sample-entry hev1")
         #expect(run.status == 64 && run.errors.count == 1 && run.files.isEmpty, "\(run.errors)")
         #expect(run.errors.first?.contains("--sample-entry hev1") == true, "\(run.errors)")
     }
 
-    /// Where one can, it stands in the report; what a device then makes H.264 has another.
-    @Test func sampleEntries() throws {
+    /// If an output can have a sample entry, the report has it. If the device makes H.264, it has another one.
+    @Test func sampleEntryIsReported() throws {
         for name in ["a.mp4", "a.mov"] {
             let run = try vaenc("-o \(name) --sample-entry hev1 --strict --bframes 0")
             #expect(run.status == 0 && run.effective("sampleEntry") == "hev1 > hev1: as asked", "\(run.errors)")
@@ -65,13 +65,13 @@ import Testing
 
     private static let links = "mkdir f && ln -s f link && ln -s /nowhere broken && echo 1 >f/old && ln f/old f/hard && ln -s old f/soft"
 
-    /// One file by two names is wrong usage, and nothing of either is written.
+    /// One file under two names is a usage error, and nothing is written.
     @Test(arguments: [
         "a.h265 ./a.h265", "a.h265 f/../a.h265", "f/a.h265 link/a.h265", "link/a.h265 f/./a.h265", "a.h265 $PWD/a.h265",
         "f/a.mp4 a.h264 link/a.mp4", "f/old f/hard", "f/old link/soft", "f/soft f/soft", "a.h265 a.h265.part", "no/a.h265 no/a.h265",
         "x.m3u8 x00000.ts", "x123456.ts x.m3u8", "f/x.m3u8 link/x00003.ts", "x.m3u8 x-init.mp4", "x.m3u8 x.M3U8", "no/x.m3u8 no/x00000.ts",
     ])
-    func oneOutputTwice(_ names: String) throws {
+    func duplicateOutputIsRefused(_ names: String) throws {
         let outputs = names.split(separator: " ").map { "-o \"\($0)\"" }.joined(separator: " ")
         let format = names.contains(".mp4") || names.contains(".m3u8") ? "" : "--format annexb"
         let run = try vaenc("\(outputs) \(format) --overwrite", prepare: Self.links)
@@ -80,21 +80,21 @@ import Testing
         #expect(run.files == ["broken", "f", "link"])
     }
 
-    /// Names that only look alike.
+    /// The names only look alike.
     @Test(arguments: ["a.h265 f/a.h265", "f/a.h265 link/b.h265", "a.h265 A.h265", "a.h265 a.h265.h265", "x.m3u8 x0000.ts", "x.m3u8 x000001.ts", "x.m3u8 f/x00000.ts"])
-    func twoOutputs(_ names: String) throws {
+    func similarOutputNamesAreAccepted(_ names: String) throws {
         let outputs = names.split(separator: " ").map { "-o \($0)" }.joined(separator: " ")
         let run = try vaenc(outputs, prepare: Self.links)
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    /// The input is kept, whatever the output calls it: also where the unfinished output would stand in its place.
+    /// The input is never overwritten, under any name, also if the unfinished output would replace it.
     @Test(arguments: [
         ("i.y4m", "i.y4m", "i.y4m"), ("i.y4m", "f/../i.y4m", "f/../i.y4m"), ("link/i.y4m", "f/i.y4m", "f/i.y4m"),
         ("i.y4m", "hard.y4m", "hard.y4m"), ("a.h265.part", "a.h265", "a.h265.part"), ("- <i.y4m", "i.y4m", "i.y4m"),
         ("i.y4m", "- >>i.y4m", "standard output"),
     ])
-    func theInput(_ input: String, _ output: String, _ said: String) throws {
+    func outputOntoTheInputIsRefused(_ input: String, _ output: String, _ said: String) throws {
         let make = """
             mkdir f && ln -s f link && (printf 'YUV4MPEG2 W64 H48 F25:1 C420jpeg\\nFRAME\\n'; head -c 4608 /dev/zero) >i.y4m \
             && cp i.y4m f/i.y4m && ln i.y4m hard.y4m && cp i.y4m a.h265.part
@@ -107,8 +107,8 @@ import Testing
 
     // MARK: Levels and tiers
 
-    /// The tier follows rate and buffer, unless it is asked for; H.264 has none.
-    @Test func tiers() throws {
+    /// The tier follows rate and buffer unless it is requested. H.264 has none.
+    @Test func tierFollowsRateAndRequest() throws {
         let rate = "-o a.h265 --bitrate 20M --strict --bframes 0"
         let needed = try vaenc("\(rate) --level 4.0")
         #expect(needed.status == 0 && needed.report?["level"]?.string == "4.0 High", "\(needed.errors)")
@@ -116,7 +116,7 @@ import Testing
         #expect(needed.effective("tier") == "nothing > High: 30000000 bit/s exceeds level 4.0's Main tier")
         let high = try vaenc("\(rate) --level 4.1 --tier high")
         #expect(high.report?["level"]?.string == "4.1 High" && high.effective("tier") == "High > High: as asked", "\(high.errors)")
-        // Without need, from the first level that has it.
+        // A requested tier that is not needed raises the level to the first one with tiers.
         let alone = try vaenc("-o a.mp4 --tier high --qp 40")
         #expect(alone.report?["level"]?.string == "4.0 High" && alone.effective("codec")?.contains("a tier") == true, "\(alone.errors)")
         let main = try vaenc("-o a.h265 --bitrate 20M --level 4.0 --tier main", json: false)
@@ -133,15 +133,15 @@ import Testing
         }
         let software = try vaenc("-o a.h265 --bitrate 1M --tier main", device: "software")
         #expect(software.status == 0 && software.effective("tier") == "Main > Main: as asked", "\(software.errors)")
-        // A level alone is no need.
+        // A level alone does not require the High tier.
         for (options, level) in [("--quality 30", "4.1"), ("--bitrate 25M", "4.1 High"), ("--quality 30 --tier high", "4.1 High")] {
             let run = try vaenc("-o a.h265 --level 4.1 \(options)", device: "software")
             #expect(run.report?["level"]?.string == level, "\(options): \(run.errors)")
         }
     }
 
-    /// A level that the pictures do not keep is raised, with a warning; `--strict` refuses it.
-    @Test(arguments: ["a.h264", "a.h265"]) func raisedLevels(_ name: String) throws {
+    /// A level that the pictures exceed is raised, with a warning. `--strict` refuses it.
+    @Test(arguments: ["a.h264", "a.h265"]) func exceededLevelIsRaisedAndReported(_ name: String) throws {
         let text = try vaenc("-o \(name) --level 1.0", input: "testsrc:640x360@25:1", json: false)
         let warning = "level: asked 1.0, used \(name == "a.h264" ? "3.0" : "2.1") (needed by 640×360 at 25/1)"
         #expect(text.status == 0 && text.errors.contains { $0.contains(warning) }, "\(text.errors)")
@@ -151,7 +151,7 @@ import Testing
 
     // MARK: Reasons
 
-    @Test(arguments: ["h264", "hevc"]) func whatOptionsDoToEachOther(_ codec: String) throws {
+    @Test(arguments: ["h264", "hevc"]) func conflictingOptionsAreNamedAsReason(_ codec: String) throws {
         let references = try vaenc("-o a.mp4 --codec \(codec) --ltr 4 --refs 2")
         #expect(references.effective("longTermReferences") == "4 > 2: --refs holds no more", "\(references.errors)")
         let open = try vaenc("-o a.mp4 --codec \(codec) --open-gop --idr-interval 1 --bframes 2")
@@ -166,29 +166,29 @@ import Testing
         }
     }
 
-    /// Ten bits that are rounded are refused in the same words, by whatever way to eight bits.
+    /// The refusal of rounding from ten bits has the same words for each cause.
     @Test(arguments: [
         ("-o a.h265 --bit-depth 8", nil, "the profile has 8 bits: samples are rounded"),
         ("-o a.h264", nil, "H.264 is coded in 8 bits: samples are rounded"),
         ("-o a.mp4", "i965-5916", "H.264 is coded in 8 bits: samples are rounded"),
     ] as [(String, String?, String)])
-    func depths(_ options: String, _ personality: String?, _ why: String) throws {
+    func roundingReasonNamesTheCause(_ options: String, _ personality: String?, _ why: String) throws {
         let run = try vaenc(
             "\(options) --input-format p010 --bframes 0 --strict", input: "testsrc:256x144@25:2", personality: personality)
         #expect(run.status == 69 && run.files.isEmpty)
         #expect(run.errors.first?.contains("strict: pixelFormat: asked p010, would be nv12 (\(why))") == true, "\(run.errors)")
     }
 
-    /// Why a codec that nobody named was to be it.
-    @Test func whatIsNeeded() throws {
+    /// If the codec was not requested, the error says why it is needed.
+    @Test func errorExplainsARequiredCodec() throws {
         let deep = try vaenc("-o a.mp4 --bit-depth 10", input: "testsrc:256x144@25:2", personality: "i965-5916")
         #expect(deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are asked for") == true, "\(deep.errors)")
         let named = try vaenc("-o a.h265", input: "testsrc:256x144@25:2", personality: "i965-5916")
         #expect(named.status == 69 && named.errors.first?.contains("needed") == false, "\(named.errors)")
     }
 
-    /// What is said of a test pattern that it is not.
-    @Test(arguments: ["--input-size 32x32", "--input-format yuyv"]) func patterns(_ option: String) throws {
+    /// The options describe raw frames, not a test pattern.
+    @Test(arguments: ["--input-size 32x32", "--input-format yuyv"]) func inputOptionsOfATestPatternAreRefused(_ option: String) throws {
         let run = try vaenc("-o a.h265 \(option)")
         #expect(run.status == 64 && run.errors.first?.contains("leave out --input") == true, "\(run.errors)")
     }

@@ -1,0 +1,225 @@
+internal import Glibc
+package import Synchronization
+
+/// A group of threads that executes the jobs of a few lanes. The jobs of one lane run one at a time and in order. Lanes
+/// run in parallel, and lanes with a lower index take precedence.
+///
+/// No thread belongs to a lane. A thread that finishes a job takes the next ready job of any lane. If nothing else is
+/// ready, a job that was added by the finished job, in any lane, therefore runs without a thread switch.
+package final class LaneExecutor: Sendable {
+    package typealias Job = () -> Void
+
+    private struct Lane {
+        var jobs: [Job] = []
+        var isBusy = false
+        var isClosed = false
+
+        var isReady: Bool { !isBusy && !jobs.isEmpty }
+        var isDone: Bool { isClosed && !isBusy && jobs.isEmpty }
+    }
+
+    private struct State {
+        var lanes: [Lane]
+        /// The number of threads that take jobs.
+        var threads = 0
+
+        var isDone: Bool { lanes.allSatisfy(\.isDone) }
+
+        mutating func take() -> (lane: Int, job: Job)? {
+            guard let lane = lanes.firstIndex(where: \.isReady) else { return nil }
+            lanes[lane].isBusy = true
+            return (lane, lanes[lane].jobs.removeFirst())
+        }
+    }
+
+    /// The handler of calls that do not return.
+    ///
+    /// It is an object: each `withLock` of a `Mutex` that holds an optional closure wraps the closure once more. That
+    /// leaks memory, and it overflows the stack when the chain of wrappers is released.
+    package final class LossHandler: Sendable {
+        package let report: @Sendable (any Error) -> Void
+        package init(_ report: @escaping @Sendable (any Error) -> Void) { self.report = report }
+    }
+
+    /// The handler of calls that do not return, or nil if the jobs do not make device calls directly on these threads.
+    package let whenLost = Mutex<LossHandler?>(nil)
+    private let name: String
+    private let state: Monitor<State>
+    /// Signals the callers that wait for the end of a lane.
+    private let ends = Monitor(())
+
+    /// The state of one thread of the executor.
+    package final class Post: Sendable {
+        fileprivate let executor: LaneExecutor
+        /// The lane of the job that the thread runs, or -1.
+        fileprivate let lane = Atomic(-1)
+        fileprivate let isLeftBehind = Atomic(false)
+        private let calls = Atomic(false)
+        private let lent = Atomic(false)
+
+        fileprivate init(_ executor: LaneExecutor) { self.executor = executor }
+
+        /// The state of the calling thread, or nil if it belongs to no executor.
+        package static var current: Post? {
+            guard let key = LaneExecutor.key, let pointer = unsafe pthread_getspecific(key) else { return nil }
+            // SAFETY: The thread's body keeps its `Post` until the thread ends.
+            return unsafe Unmanaged<Post>.fromOpaque(pointer).takeUnretainedValue()
+        }
+
+        /// Whether the thread is in a device call. Used only by the thread itself.
+        package var isInCall: Bool {
+            get { calls.load(ordering: .relaxed) }
+            set { calls.store(newValue, ordering: .relaxed) }
+        }
+
+        /// Whether the thread runs foreign code, such as a caller's handler. Used only by the thread itself.
+        package var isLent: Bool {
+            get { lent.load(ordering: .relaxed) }
+            set { lent.store(newValue, ordering: .relaxed) }
+        }
+
+        /// The handler of lost calls, or nil if device calls must not run on this thread.
+        package var whenLost: LossHandler? { isLent ? nil : executor.whenLost.withLock { $0 } }
+
+        /// Marks the thread as abandoned: it takes no more jobs.
+        package func resign() { isLeftBehind.store(true, ordering: .releasing) }
+
+        /// Replaces this thread, which is stuck, by a new one.
+        package func replace() {
+            resign()
+            executor.leaveBehind(lane.load(ordering: .acquiring))
+        }
+    }
+
+    private static let key: pthread_key_t? = {
+        var key = pthread_key_t()
+        return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
+    }()
+
+    /// Creates an executor with one thread per lane. Returns nil if the system cannot start the threads.
+    ///
+    /// - Parameter name: The name of the threads.
+    package init?(_ name: String, lanes: Int) {
+        self.name = name
+        state = Monitor(State(lanes: Array(repeating: Lane(), count: lanes)))
+        for _ in 0..<lanes {
+            guard start() else {
+                for lane in 0..<lanes { close(lane) }
+                return nil
+            }
+        }
+    }
+
+    /// Whether the calling thread is running a job of this lane.
+    package func isDoing(_ lane: Int) -> Bool {
+        guard let post = Post.current, post.executor === self else { return false }
+        return post.lane.load(ordering: .relaxed) == lane
+    }
+
+    /// Adds a job to a lane. If the executor has no threads left, the job runs immediately on the calling thread.
+    ///
+    /// - Parameter isAwaited: Whether the caller waits for the job and therefore takes no other job meanwhile.
+    package func add(to lane: Int, isAwaited: Bool = false, _ job: sending @escaping Job) {
+        // SAFETY: The job is used only by the one thread that takes it, or only here.
+        nonisolated(unsafe) let job = job
+        let (hasThread, isReady) = state.withLockWithoutNotifying { state in
+            let hasThread = state.threads > 0
+            if hasThread { unsafe state.lanes[lane].jobs.append(job) }
+            return (hasThread, state.lanes[lane].isReady)
+        }
+        if !hasThread { return unsafe job() }
+        // A thread of this executor looks for the next job after its own anyway, so it need not wake another thread.
+        if isReady, isAwaited || !looksForJobs { state.wakeOne() }
+    }
+
+    /// Whether the calling thread takes another job after the current one.
+    private var looksForJobs: Bool {
+        guard let post = Post.current, post.executor === self else { return false }
+        return !post.isLeftBehind.load(ordering: .acquiring)
+    }
+
+    /// Closes a lane: no more jobs may be added to it. Waits for the lane's jobs, except on a thread of this executor.
+    package func end(_ lane: Int) {
+        close(lane)
+        if Post.current?.executor === self { return }
+        ends.wait { _ in state.withLockWithoutNotifying { $0.threads == 0 || $0.lanes[lane].isDone } ? () : nil }
+    }
+
+    private func close(_ lane: Int) { state.withLock { $0.lanes[lane].isClosed = true } }
+
+    // MARK: Threads
+
+    /// Starts a thread. Returns false if the system cannot start one.
+    private func start() -> Bool {
+        guard let key = Self.key else { return false }
+        let post = Post(self)
+        state.withLockWithoutNotifying { $0.threads += 1 }
+        let starts = DedicatedThread.start(name) {
+            // SAFETY: The thread's body keeps `post` until the thread ends, and resets the value before.
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(post).toOpaque())
+            post.executor.work(at: post)
+            pthread_setspecific(key, nil)
+        }
+        if !starts { state.withLockWithoutNotifying { $0.threads -= 1 } }
+        return starts
+    }
+
+    private func work(at post: Post) {
+        while let lane = workOnce(at: post) {
+            post.lane.store(-1, ordering: .releasing)
+            if post.isLeftBehind.load(ordering: .acquiring) { return }
+            finish(lane)
+        }
+    }
+
+    /// Runs the next job and returns its lane. The lane stays busy until everything that the job referenced is
+    /// released.
+    @inline(never) private func workOnce(at post: Post) -> Int? {
+        guard let (lane, job) = next() else { return nil }
+        post.lane.store(lane, ordering: .releasing)
+        job()
+        return lane
+    }
+
+    /// Runs the next job on the calling thread without waiting for one.
+    @inline(never) private func workHere() -> Int? {
+        guard let (lane, job) = state.withLockWithoutNotifying({ $0.take() }) else { return nil }
+        job()
+        return lane
+    }
+
+    /// Waits for the next job. Returns nil when all lanes are closed and done.
+    private func next() -> (lane: Int, job: Job)? {
+        let (taken, isMore) = state.waitWithoutNotifying { state -> ((lane: Int, job: Job)?, Bool)? in
+            if let taken = state.take() { return (taken, state.lanes.contains(where: \.isReady)) }
+            guard state.isDone else { return nil }
+            state.threads -= 1
+            return (nil, true)
+        }
+        if isMore { state.wakeOne() }
+        return taken
+    }
+
+    private func finish(_ lane: Int) {
+        let isDone = state.withLockWithoutNotifying { state in
+            state.lanes[lane].isBusy = false
+            return state.lanes[lane].isDone
+        }
+        if isDone { ends.withLock { _ in } }
+    }
+
+    /// Frees the lane of a stuck thread and starts a replacement.
+    private func leaveBehind(_ lane: Int) {
+        state.withLockWithoutNotifying { state in
+            state.threads -= 1
+            if lane >= 0 { state.lanes[lane].isBusy = false }
+        }
+        if start() { return }
+        // The remaining threads take over. If there are none, the waiting jobs run here.
+        guard state.withLock({ $0.threads == 0 }) else { return }
+        while let lane = workHere() {
+            finish(lane)
+        }
+        ends.withLock { _ in }
+    }
+}

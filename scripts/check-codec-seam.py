@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""check-codec-seam.py [--print]: adds a codec that nobody implements to a copy of the sources, and collects the files that the compiler
+then names. They must be the files that docs/ADDING-A-CODEC.md lists. Also refuses comparisons with one codec, which would make every
+other codec the second one without a word. `--print` prints the list for the page. Takes some three minutes on two cores.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/ADDING-A-CODEC.md"
+# The codec, and the types of which each codec has its own case.
+ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecLimits", "StreamLevel", "SoftwareLibrary"]
+COMPARISON = re.compile(r"[=!]= *\.(h264|hevc)\b")
+
+
+def comparisons():
+    """Lines that compare a codec with one of the codecs."""
+    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if COMPARISON.search(line.split("//")[0]):
+                yield f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+
+
+def add_cases(tree):
+    found = set()
+    for path in (tree / "Sources").rglob("*.swift"):
+        text = path.read_text()
+        for name in ENUMS:
+            changed = re.sub(rf"(\benum {name}\b[^{{]*\{{)", r"\1\n    case codecOfNobody", text)
+            if changed != text:
+                found.add(name)
+                text = changed
+                path.write_text(text)
+    if missing := set(ENUMS) - found:
+        sys.exit(f"no such enum: {', '.join(sorted(missing))}")
+
+
+def end_of_switch(text, start):
+    """The offset of the brace that closes the switch whose keyword is at or behind `start`."""
+    depth, index = 0, text.index("{", text.index("switch", start))
+    while True:
+        character = text[index]
+        if text.startswith("//", index):
+            index = text.index("\n", index)
+            continue
+        if character == '"':
+            # A string on one line; what is interpolated has balanced braces.
+            index += 1
+            while text[index] != '"':
+                index += 2 if text[index] == "\\" and text[index + 1] != "(" else 1
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return index
+        index += 1
+
+
+def compiled(tree):
+    """The files with a switch that does not know the new cases. Each is given a default, so that the compiler goes on to the next."""
+    files = {}
+    while True:
+        run = subprocess.run(
+            ["swift", "build", "--package-path", tree, "--product", "vaenc"], capture_output=True, text=True)
+        output = run.stdout + run.stderr
+        errors = set(re.findall(r"^(/[^\n:]+):(\d+):(\d+): error: (.*)$", output, re.M))
+        if run.returncode == 0:
+            return files
+        others = [e for e in errors if "switch must be exhaustive" not in e[3]]
+        if others or not errors:
+            sys.exit("the compiler says something else:\n" + "\n".join(":".join(e) for e in others[:5]) + output[-2000:] * (not errors))
+        for path in {e[0] for e in errors}:
+            lines = sorted({int(e[1]) for e in errors if e[0] == path}, reverse=True)
+            file = pathlib.Path(path)
+            text = file.read_text()
+            starts = [0]
+            for line in text.splitlines(keepends=True):
+                starts.append(starts[-1] + len(line))
+            for line in lines:
+                end = end_of_switch(text, starts[line - 1])
+                text = text[:end] + "\ndefault: fatalError()\n" + text[end:]
+            file.write_text(text)
+            name = str(file.relative_to(tree))
+            files[name] = files.get(name, 0) + len(lines)
+
+
+def main():
+    if found := list(comparisons()):
+        print("Switch over the codec, so that a third codec is a compiler error here:", *found, sep="\n")
+        return 1
+    with tempfile.TemporaryDirectory(prefix="vaenc-codec-") as folder:
+        tree = pathlib.Path(folder).resolve()
+        for name in ["Sources", "Tests", "Examples"]:
+            shutil.copytree(ROOT / name, tree / name, symlinks=True)
+        shutil.copy(ROOT / "Package.swift", tree)
+        add_cases(tree)
+        files = compiled(tree)
+    if "--print" in sys.argv:
+        for name, count in sorted(files.items()):
+            print(f"- `{name}`" + (f" ({count} switches)" if count > 1 else ""))
+        return 0
+    listed = set(re.findall(r"^- `(Sources/[^`]+)`", PAGE.read_text(), re.M))
+    missing, stale = sorted(set(files) - listed), sorted(listed - set(files))
+    for name in missing:
+        print(f"docs/ADDING-A-CODEC.md does not list {name}")
+    for name in stale:
+        print(f"docs/ADDING-A-CODEC.md lists {name}, which the compiler does not name")
+    print(f"a new codec is a compiler error in {len(files)} files, {sum(files.values())} switches")
+    return 1 if missing or stale else 0
+
+
+sys.exit(main())
