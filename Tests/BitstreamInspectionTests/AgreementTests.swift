@@ -2,9 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// The reader against FFmpeg's, on x264's streams.
+/// Compares the H.264 reader with FFmpeg's on x264's streams.
 @Suite struct AgreementTests {
-    @Test(arguments: Sample.structures + Sample.rates) func nothingIsWrongWithSoundStreams(_ sample: Sample) throws {
+    @Test(arguments: Sample.structures + Sample.rates) func conformingStreamsHaveNoViolations(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
         #expect(stream.violations.map(\.description) == [])
@@ -14,16 +14,16 @@ import Testing
         #expect(size == (sample.width, sample.height))
     }
 
-    /// Every field of every slice header, parameter set and timing message that both name.
-    @Test(arguments: Sample.structures + Sample.rates) func fieldsAreThoseOfTraceHeaders(_ sample: Sample) throws {
+    /// Compares every field of slice headers, parameter sets and timing messages that both readers name.
+    @Test(arguments: Sample.structures + Sample.rates) func fieldsMatchTraceHeaders(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
         let trace = try TraceHeaders(stream: bytes)
         #expect(HeaderAgreement.faults(stream, trace) == [])
     }
 
-    /// The comparison sees each field of a slice that is another.
-    @Test func disagreementIsSeen() throws {
+    /// Changes each field of a slice in turn: the comparison must report it.
+    @Test func comparisonReportsEachChangedField() throws {
         let bytes = try Sample.structures[3].stream()
         let stream = H264Stream(annexB: bytes)
         let trace = try TraceHeaders(stream: bytes)
@@ -46,8 +46,8 @@ import Testing
         #expect(HeaderAgreement.faults(stream, fewer) != [])
     }
 
-    /// Read in this process or by the program, which reads the first parameter sets once more.
-    @Test func traceHeadersAreTheProgrammes() throws {
+    /// The program reads the first parameter sets twice, so profile_idc is compared as a set.
+    @Test func inProcessTraceMatchesFFmpegProgram() throws {
         let bytes = try Sample.structures[0].stream()
         let theirs = try Files.withTemporaryFolder { folder in
             try Files.write(bytes, to: folder + "/a.h264")
@@ -62,8 +62,8 @@ import Testing
         #expect(Set(ours["profile_idc"]) == Set(theirs["profile_idc"]))
     }
 
-    /// Types and bytes in output order, as a decoder gives them.
-    @Test(arguments: Sample.structures) func outputOrderIsFFprobes(_ sample: Sample) throws {
+    /// Compares picture types and byte counts in output order.
+    @Test(arguments: Sample.structures) func outputOrderMatchesFFprobe(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
         let lines = try Files.withTemporaryFolder { folder in
@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    /// A picture changes when a picture goes missing only if the reader says that it can depend on it.
-    @Test(arguments: Sample.structures[..<7]) func picturesDependOnWhatTheirListsName(_ sample: Sample) throws {
+    /// If a picture is removed, only pictures that depend on it according to the reader change.
+    @Test(arguments: Sample.structures[..<7]) func picturesDependOnlyOnListedReferences(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
         let whole = ForeignDecoder.libavcodec.decode(bytes).frames
@@ -94,7 +94,7 @@ import Testing
             for frame in stream.frames[dropped...] where !descendants.isDisjoint(with: frame.references) {
                 descendants.insert(frame.index)
             }
-            // What follows the next IDR picture would come out the same in any case.
+            // Pictures from the next IDR picture on do not depend on the removed picture in any case.
             let end = stream.frames[dropped...].first { $0.isIDR }?.index ?? stream.frames.count
             let rest = Set(stream.frames.filter { !descendants.contains($0.index) && $0.index < end }.map(\.index))
             let removed = descendants.union(end..<stream.frames.count)

@@ -1,18 +1,19 @@
 import BitstreamInspection
 import TestOracles
 
-/// Headers of an HEVC stream written bit by bit, after the standard's syntax tables alone: the slices hold no coding
-/// tree. For what no encoder at hand makes: tiles, long-term pictures, sets predicted from others, and every mistake.
+/// An HEVC stream whose headers are written bit by bit, from the standard's syntax tables alone. The slices hold no
+/// coding tree. It covers what no available encoder makes: tiles, long-term pictures, predicted reference picture sets,
+/// and every violation.
 struct CraftedHEVC: Sendable {
     struct Picture: Sendable {
         var type: Int
         var layer = 0
         var poc: Int
-        /// POC of short-term pictures of the set, and whether the picture refers to them.
+        /// The POC of each short-term picture of the set, and whether the picture refers to it.
         var short: [(poc: Int, isUsed: Bool)] = []
-        /// POC of long-term pictures; the MSBs are told where asked.
+        /// The POC of each long-term picture, whether the picture refers to it, and whether its MSBs are written.
         var long: [(poc: Int, isUsed: Bool, tellsMSB: Bool)] = []
-        /// 0 B, 1 P, 2 I.
+        /// The slice_type: 0 is B, 1 is P, 2 is I.
         var kind = 1
         var addresses = [0]
         var dependent: Set<Int> = []
@@ -22,7 +23,7 @@ struct CraftedHEVC: Sendable {
         var endsSequence = false
         var noOutput = false
         var isOutput = true
-        /// Of the SPS, in place of one in the slice.
+        /// The index of the SPS's reference picture set that the slice uses instead of its own.
         var setIndex: Int?
 
         static func idr(_ type: Int = 19, _ change: (inout Picture) -> Void = { _ in }) -> Picture {
@@ -49,17 +50,17 @@ struct CraftedHEVC: Sendable {
     var level = 120
     var subLayers = 1
     var nests = true
-    /// max_dec_pic_buffering_minus1, max_num_reorder_pics, max_latency_increase_plus1 of each sub-layer.
+    /// The max_dec_pic_buffering_minus1, max_num_reorder_pics and max_latency_increase_plus1 of each sub-layer.
     var buffering = [[4, 2, 0]]
     var pocBits = 8
-    /// Each writes st_ref_pic_set() in the SPS.
+    /// The writers of the SPS's st_ref_pic_set() structures.
     var setWriters: [@Sendable (inout HeaderBits) -> Void] = []
     var hasLongTerm = false
     var hasTemporalMotion = false
     var hasOutputFlag = false
     var modifiesLists = false
     var hasDependentSlices = false
-    /// Columns, rows, and their sizes where they are not uniform.
+    /// The numbers of tile columns and rows, and their sizes if they are not uniform.
     var tiles: (columns: Int, rows: Int, widths: [Int], heights: [Int])?
     var references = 1
     var pictures: [Picture] = []

@@ -1,8 +1,8 @@
 import TestOracles
 
-/// Broken copies of a stream, the same ones each time: changed bytes, removed and doubled pieces.
+/// Makes damaged copies of a stream, always the same ones: with changed bytes, and with removed and repeated pieces.
 enum Damage {
-    /// - Parameter headers: places of bytes that are changed most: headers are where parsers fail.
+    /// - Parameter headers: the offsets that are changed most often, because parsers fail in headers.
     static func sweep(_ bytes: [UInt8], headers: [Int], rounds: Int, _ body: (_ damaged: [UInt8]) -> Void) {
         var generator = SplitMix64(state: 5)
         for round in 0..<rounds {
@@ -23,9 +23,9 @@ enum Damage {
         }
     }
 
-    /// Streams whose headers are of one, and whose parameter sets are of several: each NAL unit by itself is sound or has a few
-    /// bits changed, and what it refers to is another's. Syntax elements are made long as well: where a bit of the header is
-    /// made a run of zeros, all that follows moves.
+    /// Makes streams whose NAL units come from several streams. Each NAL unit is unchanged or has a few changed bits,
+    /// and refers to units of another stream. Some syntax elements are made long by a run of zeros, which shifts all
+    /// later bits.
     static func mixtures(_ streams: [[[UInt8]]], rounds: Int, _ body: (_ mixed: [UInt8]) -> Void) {
         var generator = SplitMix64(state: 16)
         for _ in 0..<rounds {
@@ -53,7 +53,7 @@ enum Damage {
             switch Int.random(in: 0..<4, using: &generator) {
             case 0: unit[place] ^= 1 << UInt8.random(in: 0...7, using: &generator)
             case 1: unit[place] = [0, 0xFF, 0x80, 0x7F, 1].randomElement(using: &generator) ?? 0
-            // 32 zeros and a one: the longest Exp-Golomb code. Emulation prevention keeps start codes out of it.
+            // 32 zeros and a one make the longest Exp-Golomb code. Emulation prevention bytes avoid a start code.
             case 2: unit.insert(contentsOf: [0, 0, 3, 0, 0, 3, 0x80, 0xFF, 0xFF, 0xFF, 0xFF], at: place)
             default: unit.removeSubrange(place..<min(unit.count, place + 3))
             }

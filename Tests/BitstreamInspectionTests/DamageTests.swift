@@ -2,10 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// Broken streams are reported, and never bring the reader down.
+/// Damaged H.264 streams are reported and never crash the reader.
 @Suite struct DamageTests {
-    /// Thousands of changed bytes, removed and doubled pieces.
-    @Test(arguments: Sample.structures + Sample.rates) func anyBytesAreRead(_ sample: Sample) throws {
+    @Test(arguments: Sample.structures + Sample.rates) func damagedStreamsAreReadAndReported(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let headers = H264Stream(annexB: bytes).nalUnits.flatMap { unit in
             Array(unit.payload.prefix([6, 7, 8].contains(unit.type) ? 64 : 12))
@@ -18,12 +17,12 @@ import Testing
             if read.violations.count != sound || report?.conforms == false { different += 1 }
             #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
         }
-        // A third of the changes fall into slice data, which is not read.
+        // A third of the changes are in slice data, which is not read.
         #expect(different > 120)
     }
 
-    /// Parameter sets and slices of several streams, mixed and changed: what fits by itself need not fit together.
-    @Test func mixedStreamsAreRead() throws {
+    /// Mixes and changes parameter sets and slices of several streams, which may contradict each other.
+    @Test func mixedStreamsNeverCrashTheReader() throws {
         let streams = try (Sample.structures + Sample.rates).map { sample in
             let bytes = try sample.stream()
             return H264Stream(annexB: bytes).nalUnits.map { Array(bytes[$0.payload]) }
@@ -38,7 +37,7 @@ import Testing
         #expect(pictures > 3000)
     }
 
-    @Test func shortAndEmptyStreams() {
+    @Test func shortStreamsAreViolationsWithoutFrames() {
         let cases: [[UInt8]] = [
             [], [0], [0, 0, 1], [0, 0, 1, 0x67], [0, 0, 0, 1, 0x65, 0x88], [1, 2, 3], [0, 0, 1, 0xff, 0, 0, 1],
         ]
@@ -49,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func missingReferencesAreNamed() throws {
+    @Test func missingAndRepeatedPicturesAreReported() throws {
         let sample = Sample.structures[0]
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
@@ -57,16 +56,16 @@ import Testing
             let read = H264Stream(annexB: stream.removing([dropped], from: bytes))
             #expect(read.violations(of: .frameNumber).map(\.frame) == [dropped])
         }
-        // Without its IDR picture the sequence refers to what is not there.
+        // Without its IDR picture, the sequence refers to missing pictures.
         let headless = H264Stream(annexB: stream.removing([0], from: bytes))
         #expect(!headless.violations.isEmpty)
-        // A picture twice.
+        // One picture occurs twice.
         let range = stream.byteRange(stream.frames[4])
         let doubled = H264Stream(annexB: Array(bytes[..<range.upperBound]) + bytes[range.lowerBound...])
         #expect(!doubled.violations(of: .frameNumber).isEmpty || !doubled.violations(of: .accessUnit).isEmpty)
     }
 
-    @Test func commandsOnMissingPicturesAreNamed() throws {
+    @Test func commandsOnMissingPicturesAreReported() throws {
         let bytes = try Sample.structures[5].stream()
         let stream = H264Stream(annexB: bytes)
         var marking = 0
@@ -81,7 +80,7 @@ import Testing
         #expect(lists > 0)
     }
 
-    @Test func missingSlicesAreNamed() throws {
+    @Test func missingSlicesAreReported() throws {
         let sample = try #require(Sample.structures.first { $0.name == "slices" })
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
@@ -89,12 +88,12 @@ import Testing
         var without = bytes
         without.removeSubrange(first.offset..<(first.offset + first.byteCount))
         #expect(!H264Stream(annexB: without).violations(of: .accessUnit).isEmpty)
-        // The last picture's delimiter is the only sign of another's.
+        // Only the access unit delimiter of the last picture shows that another picture began.
         #expect(stream.nalUnits.filter { $0.type == 9 }.count == stream.frames.count)
     }
 
-    /// Sizes that the SPS promises, lowered until they do not hold.
-    @Test func decodedPictureBufferTooSmall() throws {
+    /// Lowers the sizes in the SPS until the stream exceeds them.
+    @Test func tooSmallDecodedPictureBufferIsReported() throws {
         let bytes = try Sample.structures[5].stream()
         let stream = H264Stream(annexB: bytes)
         let restriction = try #require(stream.sequenceSets[0].vui?.restriction)

@@ -2,10 +2,10 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// The HEVC reader against FFmpeg's, on x265's streams.
+/// Compares the HEVC reader with FFmpeg's on x265's streams.
 @Suite struct HEVCAgreementTests {
     @Test(arguments: HEVCSample.structures + HEVCSample.rates)
-    func nothingIsWrongWithSoundStreams(_ sample: HEVCSample) throws {
+    func conformingStreamsHaveNoViolations(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         #expect(stream.violations.map(\.description) == [])
@@ -15,16 +15,16 @@ import Testing
         #expect(stream.bitDepth == sample.bitDepth)
     }
 
-    /// Every field of every slice segment header, parameter set and timing message that both name.
+    /// Compares every field of slice segment headers, parameter sets and timing messages that both readers name.
     @Test(arguments: HEVCSample.structures + HEVCSample.rates)
-    func fieldsAreThoseOfTraceHeaders(_ sample: HEVCSample) throws {
+    func fieldsMatchTraceHeaders(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         #expect(HeaderAgreement.faults(stream, try TraceHeaders(stream: bytes, codec: "hevc")) == [])
     }
 
-    /// Types and bytes in output order, as a decoder gives them.
-    @Test(arguments: HEVCSample.structures) func outputOrderIsFFprobes(_ sample: HEVCSample) throws {
+    /// Compares picture types and byte counts in output order.
+    @Test(arguments: HEVCSample.structures) func outputOrderMatchesFFprobe(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         let lines = try Files.withTemporaryFolder { folder in
@@ -40,7 +40,7 @@ import Testing
         var sum = 0
         for (line, frame) in zip(lines, stream.framesInOutputOrder) {
             #expect(line.contains(Substring(frame.kind == .i ? "I" : frame.typeName)))
-            // FFmpeg's parser counts an access unit's zero_byte to the one before.
+            // FFmpeg's parser counts the zero_byte of an access unit to the access unit before it.
             let size = line.compactMap { Int($0) }.first ?? 0
             #expect(abs(size - frame.byteCount) <= 1)
             sum += size
@@ -48,8 +48,8 @@ import Testing
         #expect(sum == bytes.count)
     }
 
-    /// The comparison sees each field of a slice that is another.
-    @Test func disagreementIsSeen() throws {
+    /// Changes each header field in turn: the comparison must report it.
+    @Test func comparisonReportsEachChangedField() throws {
         let sample = HEVCSample(name: "", options: "qp=30:bframes=3:b-adapt=0:ref=3:weightp=0", frames: 7)
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
@@ -69,7 +69,7 @@ import Testing
                 }
             }
         }
-        // What is left is structure, which other fields show, and reserved bits.
+        // The rest is structure, which other fields show, and reserved bits.
         let unseen = named.subtracting(seen).filter { !$0.contains("reserved") && !$0.contains("alignment") }
         #expect(
             unseen.isSubset(of: [
@@ -84,8 +84,8 @@ import Testing
         #expect(HeaderAgreement.faults(stream, fewer) != [])
     }
 
-    /// A picture changes when a picture goes missing only if the reader says that it can depend on it.
-    @Test(arguments: HEVCSample.structures[..<7]) func picturesDependOnWhatTheirListsName(_ sample: HEVCSample) throws {
+    /// If a picture is removed, only pictures that depend on it according to the reader change.
+    @Test(arguments: HEVCSample.structures[..<7]) func picturesDependOnlyOnListedReferences(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         let whole = ForeignDecoder.libavcodec.decode(bytes, codec: .hevc).frames
@@ -108,8 +108,7 @@ import Testing
         #expect(changed > 0)
     }
 
-    /// What some samples are there for.
-    @Test func samplesHaveWhatTheyAreNamedFor() throws {
+    @Test func samplesContainTheNamedFeatures() throws {
         func stream(_ name: String) throws -> HEVCStream {
             HEVCStream(annexB: try #require(HEVCSample.structures.first { $0.name == name }).stream())
         }

@@ -2,10 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// Broken HEVC streams are reported, and never bring the reader down.
+/// Damaged HEVC streams are reported and never crash the reader.
 @Suite struct HEVCDamageTests {
-    /// Thousands of changed bytes, removed and doubled pieces.
-    @Test(arguments: HEVCSample.structures + HEVCSample.rates) func anyBytesAreRead(_ sample: HEVCSample) throws {
+    @Test(arguments: HEVCSample.structures + HEVCSample.rates) func damagedStreamsAreReadAndReported(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let headers = HEVCStream(annexB: bytes).nalUnits.flatMap { unit in
             Array(unit.payload.prefix(unit.type >= 32 ? 64 : 12))
@@ -18,13 +17,13 @@ import Testing
             if read.violations.count != sound || report?.conforms == false { different += 1 }
             #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
         }
-        // A third of the changes fall into slice data, which is not read.
+        // A third of the changes are in slice data, which is not read.
         #expect(different > 90)
     }
 
-    /// Parameter sets and slices of several streams, mixed and changed: what fits by itself need not fit together. Among them
-    /// are streams with tiles, which no encoder at hand makes.
-    @Test func mixedStreamsAreRead() throws {
+    /// Mixes and changes parameter sets and slices of several streams, which may contradict each other. Some of the
+    /// streams have tiles, which no available encoder makes.
+    @Test func mixedStreamsNeverCrashTheReader() throws {
         var all = try (HEVCSample.structures + HEVCSample.rates).map { try $0.stream() }
         for (width, height, columns, rows) in [(1024, 512, 4, 2), (1920, 1080, 5, 3), (512, 256, 2, 2), (256, 256, 1, 4)] {
             var crafted = CraftedHEVC()
@@ -50,7 +49,7 @@ import Testing
         #expect(pictures > 3000)
     }
 
-    @Test func shortAndEmptyStreams() {
+    @Test func shortStreamsAreViolationsWithoutFrames() {
         let cases: [[UInt8]] = [
             [], [0], [0, 0, 1], [0, 0, 1, 0x40], [0, 0, 0, 1, 0x26, 0x01], [1, 2, 3], [0, 0, 1, 0xff, 1, 0, 0, 1],
             [0, 0, 1, 0x26, 0x00, 0x80],
@@ -62,8 +61,8 @@ import Testing
         }
     }
 
-    /// Without a picture that others refer to, those others say which one they miss.
-    @Test(arguments: HEVCSample.structures[..<8]) func missingReferencesAreNamed(_ sample: HEVCSample) throws {
+    /// If a reference picture is removed, every picture that refers to it is reported.
+    @Test(arguments: HEVCSample.structures[..<8]) func missingReferencesAreReported(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         var checked = 0
@@ -72,7 +71,7 @@ import Testing
             guard let first = users.first else { continue }
             checked += 1
             let read = HEVCStream(annexB: stream.removing([frame.index], from: bytes))
-            // Behind the gap indices are one less.
+            // After the removed picture, frame indices are one less.
             #expect(read.violations(of: .referenceList).first?.frame == first.index - 1, "without \(frame.index)")
             #expect(read.violations(of: .referenceList).count >= users.count)
         }
@@ -84,15 +83,15 @@ import Testing
         #expect(doubled.violations(of: .pictureOrder).contains { $0.message.contains("twice") })
     }
 
-    /// Each NAL unit type of a slice changed into each other one: only what stays legal is let pass.
-    @Test(arguments: ["open GOP", "RADL", "flat B", "sub-layers"]) func otherUnitTypesAreFound(_ name: String) throws {
+    /// Changes the NAL unit type of each picture into each other type: only types that stay legal pass.
+    @Test(arguments: ["open GOP", "RADL", "flat B", "sub-layers"]) func illegalUnitTypesAreReported(_ name: String) throws {
         let sample = try #require(HEVCSample.structures.first { $0.name == name })
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         var passed: Set<String> = []
         for frame in stream.frames.prefix(30) {
             for type in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21] where type != frame.nalUnitType {
-                // The layout of a header differs between these.
+                // Between these types, the layout of the header differs.
                 guard (type >= 16) == frame.isIRAP, (type == 19 || type == 20) == frame.isIDR else { continue }
                 var changed = bytes
                 for slice in frame.slices {
@@ -103,8 +102,8 @@ import Testing
                 }
             }
         }
-        // Reference or not is free where nothing of the sub-layer refers to it, TSA and STSA where nothing prevents it;
-        // RASL pictures may be called so where they could be RADL ones; a BLA picture may stand in a CRA picture's place.
+        // These changes stay legal: reference or non-reference if no picture of the sub-layer refers to the picture;
+        // TSA and STSA if no reference prevents them; RASL instead of RADL; BLA instead of CRA.
         let kinds: [Set<String>] = [
             ["TRAIL_N", "TRAIL_R", "TSA_N", "TSA_R", "STSA_N", "STSA_R"], ["RADL_N", "RADL_R", "RASL_N", "RASL_R"],
             ["IDR_W_RADL", "IDR_N_LP"], ["CRA", "BLA_W_LP"], ["CRA", "BLA_W_RADL", "BLA_N_LP", "BLA_W_LP"],
@@ -121,7 +120,7 @@ import Testing
         if name != "sub-layers" { #expect(!passed.contains { $0.contains("TSA") }) }
     }
 
-    @Test func missingSlicesAreNamed() throws {
+    @Test func missingAndShortenedSlicesAreReported() throws {
         let sample = try #require(HEVCSample.structures.first { $0.name == "slices and wavefronts" })
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
@@ -129,14 +128,14 @@ import Testing
         var without = bytes
         without.removeSubrange(first.offset..<(first.offset + first.byteCount))
         #expect(!HEVCStream(annexB: without).violations.isEmpty)
-        // A slice cut short holds less than its entry points say.
+        // A shortened slice holds fewer bytes than its entry points require.
         let large = stream.nalUnits[stream.frames[0].slices[0].nalUnit]
         var cut = bytes
         cut.removeSubrange((large.payload.upperBound - large.payload.count * 2 / 3)..<large.payload.upperBound)
         #expect(HEVCStream(annexB: cut).violations.contains { $0.message.contains("entry points") })
     }
 
-    @Test func missingParameterSetsAreNamed() throws {
+    @Test func missingParameterSetsAreReported() throws {
         let sample = try #require(HEVCSample.structures.first { $0.name == "I and P" })
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)

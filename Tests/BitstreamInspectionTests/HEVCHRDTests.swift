@@ -2,9 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// HEVC's annex C check passes x265's conforming streams, and fails them changed.
+/// The check of HEVC's Annex C passes x265's conforming streams and fails changed copies.
 @Suite struct HEVCHRDTests {
-    @Test(arguments: HEVCSample.rates) func soundStreamsConform(_ sample: HEVCSample) throws {
+    @Test(arguments: HEVCSample.rates) func conformingStreamsPass(_ sample: HEVCSample) throws {
         let stream = HEVCStream(annexB: try sample.stream())
         let report = try #require(stream.hrd())
         #expect(report.violations.map(\.description) == [])
@@ -19,7 +19,7 @@ import Testing
         #expect(HEVCStream(annexB: try HEVCSample.structures[0].stream()).hrd() == nil)
     }
 
-    /// A filler NAL unit of `count` bytes at the end of an access unit.
+    /// Returns the stream with a filler NAL unit of `count` bytes at the end of an access unit.
     private func growing(_ frame: Int, by count: Int, _ stream: HEVCStream, _ bytes: [UInt8]) -> [UInt8] {
         let end = stream.byteRange(stream.frames[frame]).upperBound
         let layer = UInt8(stream.frames[frame].temporalID + 1)
@@ -27,20 +27,19 @@ import Testing
         return Array(bytes[..<end]) + filler + bytes[end...]
     }
 
-    @Test(arguments: HEVCSample.rates) func largerPicturesAreFound(_ sample: HEVCSample) throws {
+    @Test(arguments: HEVCSample.rates) func largerPicturesFail(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
         let stream = HEVCStream(annexB: bytes)
         let schedule = try #require(stream.hrd()?.schedules.first)
         for frame in [0, 1, 5, stream.frames.count / 2] {
-            // As much as the buffer ever holds when the picture is taken out.
+            // The filler alone is as large as the whole buffer.
             let larger = HEVCStream(annexB: growing(frame, by: schedule.cpbSize / 8, stream, bytes))
             #expect(larger.violations.isEmpty)
             #expect(larger.hrd()?.conforms == false, "picture \(frame)")
         }
     }
 
-    /// Delays changed one by one.
-    @Test(arguments: HEVCSample.rates) func otherDelaysAreFound(_ sample: HEVCSample) throws {
+    @Test(arguments: HEVCSample.rates) func changedDelaysFail(_ sample: HEVCSample) throws {
         let stream = HEVCStream(annexB: try sample.stream())
         #expect(stream.hrd()?.conforms == true)
         for change in [-20, -3, 20] {
@@ -64,7 +63,7 @@ import Testing
         #expect(changed.hrd()?.conforms == false)
     }
 
-    @Test(arguments: HEVCSample.rates) func smallerBuffersAndLowerRatesAreFound(_ sample: HEVCSample) throws {
+    @Test(arguments: HEVCSample.rates) func smallerBuffersAndLowerRatesFail(_ sample: HEVCSample) throws {
         let stream = HEVCStream(annexB: try sample.stream())
         let schedule = try #require(stream.hrd()?.schedules.first)
         let fullest = schedule.fullness.map(\.before).max() ?? 0

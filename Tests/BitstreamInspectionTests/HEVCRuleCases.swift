@@ -1,7 +1,7 @@
 import BitstreamInspection
 import Testing
 
-/// A crafted stream and the one rule that it breaks; none where it is sound.
+/// A crafted stream and the one rule that it breaks (nil if it conforms).
 struct HEVCRuleCase: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var rule: Violation.Rule?
@@ -40,7 +40,7 @@ struct HEVCRuleCase: Sendable, CustomTestStringConvertible {
         HEVCRuleCase(
             "three pictures reordered", breaks: .pictureBuffer, with: { $0.buffering = [[4, 2, 0]] },
             [.idr(), .p(4, [0]), .p(3, [0, 4]), .p(2, [0, 3, 4]), .p(1, [0, 2, 3], kept: [4])]),
-        // SpsMaxLatencyPictures 1: picture 4 may wait for one only.
+        // SpsMaxLatencyPictures is 1: only one picture may follow picture 4 in decoding order and precede it in output.
         HEVCRuleCase(
             "longer latency than sps_max_latency_increase_plus1", breaks: .pictureBuffer,
             with: { $0.buffering = [[4, 1, 1]] },
@@ -51,7 +51,7 @@ struct HEVCRuleCase: Sendable, CustomTestStringConvertible {
             [.idr(), .p(1, [0]), .p(2, [0, 1]), .p(3, [0, 1, 2])]),
         HEVCRuleCase(
             "a full buffer", breaks: .pictureBuffer, with: { $0.buffering = [[2, 2, 0]] },
-            // 0 and 4 are references, 3 waits; 2 finds no room without putting 3 out.
+            // Pictures 0 and 4 are references and 3 waits for output; without the output of 3 there is no room for 2.
             [.idr(), .p(4, [0]), .p(3, [0, 4], type: 0), .p(2, [0, 4], type: 0)]),
         HEVCRuleCase(
             "pictures discarded by no_output_of_prior_pics_flag", breaks: .pictureBuffer,
@@ -209,7 +209,7 @@ struct HEVCRuleCase: Sendable, CustomTestStringConvertible {
         HEVCRuleCase(
             "a sub-layer too many", breaks: .temporalLayer, with: { $0.subLayers = 1 },
             [.idr(), .p(1, [0], type: 3, layer: 1)]),
-        // Without sub-layer 1 nothing is reordered, and its buffer is as small.
+        // Without sub-layer 1 no picture is reordered, and the smaller buffer suffices.
         HEVCRuleCase(
             "a lower sub-layer's smaller buffer",
             with: {
@@ -231,7 +231,7 @@ struct HEVCRuleCase: Sendable, CustomTestStringConvertible {
         HEVCRuleCase(
             "dependent slice segments", with: { $0.hasDependentSlices = true },
             [.idr { ($0.addresses, $0.dependent) = ([0, 5, 32], [5]) }]),
-        // 16×8 blocks in tiles of 4×4 and 12×4: the second tile starts at block 4.
+        // The picture has 16×8 blocks in tiles of 4×4 and 12×4 blocks: the second tile starts at block 4.
         HEVCRuleCase(
             "tiles", with: { $0.tiles = (2, 2, [4], [4]) },
             [
@@ -264,7 +264,7 @@ struct HEVCRuleCase: Sendable, CustomTestStringConvertible {
 }
 
 extension [CraftedHEVC.Picture] {
-    /// Its second picture's second slice says the third's set.
+    /// Returns the pictures with a second slice of the second picture that has the third picture's set.
     fileprivate func differing() -> [CraftedHEVC.Picture] {
         var changed = self
         changed[1].addresses = [0]

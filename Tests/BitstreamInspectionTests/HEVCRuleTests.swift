@@ -2,9 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// Every rule is told by a stream that keeps it and by one that breaks it alone.
+/// Each rule has a crafted stream that keeps it and one that breaks only this rule.
 @Suite struct HEVCRuleTests {
-    @Test(arguments: HEVCRuleCase.all) func eachRule(_ each: HEVCRuleCase) {
+    @Test(arguments: HEVCRuleCase.all) func eachBrokenRuleIsReported(_ each: HEVCRuleCase) {
         let violations = HEVCStream(annexB: each.crafted.stream()).violations
         if let rule = each.rule {
             #expect(violations.contains { $0.rule == rule }, "\(violations.map(\.description))")
@@ -13,15 +13,15 @@ import Testing
         }
     }
 
-    /// FFmpeg reads the same headers, so the writer of these tests is sound.
-    @Test(arguments: HEVCRuleCase.all) func headersAreFFmpegs(_ each: HEVCRuleCase) throws {
+    /// FFmpeg's reader checks the header writer of these tests.
+    @Test(arguments: HEVCRuleCase.all) func craftedHeadersMatchTraceHeaders(_ each: HEVCRuleCase) throws {
         guard each.rule == nil, each.crafted.pictures.allSatisfy({ $0.dependent.isEmpty }) else { return }
         let bytes = each.crafted.stream()
         let stream = HEVCStream(annexB: bytes)
         #expect(HeaderAgreement.faults(stream, try TraceHeaders(stream: bytes, codec: "hevc")) == [])
     }
 
-    @Test func listsAreThoseOfTheStandard() throws {
+    @Test func referenceListsFollowTheStandard() throws {
         var crafted = CraftedHEVC()
         (crafted.hasLongTerm, crafted.references, crafted.modifiesLists) = (true, 4, true)
         crafted.buffering = [[6, 2, 0]]
@@ -32,7 +32,7 @@ import Testing
         ]
         let stream = HEVCStream(annexB: crafted.stream())
         #expect(stream.violations.map(\.description) == [])
-        // Indices in coding order: POC 0, 1, 2, 8, 4, 5.
+        // Frame indices are in coding order; their POCs are 0, 1, 2, 8, 4, 5.
         #expect(stream.frames[4].slices[0].lists == [[2, 1, 3, 0], [3, 2, 1, 0]])
         #expect(stream.frames[5].slices[0].lists == [[0, 4, 3, 2], [0, 3, 2, 4]])
         #expect(stream.frames[3].slices[0].lists == [[2, 1, 0, 2], []])
@@ -42,12 +42,12 @@ import Testing
         #expect(stream.reorderDepth == 1)
     }
 
-    /// Worked by hand from (7-61) and (7-62).
-    @Test func setsArePredictedFromOthers() throws {
+    /// The expected sets are derived by hand from (7-61) and (7-62).
+    @Test func referencePictureSetsArePredictedFromOthers() throws {
         var crafted = CraftedHEVC()
         crafted.setWriters = [
             { bits in
-                // S0: −1 and −3, the second not used; S1: +2.
+                // S0 is −1 and −3, the second unused; S1 is +2.
                 bits.ue(2)
                 bits.ue(1)
                 for (delta, isUsed) in [(0, true), (1, false), (1, true)] {
@@ -56,7 +56,8 @@ import Testing
                 }
             },
             { bits in
-                // Predicted, all moved by −2: −3, −5, 0 (drops out), and the source itself at −2; the second is left out.
+                // Predicted, with all deltas shifted by −2: −3, −5, 0 (drops out), and the source set itself at −2. The
+                // second is excluded.
                 bits.flag(true)
                 bits.flag(true)
                 bits.ue(1)
@@ -68,7 +69,7 @@ import Testing
                 bits.flag(true)
             },
             { bits in
-                // Predicted, all moved by +3: 0 (drops out), 1.
+                // Predicted, with all deltas shifted by +3: 0 (drops out), 1.
                 bits.flag(true)
                 bits.flag(false)
                 bits.ue(2)

@@ -2,7 +2,7 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// x265's streams: structures and rates of many kinds, from one clip.
+/// A stream of x265: many structures and rates, all from one clip.
 struct HEVCSample: Sendable, CustomTestStringConvertible {
     var name: String
     var options: String
@@ -19,13 +19,13 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
         let stream = try ForeignEncoder.x265(frames, options: options)
         guard options.hasSuffix(Self.layered), HEVCStream(annexB: stream).frames.allSatisfy({ $0.temporalID == 0 })
         else { return stream }
-        // A flag up to x265 3.5, the number of layers from then on.
+        // Up to x265 3.5 the value is a flag; in later versions it is the number of layers.
         return try ForeignEncoder.x265(frames, options: options.dropLast() + "2")
     }
 
     private static let layered = "temporal-layers=1"
 
-    /// Without HRD parameters.
+    /// Streams without HRD parameters.
     static let structures = [
         HEVCSample(name: "I and P", options: "qp=26:keyint=10:bframes=0:ref=1", frames: 24),
         HEVCSample(name: "four references", options: "qp=26:keyint=250:bframes=0:ref=4:weightp=0", frames: 24),
@@ -45,7 +45,7 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
         HEVCSample(
             name: "RADL", options: "qp=26:keyint=12:min-keyint=12:open-gop=0:radl=2:bframes=4:b-adapt=0", frames: 40),
         HEVCSample(name: "weights", options: "qp=26:keyint=250:bframes=2:ref=4:weightp=1:weightb=1", frames: 24),
-        // Slices want threads of x265's own.
+        // For slices, x265 needs its own threads.
         HEVCSample(
             name: "slices and wavefronts", options: "qp=26:keyint=10:bframes=2:ctu=32:pools=1:slices=2:wpp=1",
             frames: 16,
@@ -82,7 +82,8 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
             frames: 6),
     ]
 
-    /// With HRD parameters, 25 frames/s. At a constant rate x265 keeps no book that annex C could check.
+    /// Streams with HRD parameters at 25 frames/s. At a constant rate, x265 writes no buffer model that Annex C could
+    /// check.
     static let rates = [
         HEVCSample(
             name: "VBR, open GOP",
@@ -103,7 +104,7 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
 }
 
 extension HEVCStream {
-    /// Bytes of a stream without some of its access units.
+    /// Returns the stream's bytes without the given access units.
     func removing(_ dropped: Set<Int>, from bytes: [UInt8]) -> [UInt8] {
         frames.filter { !dropped.contains($0.index) }.flatMap { Array(bytes[byteRange($0)]) }
     }

@@ -2,9 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// The Annex C check passes x264's conforming streams, and fails them changed.
+/// The check of H.264's Annex C passes x264's conforming streams and fails changed copies.
 @Suite struct HRDTests {
-    @Test(arguments: Sample.rates) func soundStreamsConform(_ sample: Sample) throws {
+    @Test(arguments: Sample.rates) func conformingStreamsPass(_ sample: Sample) throws {
         let stream = H264Stream(annexB: try sample.stream())
         let report = try #require(stream.hrd())
         #expect(report.violations.map(\.description) == [])
@@ -12,7 +12,7 @@ import Testing
         let schedule = try #require(report.schedules.first)
         #expect(schedule.isConstant == sample.options.contains("nal-hrd=cbr"))
         #expect(schedule.fullness.count == sample.frames)
-        // The buffer is used: the check is about something.
+        // The stream uses the buffer, so the check is not trivial.
         #expect(schedule.fullness.map(\.before).max() ?? 0 > 0.3 * Double(schedule.cpbSize))
         #expect(schedule.fullness.allSatisfy { $0.before >= $0.after && $0.after > -1 })
     }
@@ -21,13 +21,13 @@ import Testing
         #expect(H264Stream(annexB: try Sample.structures[0].stream()).hrd() == nil)
     }
 
-    /// A filler NAL unit of `count` bytes at the end of an access unit.
+    /// Returns the stream with a filler NAL unit of `count` bytes at the end of an access unit.
     private func growing(_ frame: Int, by count: Int, _ stream: H264Stream, _ bytes: [UInt8]) -> [UInt8] {
         let end = stream.byteRange(stream.frames[frame]).upperBound
         return Array(bytes[..<end]) + [0, 0, 1, 12] + [UInt8](repeating: 0xff, count: count) + [0x80] + bytes[end...]
     }
 
-    @Test(arguments: Sample.rates) func largerPicturesAreFound(_ sample: Sample) throws {
+    @Test(arguments: Sample.rates) func largerPicturesFail(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
         let schedule = try #require(stream.hrd()?.schedules.first)
@@ -36,17 +36,17 @@ import Testing
             #expect(larger.violations.isEmpty)
             #expect(larger.hrd()?.conforms == false, "picture \(frame)")
         }
-        // At a constant rate every bit shifts what follows: fifty bytes show at the next buffering period.
+        // At a constant rate each bit delays all later ones: 50 bytes are noticed at the next buffering period.
         if schedule.isConstant {
             let larger = H264Stream(annexB: growing(3, by: 50, stream, bytes))
             #expect(larger.hrd()?.conforms == false)
         }
     }
 
-    @Test(arguments: Sample.rates) func missingPicturesAreFound(_ sample: Sample) throws {
+    @Test(arguments: Sample.rates) func missingPicturesFail(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
-        // At a variable rate a picture that nothing refers to may go missing: fewer bits arrive later.
+        // At a variable rate a removed non-reference picture is no violation: fewer bits arrive later.
         let isConstant = sample.options.contains("nal-hrd=cbr")
         let candidates = stream.frames.filter { $0.bufferingPeriod == nil && (isConstant || $0.isReference) }
         #expect(candidates.count > 10)
@@ -57,8 +57,7 @@ import Testing
         }
     }
 
-    /// Bits of the buffering period and picture timing changed one by one: a change that matters is found, and most do.
-    @Test(arguments: Sample.rates) func otherDelaysAreFound(_ sample: Sample) throws {
+    @Test(arguments: Sample.rates) func changedDelaysFail(_ sample: Sample) throws {
         let bytes = try sample.stream()
         let stream = H264Stream(annexB: bytes)
         for change in [-20, -3, 3, 20] {
@@ -84,7 +83,7 @@ import Testing
         #expect(changed.hrd()?.conforms == false)
     }
 
-    @Test(arguments: Sample.rates) func smallerBuffersAndLowerRatesAreFound(_ sample: Sample) throws {
+    @Test(arguments: Sample.rates) func smallerBuffersAndLowerRatesFail(_ sample: Sample) throws {
         let stream = H264Stream(annexB: try sample.stream())
         let schedule = try #require(stream.hrd()?.schedules.first)
         let fullest = schedule.fullness.map(\.before).max() ?? 0
@@ -106,8 +105,9 @@ import Testing
         }
     }
 
-    /// Worked by hand: 8000 bit/s, a picture a second of 1000, 500, 1000, 1500 bytes; 8000 bits are there at first.
-    @Test func leakyBucket() {
+    /// The expected values are derived by hand: 8000 bit/s, one picture per second of 1000, 500, 1000 and 1500 bytes,
+    /// and 8000 bits in the buffer at first.
+    @Test func leakyBucketFullnessMatchesHandDerivedValues() {
         let bytes = [1000, 500, 1000, 1500]
         func check(_ size: Double, constant: Bool, initial: Double = 8000, rate: Double = 8000) -> HRDReport {
             LeakyBucket(bitRate: rate, size: size, initialFullness: initial, isConstant: constant)
@@ -118,7 +118,7 @@ import Testing
         #expect(sound.schedules[0].fullness.map(\.before) == [8000, 8000, 12000, 12000])
         #expect(sound.schedules[0].fullness.map(\.after) == [0, 4000, 4000, 0])
         #expect(check(11999, constant: true).violations.map(\.frame) == [2, 3])
-        // At a variable rate bits wait: the last picture then is short of one.
+        // At a variable rate bits wait: only the last picture lacks a bit.
         #expect(check(11999, constant: false).violations.map(\.frame) == [3])
         #expect(check(12000, constant: false, initial: 7000).violations.map(\.frame) == [0])
         #expect(!check(12000, constant: true, rate: 7900).conforms)

@@ -2,7 +2,7 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// x264's streams: structures and rates of many kinds, from one clip.
+/// A stream of x264: many structures and rates, all from one clip.
 struct Sample: Sendable, CustomTestStringConvertible {
     var name: String
     var options: String
@@ -16,7 +16,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         try ForeignEncoder.x264(Fixture.carphone.frames(frames, width: width, height: height), options: options)
     }
 
-    /// Without HRD parameters.
+    /// Streams without HRD parameters.
     static let structures = [
         Sample(name: "I and P", options: "qp=26:keyint=10:bframes=0:ref=1", frames: 24),
         Sample(name: "four references", options: "qp=26:keyint=250:bframes=0:ref=4:weightp=0", frames: 24),
@@ -35,7 +35,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(name: "cropped", options: "qp=30:keyint=10:bframes=1", frames: 8, width: 50, height: 38),
     ]
 
-    /// With HRD parameters, 25 frames/s.
+    /// Streams with HRD parameters at 25 frames/s.
     static let rates = [
         Sample(
             name: "CBR, pyramid, open GOP",
@@ -68,7 +68,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
 }
 
 extension H264Stream {
-    /// Bytes of a stream without some of its access units.
+    /// Returns the stream's bytes without the given access units.
     func removing(_ dropped: Set<Int>, from bytes: [UInt8]) -> [UInt8] {
         frames.filter { !dropped.contains($0.index) }.flatMap { Array(bytes[byteRange($0)]) }
     }

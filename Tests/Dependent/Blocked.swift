@@ -1,6 +1,6 @@
 import Vaenc
 
-// Blocks the main thread, which the reader needs: an error after a few seconds, in place of a program that hangs.
+// Blocks the main thread, which the reader needs: the result is an error after a few seconds instead of a hang.
 func encodeOnTheMainThread() throws {
     let session = try CompressionSession(
         configuration: EncoderConfiguration(size: VideoSize(width: 64, height: 64)), device: .software, packetCapacity: 4)

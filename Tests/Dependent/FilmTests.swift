@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vaenc
 
-/// What a package that depends on vaenc can do in its tests, with the reference driver in its build folder.
+/// Shows what a package that depends on vaenc can do in its tests, with the reference driver in its build folder.
 @Suite struct FilmTests {
     private func configuration(_ codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: VideoSize(width: 192, height: 128))
@@ -22,8 +22,8 @@ import Vaenc
         }
     }
 
-    /// More frames than packets that are kept, through a reader; what comes out is decoded.
-    @Test(arguments: [VideoCodec.h264, .hevc]) func encodesAndDecodes(_ codec: VideoCodec) async throws {
+    /// A reader decodes the packets of more frames than the session keeps packets for.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func encodedFramesAreDecoded(_ codec: VideoCodec) async throws {
         let session = try CompressionSession(configuration: configuration(codec), device: .reference, packetCapacity: 4)
         let decoder = try DecompressionSession(configuration: DecompressionConfiguration(codec: codec), device: .reference)
         let reader = Task {
@@ -46,8 +46,8 @@ import Vaenc
         #expect(try await viewer.value == 12)
     }
 
-    /// The codec that the session has chosen shows in its configuration and on its packets.
-    @Test func theChosenCodecShows() async throws {
+    /// The session's configuration and its packets name the chosen codec.
+    @Test func chosenCodecIsReported() async throws {
         let session = try CompressionSession(configuration: configuration(), device: .reference)
         #expect(session.choice.codec == .hevc && session.configuration.codec == .hevc)
         #expect(session.configuration.wantedCodec == nil)
@@ -57,7 +57,7 @@ import Vaenc
         for try await packet in session.packets { #expect(packet.codec == .hevc) }
     }
 
-    /// Errors speak for themselves in an alert, and name the library's settings.
+    /// Error descriptions are complete for an alert, and name the library's settings.
     @Test func errorsAreReadable() throws {
         var wrong = configuration()
         wrong.rateControl = .cbr

@@ -2,9 +2,9 @@ import EncodePlanning
 import Testing
 import VideoBase
 
-/// The judge of plans on trial: whatever is changed in a plan, or in the numbers that it becomes, is a fault.
+/// Tests the judge of plans: each change of a plan, or of the numbers derived from it, must be a fault.
 @Suite struct DamagedPlanTests {
-    /// Something done to a picture's syntax elements; false where there is nothing to do.
+    /// A change of a picture's syntax elements; returns false if there is nothing to change.
     private typealias Damage = @Sendable (inout H264PictureNumbers, FramePlan) -> Bool
 
     private static let syntax: [(name: String, damage: Damage)] = [
@@ -67,7 +67,7 @@ import VideoBase
         }),
     ]
 
-    /// Something done to a plan, which is judged with plans before it.
+    /// The changes of plans; each gets the plan and the plans before it.
     private static let plans: [(name: String, damage: @Sendable (inout FramePlan, [FramePlan]) -> Bool)] = [
         ("slot", { plan, _ in
             guard let other = plan.stored.first else { return false }
@@ -128,13 +128,13 @@ import VideoBase
         return (0..<24).flatMap { planner.add(forceKey: $0 == 11) } + planner.finish()
     }
 
-    @Test func syntaxElements() {
+    @Test func judgeFindsDamagedSyntaxElements() {
         for (name, damage) in Self.syntax {
             var tried = 0
             for structure in Self.structures {
                 let plans = Self.planned(structure)
                 for at in plans.indices.dropLast() {
-                    // What a picture leaves behind shows in the next, unless that forgets all.
+                    // Damage to the state shows in the next picture, unless that picture resets the state.
                     if plans[at + 1].type == .idr, name != "frame_num", name != "pic_order_cnt_lsb" { continue }
                     var judge = PlanJudge(structure)
                     var isDamaged = false
@@ -151,7 +151,7 @@ import VideoBase
         }
     }
 
-    @Test func plansThemselves() {
+    @Test func judgeFindsDamagedPlans() {
         for (name, damage) in Self.plans {
             var tried = 0
             for structure in Self.structures {
@@ -159,7 +159,7 @@ import VideoBase
                 for at in plans.indices {
                     var damaged = plans
                     guard damage(&damaged[at], Array(plans[..<at])) else { continue }
-                    // What is not forgotten shows in the next picture.
+                    // A picture that was not released shows in the next picture.
                     if name == "released", at + 1 == plans.count || plans[at + 1].type == .idr { continue }
                     tried += 1
                     var judge = PlanJudge(structure)
@@ -172,8 +172,7 @@ import VideoBase
         }
     }
 
-    /// A whole series that is not what was asked for.
-    @Test func pictureTypes() {
+    @Test func judgeFindsChangedPictureTypes() {
         for structure in Self.structures {
             let plans = Self.planned(structure)
             let expected = PlanJudge.expectedTypes(structure, frames: 24, forced: [11])
@@ -187,8 +186,8 @@ import VideoBase
         }
     }
 
-    /// Prediction across an intra picture, which a decoder does not mind, and a viewer who starts there does.
-    @Test func predictionAcrossIntraPictures() {
+    /// A decoder accepts prediction across an intra picture, but a viewer who starts there sees errors.
+    @Test func judgeFindsPredictionAcrossIntraPictures() {
         var structure = GOPStructure(keyInterval: 5, references: 3)
         structure.idrInterval = 3
         let plans = Self.planned(structure)

@@ -1,13 +1,13 @@
 import EncodePlanning
 import VideoBase
 
-/// What a decoder makes of a picture's numbers: reference lists (8.2.4), marking (8.2.5) and order (8.2.1), written
-/// from the standard's text and from nothing of the planner.
+/// A model of how a decoder interprets a picture's numbers: reference lists (8.2.4), marking (8.2.5) and order (8.2.1).
+/// It is written from the standard's text alone and shares nothing with the planner.
 ///
-/// Pictures carry a name that their coder gives them; only `Result` and `frames` speak of it.
+/// The coder gives each picture a name; only `Result` and `frames` use it.
 struct DecoderModel {
     struct Frame: Equatable {
-        /// nil: a frame that was inferred for a gap in frame_num.
+        /// The picture's name, or nil if the frame was inferred for a gap in frame_num.
         var name: Int?
         var frame_num: Int
         var poc: Int
@@ -16,7 +16,7 @@ struct DecoderModel {
 
     struct Result {
         var poc: Int
-        /// The names of RefPicList0 and RefPicList1; nil: an entry without a picture.
+        /// The names in RefPicList0 and RefPicList1; nil is an entry without a picture.
         var list0: [Int?]
         var list1: [Int?]
     }
@@ -24,10 +24,10 @@ struct DecoderModel {
     let maxFrameNum: Int
     let maxLsb: Int
     let max_num_ref_frames: Int
-    /// gaps_in_frame_num_value_allowed_flag, or a decoder that conceals losses so.
+    /// Whether gaps_in_frame_num_value_allowed_flag is set, or the decoder conceals losses in this way.
     var allowsGaps = false
-    /// Nothing stands in for pictures that a gap in frame_num says are missing: libavcodec does so where the gap shows
-    /// in a picture that is no reference.
+    /// Whether the decoder infers no frames for a gap in frame_num. libavcodec does this if the gap shows in a
+    /// non-reference picture.
     var infersNothing = false
     var frames: [Frame] = []
     var maxLongTermCount = 0
@@ -92,7 +92,7 @@ struct DecoderModel {
         previousIDR = n.idr_pic_id
     }
 
-    /// 8.2.5.2
+    /// Implements 8.2.5.2.
     private mutating func inferFrames(upTo frameNum: Int) {
         var number = (prevRefFrameNum + 1) % maxFrameNum
         while number != frameNum {
@@ -103,7 +103,7 @@ struct DecoderModel {
         }
     }
 
-    /// 8.2.1.1
+    /// Implements 8.2.1.1.
     private func order(_ n: H264PictureNumbers) -> (msb: Int, lsb: Int) {
         let lsb = n.pic_order_cnt_lsb
         var msb = prevPicOrderCntMsb
@@ -115,7 +115,7 @@ struct DecoderModel {
         return (msb, lsb)
     }
 
-    /// 8.2.4.1 (8-27)
+    /// Implements 8.2.4.1 (8-27).
     private func picNum(_ frame: Frame, _ current: Int) -> Int {
         frame.frame_num > current ? frame.frame_num - maxFrameNum : frame.frame_num
     }
@@ -149,7 +149,7 @@ struct DecoderModel {
         return (list0, type == .p ? [] : modified(initial1, n.list1.count, n.modifications1, n.frame_num))
     }
 
-    /// 8.2.4.3
+    /// Implements 8.2.4.3.
     private mutating func modified(
         _ initial: [Frame], _ count: Int, _ steps: [H264ListModification], _ frameNum: Int
     ) -> [Int?] {
@@ -175,7 +175,7 @@ struct DecoderModel {
                 fault("a modification names no picture")
                 continue
             }
-            // The list is one longer while it is rewritten.
+            // While the list is modified, it is one entry longer.
             list.insert(found, at: refIdx)
             var kept = Array(list.prefix(refIdx + 1))
             kept += list.dropFirst(refIdx + 1).filter { $0 != found }
@@ -186,7 +186,7 @@ struct DecoderModel {
 
     // MARK: Marking
 
-    /// 8.2.5.3
+    /// Implements 8.2.5.3.
     private mutating func slide(_ frameNum: Int) {
         guard frames.count >= max_num_ref_frames else { return }
         let short = frames.filter { $0.longTerm == nil }
@@ -197,7 +197,7 @@ struct DecoderModel {
         frames.removeAll { $0 == oldest }
     }
 
-    /// 8.2.5.4
+    /// Implements 8.2.5.4.
     private mutating func mark(_ n: H264PictureNumbers, _ current: inout Frame) {
         func shortTerm(_ difference: Int) -> Int? {
             frames.firstIndex { $0.longTerm == nil && picNum($0, n.frame_num) == n.frame_num - difference }

@@ -12,15 +12,15 @@ import VideoBase
         plans.map { $0.type == .idr ? "I" : "P" }.joined()
     }
 
-    @Test func keyFrames() {
+    @Test func keyFramesFollowTheIntervalAndRequests() {
         #expect(text(plans(GOPStructure(keyInterval: 4, references: 1), frames: 10)) == "IPPPIPPPIP")
         #expect(text(plans(GOPStructure(keyInterval: 1, references: 2), frames: 4)) == "IIII")
         #expect(text(plans(GOPStructure(keyInterval: nil, references: 1), frames: 6, forced: [0, 3])) == "IPPIPP")
-        // A forced key frame starts the count anew.
+        // A forced key frame restarts the interval.
         #expect(text(plans(GOPStructure(keyInterval: 4, references: 1), frames: 10, forced: [2])) == "IPIPPPIPPP")
     }
 
-    @Test func references() {
+    @Test func predictedPicturesReferToTheLatestPictures() {
         let three = plans(GOPStructure(keyInterval: 6, references: 3), frames: 8)
         #expect(three.map(\.list0) == [[], [0], [1, 0], [2, 1, 0], [3, 2, 1], [4, 3, 2], [], [6]])
         #expect(three[3].stored.map(\.codingIndex) == [0, 1, 2])
@@ -28,9 +28,9 @@ import VideoBase
         #expect(three.map(\.sequenceIndex) == [0, 0, 0, 0, 0, 0, 1, 1])
     }
 
-    /// Every GOP length × forced key position × number of references, with a frame_num that wraps within the run:
-    /// a decoder that knows the numbers only finds the pictures that the plan means.
-    @Test func sweep() {
+    /// Sweeps every GOP length × forced key position × number of references, with a frame_num that wraps: a decoder
+    /// that has only the numbers must find the pictures of the plan.
+    @Test func decoderFindsThePlannedReferences() {
         var runs = 0
         var faults: [String] = []
         for interval in [nil] + (1...12).map(Optional.some) {
@@ -64,8 +64,7 @@ import VideoBase
         return faults
     }
 
-    /// The plan of a steady stream needs no modification and no marking: the lists are the initial ones.
-    @Test func steadyStreamCostsNoBits() {
+    @Test func steadyStreamNeedsNoModificationsOrMarking() {
         var numbering = H264ReferenceState(references: 4)
         for plan in plans(GOPStructure(keyInterval: 300, references: 4), frames: 600) {
             let numbers = numbering.number(plan)

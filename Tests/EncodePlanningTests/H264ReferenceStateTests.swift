@@ -2,7 +2,7 @@ import EncodePlanning
 import Testing
 import VideoBase
 
-/// Plans that the planner does not make yet: any order of any of the stored pictures, and pictures forgotten.
+/// Tests plans that the planner does not make yet: any order of any of the stored pictures, and released pictures.
 @Suite struct H264ReferenceStateTests {
     private func plan(
         _ index: Int, type: PictureType = .p, list0: [Int] = [], isReference: Bool = true, released: [Int] = []
@@ -14,15 +14,15 @@ import VideoBase
         return plan
     }
 
-    /// Every ordered choice of `items`, the empty one left out.
+    /// Returns every ordered selection of `items` except the empty one.
     private func arrangements(_ items: [Int]) -> [[Int]] {
         items.flatMap { item in
             [[item]] + arrangements(items.filter { $0 != item }).map { [item] + $0 }
         }
     }
 
-    /// Four references, every ordered choice of them, at every place of a wrapping frame_num.
-    @Test func everyList() {
+    /// Sweeps every ordered selection of four references at every value of a wrapping frame_num.
+    @Test func decoderReadsEveryOrderOfReferences() {
         var tried = 0
         var faults: [String] = []
         for start in 4..<24 {
@@ -45,7 +45,7 @@ import VideoBase
         #expect(faults == [])
     }
 
-    @Test func fewestModifications() {
+    @Test func listsNeedTheFewestModifications() {
         var numbering = H264ReferenceState(references: 3)
         for index in 0..<3 { _ = numbering.number(plan(index, type: index == 0 ? .idr : .p, list0: [index - 1])) }
         func steps(_ list: [Int]) -> [Int] {
@@ -59,8 +59,8 @@ import VideoBase
         #expect(steps([0, 1, 2]) == [-3, 1])
     }
 
-    /// Pictures that no later one predicts from share the next frame_num; forgotten ones leave the buffer.
-    @Test func marking() {
+    /// Pictures that no later picture predicts from share the next frame_num; released pictures leave the buffer.
+    @Test func frameNumAndStorageFollowMarking() {
         var numbering = H264ReferenceState(references: 3)
         var decoder = DecoderModel(maxFrameNum: 256, maxLsb: 256, max_num_ref_frames: 3)
         let series: [FramePlan] = [
@@ -75,7 +75,7 @@ import VideoBase
             frameNums.append(numbers.frame_num)
             stored.append(numbers.stored.map(\.picture.codingIndex))
             let seen = decoder.decode(plan.type, name: plan.codingIndex, numbers)
-            // Arrival order counts all pictures, so it is the coding index.
+            // Pictures are named in order of arrival, so the name is the coding index.
             #expect(seen.list0 == plan.list0)
         }
         #expect(frameNums == [0, 1, 2, 2, 2, 3, 4, 5])

@@ -1,22 +1,23 @@
 import EncodePlanning
 import VideoBase
 
-/// What a decoder makes of HEVC's numbers: order (8.3.1), reference picture sets with their restrictions (8.3.2),
-/// lists (8.3.4) and output by bumping (C.5.2), written from the standard's text and from nothing of the planner.
+/// A model of how a decoder interprets HEVC's numbers: order (8.3.1), reference picture sets with their restrictions
+/// (8.3.2), lists (8.3.4) and output by bumping (C.5.2). It is written from the standard's text alone and shares
+/// nothing with the planner.
 ///
-/// Pictures carry a name that their coder gives them; only `Result`, faults and `output` speak of it.
+/// The coder gives each picture a name; only `Result`, faults and `output` use it.
 struct HEVCDecoderModel {
     struct Frame: Equatable {
         var name: Int
         var poc: Int
         var temporalID: Int
         var isLeading = false
-        /// nal_unit_type says that no picture of its sub-layer refers to it.
+        /// Whether nal_unit_type says that no picture of its sub-layer refers to it.
         var isNonReference = false
         var isReference = true
         var isLongTerm = false
         var isWaiting = true
-        /// Pictures decoded before it.
+        /// The number of pictures decoded before it.
         var order: Int
     }
 
@@ -27,7 +28,7 @@ struct HEVCDecoderModel {
     }
 
     let maxLsb: Int
-    /// sps_max_dec_pic_buffering_minus1 + 1 and sps_max_num_reorder_pics.
+    /// The values of sps_max_dec_pic_buffering_minus1 + 1 and sps_max_num_reorder_pics.
     let maxDecPicBuffering: Int
     let maxReorder: Int
     private(set) var frames: [Frame] = []
@@ -37,9 +38,9 @@ struct HEVCDecoderModel {
     private var decoded = 0
     /// The latest IRAP picture and the one before it.
     private var irap: Frame?
-    /// The first picture decoded is a CRA picture: what it keeps is not there.
+    /// Whether the first decoded picture is a CRA picture, so that pictures of its reference picture set are missing.
     private var beganAtCRA = false
-    /// Pictures of sub-layers above were taken out of the stream.
+    /// The highest TemporalId of the stream; pictures of higher sub-layers were removed.
     var temporalIDs = 6
 
     init(maxLsb: Int, maxDecPicBuffering: Int, maxReorder: Int) {
@@ -55,7 +56,7 @@ struct HEVCDecoderModel {
         if isIRAP, type != .idr, type != .i { fault("an IRAP picture that is not intra") }
         if isIRAP, n.temporalID != 0 { fault("an IRAP picture of an upper sub-layer") }
         if n.kind == .subLayerAccess, n.temporalID == 0 { fault("a TSA picture of the lowest sub-layer") }
-        // 7.4.2.2, with sps_temporal_id_nesting_flag 1.
+        // Checks 7.4.2.2 with sps_temporal_id_nesting_flag 1.
         if n.temporalID > 0, n.kind != .subLayerAccess, n.kind != .skippedLeading { fault("no TSA picture") }
         if decoded == 0 {
             if !isIRAP { fault("the first picture is no IRAP picture") }
@@ -68,7 +69,7 @@ struct HEVCDecoderModel {
             fault("a leading picture behind a trailing one")
         }
         if n.kind == .idr {
-            // no_output_of_prior_pics_flag 0: C.5.2.2 puts all out.
+            // With no_output_of_prior_pics_flag 0, C.5.2.2 outputs all pictures.
             while bump() {}
             frames.removeAll()
         }
@@ -88,7 +89,7 @@ struct HEVCDecoderModel {
 
     mutating func flush() { while bump() {} }
 
-    /// 8.3.1
+    /// Implements 8.3.1.
     private mutating func order(_ n: HEVCPictureNumbers, isNewSequence: Bool) -> Int {
         var msb = 0
         let lsb = n.pic_order_cnt_lsb
@@ -118,7 +119,7 @@ struct HEVCDecoderModel {
         var sets = Sets()
         if n.kind == .idr, !n.shortTerm.isEmpty || !n.longTerm.isEmpty { fault("an IDR picture keeps others") }
         var kept: [Frame] = []
-        // Long-term entries first: a picture may become one.
+        // Long-term entries come first, because a picture may become one.
         var sum = 0
         for entry in n.longTerm {
             if entry.deltaPOCMsbCycle < sum { fault("delta_poc_msb_cycle_lt below 0") }
@@ -153,12 +154,12 @@ struct HEVCDecoderModel {
 
     private mutating func find(_ poc: Int, _ fits: (Frame) -> Bool, _ n: HEVCPictureNumbers) -> Frame? {
         if let frame = frames.first(where: { $0.isReference && $0.poc == poc && fits($0) }) { return frame }
-        // A CRA picture that decoding begins with keeps pictures that are not there.
+        // If decoding begins with a CRA picture, the pictures of its reference picture set are missing.
         if !(beganAtCRA && decoded == 0) { fault("no picture with order count \(poc)") }
         return nil
     }
 
-    /// The restrictions at the end of 8.3.2.
+    /// Checks the restrictions at the end of 8.3.2.
     private mutating func judge(_ kept: [Frame], current: [Frame], _ n: HEVCPictureNumbers, _ poc: Int) {
         if current.contains(where: { $0.isNonReference && $0.temporalID == n.temporalID }) {
             fault("a sub-layer non-reference picture is referred to")
@@ -182,7 +183,7 @@ struct HEVCDecoderModel {
 
     // MARK: Lists
 
-    /// 8.3.4
+    /// Implements 8.3.4.
     private mutating func lists(
         _ type: PictureType, _ n: HEVCPictureNumbers, _ sets: Sets
     ) -> ([Frame], [Frame]) {
@@ -211,7 +212,8 @@ struct HEVCDecoderModel {
 
     // MARK: Output
 
-    /// C.5.2.2: what is neither waited for nor referred to goes; then pictures come out until there is room.
+    /// Implements C.5.2.2: removes pictures that neither wait for output nor are references, then outputs pictures
+    /// until there is room.
     private mutating func makeRoom(isIDR: Bool) {
         frames.removeAll { !$0.isWaiting && !$0.isReference }
         while !isIDR,

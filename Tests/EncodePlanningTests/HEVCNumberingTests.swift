@@ -2,10 +2,10 @@ import EncodePlanning
 import Testing
 import VideoBase
 
-/// HEVC's numbers, swept over structures and judged by a decoder's model: whole streams, streams that decoding begins
-/// in the middle of, and streams without their upper temporal sub-layers.
+/// Sweeps HEVC's numbers over structures and judges them by a decoder model: whole streams, streams decoded from the
+/// middle, and streams without their upper temporal sub-layers.
 @Suite struct HEVCNumberingTests {
-    /// Enough for eight pictures between two of the lowest sub-layer.
+    /// The size of pic_order_cnt_lsb; it suffices for eight pictures between two of the lowest sub-layer.
     private static let log2MaxLsb = 5
 
     private struct Coded {
@@ -29,7 +29,7 @@ import VideoBase
         return (0..<frames).flatMap { planner.add(forceKey: $0 == forced) } + planner.finish()
     }
 
-    /// What a decoder finds wrong with those of the pictures that it gets; the output is that of all it gets, in order.
+    /// Returns what a decoder finds wrong with the pictures that it gets; it must output all of them in order.
     private static func faults(_ structure: GOPStructure, _ stream: [Coded]) -> [String] {
         var decoder = model(structure)
         var faults: [String] = []
@@ -39,7 +39,7 @@ import VideoBase
             if seen.list0 != plan.list0 { faults.append("list 0: \(seen.list0), not \(plan.list0)") }
             if seen.list1 != plan.list1 { faults.append("list 1: \(seen.list1), not \(plan.list1)") }
             if numbers.list0.map(\.picture.codingIndex) != plan.list0 { faults.append("list 0's numbers") }
-            // Without what nobody refers to, in the slots that the plan gave them; those of the lists in front.
+            // The stored pictures are the referenced ones, in the slots of the plan; those of the lists come first.
             let isPlanned = numbers.stored.allSatisfy { plan.stored.contains($0.picture) }
             if !isPlanned || Array(numbers.stored.map(\.picture.codingIndex).prefix(plan.list0.count)) != plan.list0 {
                 faults.append("stored")
@@ -56,7 +56,7 @@ import VideoBase
         return (faults + decoder.faults).map { "\(structure): \($0)" }
     }
 
-    /// From each CRA picture on, without the pictures that go with those before it.
+    /// Returns the faults of the streams that begin at each CRA picture, without its RASL pictures.
     private static func randomAccessFaults(_ structure: GOPStructure, _ stream: [Coded]) -> (faults: [String], Int) {
         let starts = stream.indices.filter { stream[$0].numbers.kind == .cra }
         let faults = starts.flatMap { start in
@@ -72,7 +72,7 @@ import VideoBase
         return (faults, starts.count)
     }
 
-    @Test(arguments: [nil] + Array(1...14)) func everyStructure(_ interval: Int?) {
+    @Test(arguments: [nil] + Array(1...14)) func everyStructureDecodesFromEachAccessPoint(_ interval: Int?) {
         var structures: Set<GOPStructure> = []
         for bFrames in 0...7 {
             for shape in 0..<4 {
@@ -108,7 +108,7 @@ import VideoBase
         #expect(faults.prefix(5) == [])
     }
 
-    @Test(arguments: [nil, 1, 2, 3, 5, 8, 11]) func longTermReferencesAndSubLayers(_ interval: Int?) {
+    @Test(arguments: [nil, 1, 2, 3, 5, 8, 11]) func longTermReferencesAndSubLayersDecode(_ interval: Int?) {
         var structures: Set<GOPStructure> = []
         for bFrames in [0, 1, 2, 3, 7] {
             for shape in 0..<4 {
@@ -146,7 +146,7 @@ import VideoBase
                     let kept = stream.filter { $0.numbers.temporalID < layers }
                     cut += stream.count - kept.count
                     faults += Self.faults(structure, kept).map { "\($0) with \(layers) sub-layers" }
-                    // And one more again, from any picture on.
+                    // From any picture on, one more sub-layer may be decoded.
                     for start in stride(from: 5, to: stream.count, by: 9) {
                         let joined = stream.filter {
                             $0.numbers.temporalID < ($0.plan.codingIndex >= start ? layers + 1 : layers)
@@ -161,8 +161,9 @@ import VideoBase
         #expect(faults.prefix(5) == [])
     }
 
-    /// A receiver that misses pictures: what it is refreshed from is long-term, and what follows is decoded right.
-    @Test func refreshFromLongTermReferences() {
+    /// The receiver misses a picture: the refresh refers to long-term pictures only, and later pictures decode
+    /// correctly.
+    @Test func refreshUsesOnlyLongTermReferences() {
         var faults: [String] = []
         var refreshes = 0
         for longTerm in 1...3 {
@@ -197,8 +198,8 @@ import VideoBase
         #expect(faults.prefix(5) == [])
     }
 
-    /// The model finds what is wrong: every number of a stream, damaged in turn.
-    @Test func damagedNumbers() {
+    /// Damages every number of a stream in turn.
+    @Test func decoderModelFindsDamagedNumbers() {
         var structure = GOPStructure(keyInterval: 9, references: 2)
         structure.bFrames = 3
         structure.isPyramid = true

@@ -2,10 +2,11 @@ import EncodePlanning
 import Testing
 import VideoBase
 
-/// A receiver that misses pictures: it finds what the plan means in what it has, and after a report all is right again.
+/// A receiver that misses pictures: it finds the pictures of the plan among those it has, and after a report all
+/// pictures are correct again.
 struct Receiver {
     var decoder: DecoderModel
-    /// Coding indices of the pictures that are decoded right.
+    /// The coding indices of the correctly decoded pictures.
     private(set) var right: Set<Int> = []
     private(set) var faults: [String] = []
     private let structure: GOPStructure
@@ -16,7 +17,7 @@ struct Receiver {
         decoder.infersNothing = infersNothing
     }
 
-    /// - Parameter mustBeRight: nothing may be missing of what the picture predicts from, or is told to forget.
+    /// - Parameter mustBeRight: whether all pictures that the plan predicts from or releases must be present.
     mutating func receive(_ plan: FramePlan, _ numbers: H264PictureNumbers, mustBeRight: Bool) {
         let before = decoder.faults.count
         defer { if mustBeRight { faults += decoder.faults[before...].map { "\(plan.codingIndex): \($0)" } } }
@@ -39,8 +40,8 @@ struct Receiver {
             log2_max_pic_order_cnt_lsb: 6)
     }
 
-    /// Without the layers above any, the rest decodes; and one more layer may come in at any picture.
-    @Test(arguments: 2...4) func temporalLayers(_ layers: Int) {
+    /// Removes the upper layers; from any picture on, one more layer may be decoded.
+    @Test(arguments: 2...4) func lowerTemporalLayersDecodeAlone(_ layers: Int) {
         var faults: [String] = []
         var dropped = 0
         for interval in [nil, 7, 16, 21] {
@@ -83,7 +84,7 @@ struct Receiver {
         #expect(faults.prefix(5) == [])
     }
 
-    @Test func hierarchy() {
+    @Test func fourTemporalLayersFormAHierarchy() {
         var structure = GOPStructure(keyInterval: nil, references: 1)
         structure.temporalLayers = 4
         var planner = FramePlanner(structure: structure)
@@ -94,7 +95,7 @@ struct Receiver {
         #expect(structure.storage == 4 && structure.allowsFrameNumGaps)
     }
 
-    /// What happens when a picture is reported lost.
+    /// What the sender does if a picture is reported lost.
     private enum Report: CaseIterable { case invalidation, refresh }
 
     private struct Tally {
@@ -104,17 +105,17 @@ struct Receiver {
         var reports = 0
     }
 
-    /// A stream of 70 frames whose pictures with coding indices in `losses` do not arrive, which the encoder hears of
-    /// `delay` frames later, as of the acknowledgements.
+    /// Runs a stream of 70 frames. The pictures with coding indices in `losses` do not arrive. The encoder gets the
+    /// reports of losses and the acknowledgements `delay` frames later.
     private func run(_ structure: GOPStructure, losses: Set<Int>, delay: Int, _ report: Report, _ tally: inout Tally) {
         var planner = FramePlanner(structure: structure)
         var numbering = numbering(structure)
-        // What is planned must do for both; what both have right is acknowledged.
+        // The plan must suit both receivers; a picture that both decoded correctly is acknowledged.
         var receivers = [Receiver(structure), Receiver(structure, infersNothing: true)]
-        // Judged as well: an intact decoder must find no fault in any of this.
+        // An intact decoder must find no fault either.
         var judge = PlanJudge(structure, log2_max_frame_num: 5)
         var news: [(frame: Int, lost: Int?, token: Int?)] = []
-        /// Losses that were not reported yet: until then pictures may be wrong.
+        /// The losses that were not reported yet; until the report, pictures may be wrong.
         var unreported = 0
         var sinceReport = true
         let frames = 70
@@ -184,7 +185,7 @@ struct Receiver {
         return Array(found)
     }
 
-    @Test(arguments: [1, 2, 5, 9]) func invalidation(_ delay: Int) {
+    @Test(arguments: [1, 2, 5, 9]) func picturesAreCorrectAfterInvalidation(_ delay: Int) {
         var tally = Tally()
         for structure in structures(longTerm: 0...2) + structures(longTerm: 0...1, interval: 20) {
             for lost in stride(from: 0, to: 30, by: 2) { run(structure, losses: [lost], delay: delay, .invalidation, &tally) }
@@ -196,7 +197,7 @@ struct Receiver {
         #expect(tally.faults.prefix(5) == [])
     }
 
-    @Test(arguments: [1, 3, 8]) func refresh(_ delay: Int) {
+    @Test(arguments: [1, 3, 8]) func picturesAreCorrectAfterRefresh(_ delay: Int) {
         var tally = Tally()
         for structure in structures(longTerm: 1...4) + structures(longTerm: 2...2, interval: 20) {
             for lost in stride(from: 0, to: 40, by: 2) { run(structure, losses: [lost], delay: delay, .refresh, &tally) }
@@ -208,9 +209,9 @@ struct Receiver {
         #expect(tally.faults.prefix(5) == [])
     }
 
-    /// The latest acknowledged long-term reference stays, however many pictures follow: a refresh is no key frame, and
-    /// predicts from what the receiver has. With two, a new one comes in beside it.
-    @Test(arguments: 1...3, [0, 2]) func theAcknowledgedReferenceStays(_ count: Int, _ bFrames: Int) {
+    /// The latest acknowledged long-term reference is kept, however many pictures follow. A refresh predicts from it
+    /// and needs no key frame. With two or more long-term references, a new one is marked beside it.
+    @Test(arguments: 1...3, [0, 2]) func acknowledgedLongTermReferenceIsKept(_ count: Int, _ bFrames: Int) {
         var structure = GOPStructure(keyInterval: nil, references: count)
         structure.longTermReferences = count
         structure.longTermInterval = 4
@@ -234,15 +235,15 @@ struct Receiver {
         plans += planner.finish()
         #expect(refreshes == Array(repeating: [0], count: 4))
         #expect(plans.dropFirst().allSatisfy { $0.type != .idr })
-        // Before the acknowledgement none takes its place either: it has time to come.
+        // Before the acknowledgement can arrive, no other picture replaces the reference either.
         #expect(marked.isEmpty == (count == 1), "\(marked)")
         for plan in plans { judge.take(plan) }
         judge.finish(frames: 400)
         #expect(judge.faults.prefix(3) == [])
     }
 
-    /// One that nobody acknowledges gives way, so that a receiver which comes later has one to acknowledge.
-    @Test func theUnacknowledgedReferenceGivesWay() {
+    /// The replacement gives a receiver that joins later a reference that it can acknowledge.
+    @Test func unacknowledgedLongTermReferenceIsReplaced() {
         var structure = GOPStructure(keyInterval: nil, references: 1)
         structure.longTermReferences = 1
         structure.longTermInterval = 4
@@ -255,8 +256,8 @@ struct Receiver {
         #expect(planner.add(request).last?.list0 == [32])
     }
 
-    /// With an older picture left, a loss costs no key frame; with none it does, at once.
-    @Test func keyFramesOnlyWhereNothingIsLeft() {
+    /// If an older reference is left, a loss needs no key frame; otherwise the next picture is a key frame.
+    @Test func lossForcesAKeyFrameOnlyWithoutReferences() {
         func next(references: Int, longTerm: Int = 0, lost: [Int]) -> FramePlan {
             var structure = GOPStructure(keyInterval: nil, references: references)
             structure.longTermReferences = longTerm
@@ -270,13 +271,13 @@ struct Receiver {
         #expect(next(references: 4, lost: [8]).type == .idr)
         #expect(next(references: 1, lost: [11]).type == .idr)
         #expect(next(references: 1, lost: []).type == .p)
-        // The key frame is kept as a long-term reference, the eighth as well.
+        // The key frame and the eighth picture are kept as long-term references.
         #expect(next(references: 3, longTerm: 2, lost: [9]).list0 == [8, 0])
         #expect(next(references: 3, longTerm: 2, lost: [5]).list0 == [0])
         #expect(next(references: 3, longTerm: 2, lost: [0]).type == .idr)
-        // Frames that are to come, or came in an earlier sequence, change nothing.
+        // Frames that are still to come change nothing.
         #expect(next(references: 1, lost: [40]).type == .p)
-        // B pictures that none predict from are no loss to others.
+        // The loss of B pictures that no picture refers to changes nothing.
         var structure = GOPStructure(keyInterval: nil, references: 1)
         structure.bFrames = 2
         var planner = FramePlanner(structure: structure)
@@ -284,7 +285,7 @@ struct Receiver {
         planner.invalidate(displayIndices: [4, 5])
         let plans = (0..<3).flatMap { _ in planner.add() }
         #expect(plans.map(\.type) == [.p, .b, .b] && plans[0].displayIndex == 9)
-        // Waiting frames become a key frame and what follows it.
+        // The waiting frames become a key frame and its successors.
         _ = planner.add()
         planner.invalidate(displayIndices: [6])
         let after = planner.add() + planner.add() + planner.add() + planner.finish()
@@ -292,8 +293,8 @@ struct Receiver {
         #expect(after.map(\.displayIndex) == [10, 13, 11, 12])
     }
 
-    /// Reports that come so late that the pictures are not known any more count for all that is stored.
-    @Test func reportsOfLongAgo() {
+    /// If the reported pictures are no longer known, all stored pictures count as lost.
+    @Test func oldLossReportsInvalidateAllReferences() {
         var planner = FramePlanner(structure: GOPStructure(keyInterval: nil, references: 4))
         for _ in 0..<1500 { _ = planner.add() }
         planner.invalidate(displayIndices: [1490])
@@ -301,13 +302,13 @@ struct Receiver {
         for _ in 0..<1500 { _ = planner.add() }
         planner.invalidate(displayIndices: [1502])
         #expect(planner.add()[0].type == .idr)
-        // Of a sequence that is over.
+        // This report is about an earlier sequence.
         for _ in 0..<5 { _ = planner.add() }
         planner.invalidate(displayIndices: [1502])
         #expect(planner.add()[0].type == .p)
     }
 
-    @Test func acknowledgement() {
+    @Test func refreshUsesAcknowledgedLongTermReferences() {
         var structure = GOPStructure(keyInterval: nil, references: 2)
         structure.longTermReferences = 2
         structure.longTermInterval = 100
@@ -315,13 +316,13 @@ struct Receiver {
         let key = planner.add()[0]
         #expect(key.longTermIndex == 0 && key.acknowledgementToken == 0)
         #expect(planner.add()[0].acknowledgementToken == nil)
-        // Nothing acknowledged: a key frame, which is a long-term reference itself.
+        // Without an acknowledged reference, the refresh is a key frame, which is itself a long-term reference.
         let second = planner.add(FrameRequest(refreshFromLongTerm: true))[0]
         #expect(second.type == .idr && second.acknowledgementToken == 1)
         _ = planner.add(FrameRequest(acknowledgedTokens: [1, 77]))
         let marked = planner.add(FrameRequest(makeLongTerm: true))[0]
         #expect(marked.longTermIndex == 1 && marked.acknowledgementToken == 2)
-        // The later one is not acknowledged, and neither it nor the P pictures serve.
+        // The later reference is not acknowledged; neither it nor the P pictures are used.
         let refresh = planner.add(FrameRequest(refreshFromLongTerm: true))[0]
         #expect(refresh.type == .p && refresh.list0 == [second.codingIndex])
         #expect(planner.add()[0].list0 == [refresh.codingIndex, second.codingIndex])

@@ -1,6 +1,7 @@
 import EncodePlanning
 
-/// The decoded picture buffer that puts pictures out only when it must, C.4.5, and names them as they come out.
+/// A model of the decoded picture buffer that outputs pictures only when it must (C.4.5), and returns their names in
+/// output order.
 struct OutputModel {
     private struct Picture {
         var name: Int
@@ -8,7 +9,7 @@ struct OutputModel {
         var isWaiting = true
     }
 
-    /// max_dec_frame_buffering.
+    /// The value of max_dec_frame_buffering.
     let size: Int
     private var pictures: [Picture] = []
     private(set) var output: [Int] = []
@@ -16,7 +17,8 @@ struct OutputModel {
 
     init(size: Int) { self.size = size }
 
-    /// A decoded picture; `references` are the names of what is marked for reference once it is decoded.
+    /// Adds a decoded picture. `references` are the names of the pictures that are marked for reference after it is
+    /// decoded.
     mutating func decode(name: Int, poc: Int, isIDR: Bool, isReference: Bool, references: [Int]) {
         if isIDR { flush() }
         func discard() { pictures.removeAll { !$0.isWaiting && !references.contains($0.name) } }

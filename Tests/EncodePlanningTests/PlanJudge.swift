@@ -1,20 +1,20 @@
 import EncodePlanning
 import VideoBase
 
-/// Judges a series of plans by the rules of the standard and of the structure, with the decoder's and the output's
-/// models. Faults are texts, so that a sweep can say which run they come from.
+/// Judges a series of plans by the rules of the standard and of the structure, with the models of the decoder and its
+/// output. Faults are texts, so that a sweep can add the run that they come from.
 struct PlanJudge {
     let structure: GOPStructure
     var numbering: H264ReferenceState
     var decoder: DecoderModel
     private var output: OutputModel
     private(set) var faults: [String] = []
-    /// Coded pictures by coding index, from `firstCodingIndex` on.
+    /// The coded pictures by coding index, from `firstCodingIndex` on.
     private(set) var coded: [FramePlan] = []
     private(set) var commands = 0
     private(set) var deepestReorder = 0
     private var owners: [Int?]
-    /// Display indices by coding index.
+    /// The display indices by coding index.
     private var shown: [Int] = []
 
     init(_ structure: GOPStructure, log2_max_frame_num: Int = 4, log2_max_pic_order_cnt_lsb: Int = 6) {
@@ -31,14 +31,14 @@ struct PlanJudge {
 
     /// Judges the next plan in coding order.
     ///
-    /// - Parameter damage: changes the picture's syntax elements on their way to the decoder.
+    /// - Parameter damage: changes the picture's syntax elements before the decoder gets them.
     mutating func take(_ plan: FramePlan, damage: (inout H264PictureNumbers) -> Void = { _ in }) {
         let index = coded.count
         func fault(_ text: String) { faults.append("\(text) at \(index)") }
         if plan.codingIndex != index { fault("coding index \(plan.codingIndex)") }
         var numbers = numbering.number(plan)
         damage(&numbers)
-        // What the decoder keeps, by the syntax elements so far, is what the plan counts on.
+        // According to the syntax elements so far, the decoder keeps the pictures that the plan expects.
         if plan.type != .idr {
             let isSame =
                 decoder.frames.count == plan.stored.count
@@ -58,7 +58,7 @@ struct PlanJudge {
             fault("order count")
         }
         if numbers.stored.map(\.picture) != plan.stored { fault("stored") }
-        // The slots still hold what is stored, and the new reconstruction overwrites none of it.
+        // The slots still hold the stored pictures, and the new reconstruction overwrites none of them.
         for stored in plan.stored where owners[stored.slot] != stored.codingIndex || stored.slot == plan.slot {
             fault("slot of \(stored.codingIndex)")
         }
@@ -88,7 +88,7 @@ struct PlanJudge {
         shown.append(plan.displayIndex)
     }
 
-    /// Judges the whole: output, reordering, and what intra pictures promise.
+    /// Judges the whole stream: output, reordering, and random access at intra pictures.
     mutating func finish(frames: Int) {
         output.flush()
         if output.output != Array(0..<frames) { faults.append("output \(output.output)") }
@@ -110,13 +110,14 @@ struct PlanJudge {
         }
     }
 
-    /// Types in display order: I for IDR, i, P and B.
+    /// Returns the types in display order: I for IDR, i, P and B.
     static func types(_ plans: [FramePlan]) -> String {
         let letters: [PictureType: String] = [.idr: "I", .i: "i", .p: "P", .b: "B"]
         return plans.sorted { $0.displayIndex < $1.displayIndex }.map { letters[$0.type] ?? "?" }.joined()
     }
 
-    /// The types that the structure means, by counting frames: where intra pictures fall, then every run between them.
+    /// Returns the types that the structure requires: it counts frames to find the intra pictures, then fills the runs
+    /// between them.
     static func expectedTypes(_ structure: GOPStructure, frames: Int, forced: Set<Int>) -> String {
         var types = [Character](repeating: "B", count: frames)
         var last = 0

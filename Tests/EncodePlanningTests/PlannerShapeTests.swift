@@ -14,7 +14,7 @@ import VideoBase
         return (0..<frames).flatMap { _ in planner.add() } + planner.finish()
     }
 
-    @Test func bPictures() {
+    @Test func bPicturesAreOrderedFlatOrInAPyramid() {
         let flat = plans(structure { $0.bFrames = 2 }, frames: 9)
         #expect(flat.map(\.displayIndex) == [0, 3, 1, 2, 6, 4, 5, 8, 7])
         #expect(flat.map(\.list0) == [[], [0], [0], [0], [1], [1], [1], [4], [4]])
@@ -30,7 +30,7 @@ import VideoBase
         #expect(oneLevel.map(\.displayIndex) == [0, 8, 4, 1, 2, 3, 5, 6, 7])
     }
 
-    @Test func numbersForTheHeaders() {
+    @Test func structureYieldsHeaderNumbers() {
         func numbers(_ bFrames: Int, _ isPyramid: Bool, references: Int = 1) -> [Int] {
             let found = structure { ($0.bFrames, $0.isPyramid, $0.references) = (bFrames, isPyramid, references) }
             return [found.reorderDepth, found.storage, found.delay, found.slotCount]
@@ -44,8 +44,7 @@ import VideoBase
         #expect(numbers(7, true) == [3, 4, 7, 5])
     }
 
-    /// The depth of reordering is what the stream has, and no more.
-    @Test func reorderDepthIsExact() {
+    @Test func reorderDepthIsTheDeepestReordering() {
         for bFrames in 0...7 {
             for isPyramid in [false, true] {
                 let structure = structure { ($0.bFrames, $0.isPyramid) = (bFrames, isPyramid) }.consistent
@@ -56,8 +55,7 @@ import VideoBase
         }
     }
 
-    /// Whatever is asked, limits hold, and a second fitting changes nothing.
-    @Test func fitting() {
+    @Test func fittedStructuresKeepTheLimits() {
         var tried = 0
         for bFrames in [0, 1, 3, 7] {
             for references in [1, 3, 8, 16] {
@@ -89,7 +87,7 @@ import VideoBase
         #expect(asked.fitted(list0: 3, list1: 1, storage: 1).bFrames == 0)
     }
 
-    @Test func intraRefresh() {
+    @Test func intraRefreshStepsCycleInPPictures() {
         let refreshed = plans(
             structure { ($0.intraRefreshSteps, $0.references, $0.bFrames, $0.keyInterval) = (4, 3, 2, 6) }, frames: 14)
         #expect(refreshed.map { $0.intraRefresh?.index ?? -1 } == [-1, 0, 1, 2, 3, -1, -1, 0, 1, 2, 3, -1, -1, 0])
@@ -99,7 +97,7 @@ import VideoBase
         #expect(steady.map { $0.intraRefresh?.index ?? -1 } == [-1, 0, 1, 2, 3, 0, 1, 2, 3])
     }
 
-    @Test func recoveryPoints() {
+    @Test func openIntraPicturesAreRecoveryPoints() {
         let open = plans(
             structure { ($0.bFrames, $0.keyInterval, $0.idrInterval, $0.isOpen) = (2, 6, 10, true) }, frames: 14)
         #expect(PlanJudge.types(open) == "IBBPBBiBBPBBiP")
@@ -107,8 +105,8 @@ import VideoBase
         #expect(open.filter { $0.type != .i }.allSatisfy { $0.recoveryFrameCount == nil })
     }
 
-    /// At every moment of a stream: what is planned again begins with a key frame, and every frame is planned.
-    @Test func restart() {
+    /// Restarts at every moment of a stream: the new plans begin with a key frame, and every frame is planned.
+    @Test func restartReplansLostFramesFromAKeyFrame() {
         for bFrames in [0, 3] {
             for moment in 1..<20 {
                 for inFlight in 0..<4 {
@@ -132,65 +130,10 @@ import VideoBase
         }
     }
 
-    /// Frames may go on after a flush.
-    @Test func finishAndGoOn() {
+    @Test func framesContinueAfterFinish() {
         var planner = FramePlanner(structure: structure { $0.bFrames = 3 })
         var plans = (0..<3).flatMap { _ in planner.add() } + planner.finish() + planner.finish()
         plans += (0..<5).flatMap { _ in planner.add() } + planner.finish()
         #expect(PlanJudge.types(plans) == "IBPBBBPP")
-    }
-}
-
-@Suite struct DecodeTimesTests {
-    /// Every reordering × even and uneven frame times: strictly rising, never after presentation.
-    @Test func sweep() {
-        for bFrames in 0...7 {
-            for isPyramid in [false, true] {
-                for timescale in [Int32(10), 30, 30000, 90000] {
-                    for isUneven in [false, true] {
-                        var structure = GOPStructure(keyInterval: 13, references: 1)
-                        structure.bFrames = bFrames
-                        structure.isPyramid = isPyramid
-                        structure = structure.consistent
-                        var planner = FramePlanner(structure: structure)
-                        var times = DecodeTimes(depth: structure.reorderDepth, frameRate: Rational(30))
-                        var last: MediaTime?
-                        var faults = 0
-                        var coded = 0
-                        var presentations: [MediaTime] = []
-                        func take(_ plans: [FramePlan]) {
-                            for plan in plans {
-                                coded += 1
-                                guard let time = times.next() else {
-                                    faults += 1
-                                    continue
-                                }
-                                if let last, time <= last { faults += 1 }
-                                if time > presentations[plan.displayIndex] { faults += 1 }
-                                if structure.reorderDepth == 0, time != presentations[plan.displayIndex] { faults += 1 }
-                                last = time
-                            }
-                        }
-                        var tick: Int64 = 5
-                        for index in 0..<40 {
-                            presentations.append(MediaTime(value: tick, timescale: timescale))
-                            tick += isUneven ? Int64(1 + index * 7 % 11) : 1
-                            times.add(presentations[index])
-                            take(planner.add())
-                        }
-                        take(planner.finish())
-                        #expect(faults == 0 && coded == 40, "\(bFrames) \(isPyramid) \(timescale) \(isUneven)")
-                    }
-                }
-            }
-        }
-    }
-
-    @Test func firstTimes() {
-        var times = DecodeTimes(depth: 2, frameRate: Rational(25))
-        #expect(times.next() == nil)
-        for index in 0..<4 { times.add(MediaTime(value: Int64(index) * 3600, timescale: 90000)) }
-        let found = (0..<4).compactMap { _ in times.next()?.value }
-        #expect(found == [-7200, -3600, 0, 3600])
     }
 }

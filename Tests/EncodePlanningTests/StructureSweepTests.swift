@@ -2,7 +2,7 @@ import EncodePlanning
 import Testing
 import VideoBase
 
-/// Every GOP length × B pictures × pyramid × open or closed × IDR interval × references × forced key frame.
+/// Sweeps every GOP length × B pictures × pyramid × open or closed × IDR interval × references × forced key frame.
 @Suite struct StructureSweepTests {
     private static func structures(_ interval: Int?) -> [GOPStructure] {
         var found: Set<GOPStructure> = []
@@ -24,11 +24,11 @@ import VideoBase
         return Array(found)
     }
 
-    @Test(arguments: Array(1...20)) func sweep(_ interval: Int) {
+    @Test(arguments: Array(1...20)) func everyStructureIsPlannedWithoutFaults(_ interval: Int) {
         var faults: [String] = []
         var runs = 0
         for structure in Self.structures(interval) {
-            // A key frame starts everything anew: one in the first GOP and one in the second is all there is.
+            // A key frame resets the planner: one in the first GOP and one in the second cover all cases.
             for forced in 1...min(2 * interval, 19) {
                 runs += 1
                 let frames = forced + min(interval * structure.idrInterval, 12) + 3
@@ -53,8 +53,7 @@ import VideoBase
         #expect(faults == [])
     }
 
-    /// With long-term references and temporal layers as well.
-    @Test(arguments: [nil, 1, 2, 3, 5, 8, 11]) func longTermReferencesAndLayers(_ interval: Int?) {
+    @Test(arguments: [nil, 1, 2, 3, 5, 8, 11]) func longTermReferencesAndLayersArePlannedWithoutFaults(_ interval: Int?) {
         var structures: Set<GOPStructure> = []
         for bFrames in [0, 1, 2, 3, 7] {
             for shape in 0..<4 {

@@ -36,7 +36,7 @@ import VideoBase
         return headers.leading(plan, options, PictureClock())
     }
 
-    /// What comes out for a driver's `bytes`.
+    /// Returns the NAL units of the assembled access unit for a driver's `bytes`.
     private func assembled(
         _ adapter: H264Adapter, _ bytes: [UInt8], _ type: PictureType, prefix: [UInt8]? = nil
     ) throws -> [[UInt8]] {
@@ -52,7 +52,7 @@ import VideoBase
         SEIMessage.unit(headers.messages.identifier.map { [$0] } ?? [])
     }
 
-    @Test func asExpectedStays() throws {
+    @Test func completeAccessUnitStaysUnchanged() throws {
         let adapter = try Self.adapter()
         let headers = adapter.stream.headers
         let filler: [UInt8] = [0x0C, 0xFF, 0xFF, 0x80]
@@ -61,7 +61,7 @@ import VideoBase
         #expect(try assembled(adapter, stream([Self.slice]), .p) == [Self.slice])
     }
 
-    @Test func whatIsMissingIsAdded() throws {
+    @Test func missingUnitsAreAdded() throws {
         let adapter = try Self.adapter { $0.accessUnitDelimiters = true }
         let headers = adapter.stream.headers
         let delimiter: [UInt8] = [0x09, 0x10]
@@ -74,8 +74,8 @@ import VideoBase
                 == [[0x09, 0x30], [0x6E, 1, 2], Self.slice, [0x6E, 1, 2], Self.slice])
     }
 
-    /// Filler and SEI before the slices are the driver's own; after them filler counts.
-    @Test func oneCopyAndFourByteStartCodes() throws {
+    /// Filler and SEI before the slices are the driver's own and are removed; filler after the slices is kept.
+    @Test func parameterSetsOccurOnceWithFourByteStartCodes() throws {
         let adapter = try Self.adapter { $0.identifier = false }
         let headers = adapter.stream.headers
         let filler: [UInt8] = [0x0C, 0xFF, 0x80]
@@ -86,11 +86,11 @@ import VideoBase
         let wanted = [headers.spsUnit, headers.ppsUnit, Self.key, filler]
         #expect(try assembled(adapter, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)
         #expect(try assembled(adapter, stream([Self.slice]) + [0, 0, 0], .p) == [Self.slice])
-        // Parameter sets before a picture that is no key frame say nothing new.
+        // Parameter sets before a non-key picture are redundant and removed.
         #expect(try assembled(adapter, stream([headers.spsUnit, headers.ppsUnit, Self.slice]), .p) == [Self.slice])
     }
 
-    @Test func noSliceIsAnError() throws {
+    @Test func accessUnitWithoutSlicesIsAnError() throws {
         let adapter = try Self.adapter()
         let headers = adapter.stream.headers
         for bytes in [[], stream([headers.spsUnit]), [1, 2, 3]] {
@@ -98,10 +98,10 @@ import VideoBase
         }
     }
 
-    /// The parameter sets of Mesa 22.3.6 for 640×360: the numbers that its slice headers are read with stay
-    /// (log2_max_frame_num 5, log2_max_pic_order_cnt_lsb 5, no 8×8 transform, QP 26); constraint flags and VUI become
-    /// ours. FFmpeg's trace_headers reads the result so.
-    @Test func driversOwnParameterSets() throws {
+    /// The driver's sets are the parameter sets of Mesa 22.3.6 for 640×360. The fields that its slice headers depend on
+    /// are kept (log2_max_frame_num 5, log2_max_pic_order_cnt_lsb 5, no 8×8 transform, QP 26); constraint flags and VUI
+    /// are replaced by ours. FFmpeg's trace_headers reads the result accordingly.
+    @Test func driverParameterSetsAreAdopted() throws {
         let adapter = try Self.adapter { $0.identifier = false }
         let headers = adapter.stream.headers
         let theirs: [UInt8] = [
@@ -118,14 +118,13 @@ import VideoBase
         try assembler.assemble(&bytes, leading(headers, .idr))
         #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])
         #expect(assembler.parameterSets == [adopted, pps])
-        // A later key frame without them gets them again.
+        // A later key frame without parameter sets gets them again.
         bytes = stream([Self.key])
         try assembler.assemble(&bytes, leading(headers, .idr))
         #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])
     }
 
-    /// A set cut short anywhere is not read as one.
-    @Test func brokenParameterSets() throws {
+    @Test func shortenedParameterSetsAreNotRead() throws {
         let whole = try Self.headers().spsUnit
         #expect(DriverSequenceParameterSet(unit: whole)?.adopting(try Self.headers().sps) == whole)
         for length in 0..<8 { #expect(DriverSequenceParameterSet(unit: Array(whole.prefix(length))) == nil) }

@@ -5,14 +5,15 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// What a frame carries besides its picture, as ffprobe and FFmpeg's caption decoder find it.
+/// ffprobe and FFmpeg's caption decoder read the captions and messages that a frame carries.
 @Suite struct CaptionTests {
-    /// A pair of EIA-608 bytes for field 1, with odd parity, as cc_data of A/53.
+    /// Returns a pair of EIA-608 bytes for field 1, with odd parity, as cc_data of A/53.
     private func pair(_ a: UInt8, _ b: UInt8) -> [UInt8] {
         [0xFC] + [a, b].map { $0.nonzeroBitCount % 2 == 0 ? $0 | 0x80 : $0 }
     }
 
-    /// Controls come twice, as in broadcasts: pop-on mode, empty the memory, row 15, the text, show it.
+    /// The captions; controls occur twice, as in broadcasts: pop-on mode, erase the memory, row 15, the text, display
+    /// it.
     private var captions: [[UInt8]] {
         func twice(_ a: UInt8, _ b: UInt8) -> [[UInt8]] { [pair(a, b), pair(a, b)] }
         return twice(0x14, 0x20) + twice(0x14, 0x2E) + twice(0x14, 0x70)
@@ -26,7 +27,7 @@ import VideoBase
         }
     }
 
-    /// What ffprobe says of each frame, in the order in which they are shown.
+    /// Returns what ffprobe reports of each frame, in display order.
     private func sideData(_ path: String) throws -> [Substring] {
         try ProcessRunner.run(
             "ffprobe",
@@ -34,8 +35,7 @@ import VideoBase
         ).output.split(separator: "\n").filter { $0.hasPrefix("frame|") }
     }
 
-    /// The text comes out though the pictures are coded in another order.
-    @Test(arguments: [0, 3]) func captionsAreRead(bFrames: Int) throws {
+    @Test(arguments: [0, 3]) func captionsAreReadableWithAndWithoutBFrames(bFrames: Int) throws {
         let captions = captions
         let packets = try TestSession.run(
             frames: 40,
@@ -47,7 +47,8 @@ import VideoBase
             }
         ) { $0.bFrames = bFrames }
         try write(packets) { path in
-            // The caption decoder wants times, which a raw stream has not: decoded, and encoded by x264.
+            // The caption decoder needs timestamps, which a raw stream lacks; so the stream is decoded and encoded by
+            // x264.
             let timed = path + ".mkv"
             let copy = try ProcessRunner.run(
                 "ffmpeg",
@@ -65,8 +66,8 @@ import VideoBase
         }
     }
 
-    /// Messages of more bytes than the pictures' own coded buffers hold: larger ones are made, and nothing is lost.
-    @Test(arguments: [1000, 100_000, 262_144]) func messagesLargerThanPictures(_ count: Int) throws {
+    /// If the messages need more bytes than the pictures' coded buffers hold, larger buffers are made.
+    @Test(arguments: [1000, 100_000, 262_144]) func largeMessagesFitInCodedBuffers(_ count: Int) throws {
         let data = [UInt8](repeating: 7, count: 16) + [UInt8](repeating: 0, count: count - 16)
         let packets = try TestSession.run(
             frames: 6,
@@ -78,15 +79,15 @@ import VideoBase
         ) { $0.bFrames = 0 }
         try write(packets) { path in
             let lines = try sideData(path).map { $0.components(of: "User Data Unregistered") }
-            // The first has the encoder's name.
+            // The first picture also carries the encoder's name.
             #expect(lines == [1, 0, 0, 1, 0, 0])
         }
         let frames = ForeignDecoder.libavcodec.decode(packets.stream)
         #expect(frames.frames.count == 6 && frames.messages.isEmpty, "\(frames.messages)")
     }
 
-    /// Nothing of a frame is taken whose captions or messages are of no size that there is.
-    @Test func wrongSizesAreRefused() throws {
+    /// Captions or messages of an invalid size are refused, and nothing of the frame is taken.
+    @Test func captionsAndMessagesOfWrongSizeAreRefused() throws {
         let session = try TestSession { _ in }
         defer { session.encoder.invalidate() }
         func check(_ change: (inout FrameOptions) -> Void) throws {
@@ -105,8 +106,7 @@ import VideoBase
         #expect(session.encoder.statistics.taken == 1)
     }
 
-    /// Messages of one's own, and the encoder's name, come out as they went in.
-    @Test func userDataIsRead() throws {
+    @Test func userDataIsReadUnchanged() throws {
         let own = Array(UInt8(0)..<16) + [0, 0, 1, 0, 0, 0, 0, 3]
         let packets = try TestSession.run(
             frames: 5,
@@ -117,7 +117,8 @@ import VideoBase
             }
         ) { _ in }
         try write(packets) { path in
-            // ffprobe says once that there is any; from FFmpeg 7 on, each time.
+            // Up to FFmpeg 6, ffprobe reports only once that there is user data; from FFmpeg 7 on, it reports each
+            // message.
             let found = try sideData(path).map { $0.components(of: "User Data Unregistered") }
             #expect(found == [1, 0, 0, 1, 0] || found == [1, 0, 0, 2, 0], "\(found)")
         }
@@ -129,7 +130,7 @@ import VideoBase
 }
 
 extension Substring {
-    /// How often `part` is there.
+    /// Returns how often `part` occurs.
     fileprivate func components(of part: String) -> Int { split(separator: part, omittingEmptySubsequences: false).count - 1 }
 }
 

@@ -4,25 +4,25 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// A session on the reference driver, or on one of its personalities, that encodes a real clip and keeps the driver's
+/// A session on the reference driver or one of its personalities that encodes a real clip and keeps the driver's
 /// reconstruction.
 final class ClipSession {
-    /// What a session made.
+    /// The packets and pictures of a session.
     struct Result {
-        /// In coding order.
+        /// The packets, in coding order.
         var packets: [EncodedPacket]
-        /// By display index, as the driver reconstructed them.
+        /// The driver's reconstructed pictures, by display index.
         var pictures: [PlanarFrame]
 
         var keys: [Int] { packets.filter(\.isKey).map(\.displayIndex) }
-        /// The pictures of these packets, in the order in which they are shown.
+        /// Returns the pictures of these packets, in display order.
         func pictures(of packets: [EncodedPacket]) -> [PlanarFrame] {
             packets.map(\.displayIndex).sorted().map { pictures[$0] }
         }
     }
 
     static let size = VideoSize(width: 176, height: 144)
-    /// A talking head before a moving landscape.
+    /// The clip: a talking head before a moving landscape.
     static let clip = Swift.Result { try Fixture.carphone.frames(60) }
 
     let encoder: HardwareEncoder
@@ -94,7 +94,7 @@ final class ClipSession {
         guard lines.count == 1 else { throw VaencError(.internalFault, "\(lines.count) reconstructions") }
         let reconstruction = try Reconstruction(
             path: folder + "/" + String(lines[0].dropLast(4)), width: source[0].width, height: source[0].height)
-        // A driver that writes its own parameter sets was asked for them with a picture before.
+        // For a driver that writes its own parameter sets, an extra picture was encoded first to get them.
         let extra = reconstruction.frames.count - packets.count
         let shown = packets.sorted { $0.displayIndex < $1.displayIndex }
         return Result(packets: packets, pictures: shown.map { reconstruction.frames[extra + $0.codingIndex] })

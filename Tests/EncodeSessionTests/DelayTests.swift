@@ -4,9 +4,10 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// When packets come, and where key frames are.
+/// Tests when packets are delivered and where key frames are.
 @Suite struct DelayTests {
-    /// Each packet is out when `encode` returns: low latency, or no frame of delay, whatever else is asked.
+    /// With low latency or no frame delay, each packet is delivered before `encode` returns, whatever the other
+    /// options.
     @Test(arguments: [
         StructureStreamTests.Case("low latency") { $0.lowLatency = true },
         StructureStreamTests.Case("no delay") { $0.maxFrameDelay = 0 },
@@ -23,7 +24,7 @@ import VideoBase
             $0.lowLatency = true
             $0.temporalLayers = 3
         },
-    ]) func eachPacketBeforeTheNextFrame(structure: StructureStreamTests.Case) throws {
+    ]) func packetIsDeliveredBeforeTheNextFrame(structure: StructureStreamTests.Case) throws {
         let session = try TestSession(structure.change)
         for index in 0..<10 {
             try session.encode(index)
@@ -39,7 +40,7 @@ import VideoBase
         _ change: (inout EncoderConfiguration) -> Void
     ) throws -> (idr: [Int], intra: [Int]) {
         let packets = try TestSession.run(frames: frames, options: options, change)
-        // By nal_unit_type and slice_type, where FFmpeg reads them.
+        // Key frames are identified by nal_unit_type and slice_type as FFmpeg reads them.
         let trace = try TraceHeaders(stream: packets.stream)
         let slices = trace.units(named: "Slice Header")
         #expect(slices.count == frames)
@@ -51,14 +52,15 @@ import VideoBase
         return (idr, coded.filter { $0.1["slice_type"].map { $0 % 5 } == 2 }.map(\.0.displayIndex))
     }
 
-    /// By place, by time and with the frame, at every place against the B frames; each begins the count anew.
-    @Test(arguments: [0, 2, 3, 7]) func forcedKeys(bFrames: Int) throws {
+    /// Key frames are forced by index, by time and with the frame, at every position relative to the B frames. Each
+    /// restarts the interval.
+    @Test(arguments: [0, 2, 3, 7]) func forcedKeyFramesStartNewGOPs(bFrames: Int) throws {
         #expect(
             try keys {
                 $0.bFrames = bFrames
                 $0.forcedKeyFrames = [1, 2, 9, 30]
             }.idr == [0, 1, 2, 9, 30])
-        // 30 frames a second: 0.34 s is between frames 10 and 11, 0.5 s is frame 15's, 0.51 and 0.52 s frame 16's.
+        // At 30 frames/s, 0.34 s is between frames 10 and 11, 0.5 s is frame 15, and 0.51 and 0.52 s mean frame 16.
         #expect(
             try keys {
                 $0.bFrames = bFrames
@@ -72,8 +74,8 @@ import VideoBase
             }.idr == [0, 4, 5, 17, 23, 35, 38])
     }
 
-    @Test func groups() throws {
-        // Seconds, at a frame rate that does not divide them; the shorter of both counts.
+    @Test func keyFramesFollowTheGOPLength() throws {
+        // GOP lengths in seconds at a frame rate that does not divide them; the shorter of both lengths applies.
         #expect(try keys { $0.gopSeconds = 0.4 }.idr == [0, 12, 24, 36])
         #expect(
             try keys {

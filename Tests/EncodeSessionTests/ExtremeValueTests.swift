@@ -6,7 +6,8 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Values of all sizes in a configuration: refused with a remedy, or settled into headers and a running rate. Nothing traps.
+/// Values of all sizes in a configuration are refused with a remedy, or resolved into headers and a running rate
+/// control. Nothing traps.
 @Suite struct ExtremeValueTests {
     private struct Device {
         var limits: DeviceLimits
@@ -25,14 +26,14 @@ import VideoBase
         }
         return [
             Device(limits: SettingsResolverTests.limits { free(&$0) }, codec: .h264),
-            Device(limits: HEVCLoweringTests.limits { free(&$0) }, codec: .hevc),
+            Device(limits: HEVCAdapterTests.limits { free(&$0) }, codec: .hevc),
             Device(limits: SettingsResolverTests.limits { free(&$0); $0.rateControl = [.cqp] }, codec: .h264),
         ]
     }()
 
-    /// Takes the configuration through everything that needs no device.
+    /// Takes the configuration through all steps that need no device.
     ///
-    /// - Returns: whether it was settled.
+    /// - Returns: whether the configuration was accepted.
     private func run(_ configuration: EncoderConfiguration, _ device: Device, change: RunningChange) throws -> Bool {
         var configuration = configuration
         configuration.codec = device.codec
@@ -61,14 +62,14 @@ import VideoBase
             #expect(!adapter.leading(plan, FrameOptions(), clock, delay: session.initialDelay).units.isEmpty || !plan.type.isKey)
             var bytes = [UInt8](repeating: 0x55, count: [0, 1, 5, 70_000][index % 4])
             var units = bytes.isEmpty ? [] : [0..<bytes.count]
-            // Filler of gigabytes would be right, and slow.
+            // Gigabytes of filler would be correct but slow.
             if settings.rate.mode == .cbr, settings.rate.vbvSize > 100_000_000 { continue }
             _ = session.finish(&bytes, &units, driverBytes: bytes.count / 2, plan, canRepeat: index % 2 == 0)
         }
         return true
     }
 
-    @Test func eachValueByItself() throws {
+    @Test func extremeValuesAreRefusedOrResolved() throws {
         var settled = 0
         for (name, change) in ExtremeValues.changes {
             for device in Self.devices {
@@ -83,7 +84,7 @@ import VideoBase
         #expect(settled > 500)
     }
 
-    @Test func together() throws {
+    @Test func randomConfigurationsAreRefusedOrResolved() throws {
         var random = ExtremeValues.Random(seed: 17)
         var settled = 0
         for _ in 0..<6000 {
@@ -93,9 +94,9 @@ import VideoBase
         #expect(settled > 300, "\(settled)")
     }
 
-    /// A buffer that takes minutes to fill: the fields of the delays are as long as they must be, and say the time.
+    /// If the buffer takes minutes to fill, the delay fields are as long as needed and hold the whole time.
     @Test(arguments: [VideoCodec.h264, .hevc], [(2_600_000, 1), (60_000_000, 9), (250_000_000, 40)])
-    func longDelays(_ codec: VideoCodec, _ buffer: (size: Int, kilobits: Int)) throws {
+    func delayFieldsHoldLongBufferTimes(_ codec: VideoCodec, _ buffer: (size: Int, kilobits: Int)) throws {
         let stream = try TestSession.run(frames: 1) {
             $0.codec = codec
             $0.qp = nil
@@ -115,8 +116,8 @@ import VideoBase
         #expect(trace.first(first) == buffer.size / 16 * 16 / 100 * 75 * 90_000 / (buffer.kilobits * 1024))
     }
 
-    /// One that takes longer than 32 bits of 90 kHz say is limited, and strict refuses it.
-    @Test func longestBuffer() throws {
+    /// A buffer that takes longer to fill than 32 bits at 90 kHz can express is limited; `strict` refuses it.
+    @Test func bufferIsLimitedTo32BitDelays() throws {
         var configuration = ExtremeValues.configuration(.cbr)
         configuration.bitrate = BitsPerSecond(1000)
         configuration.vbvSize = 240_000_000
@@ -130,8 +131,8 @@ import VideoBase
         #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 240_000_000)
     }
 
-    /// Pictures less often than once a second: the buffer holds one, and filler of the fewest bytes.
-    @Test func slowPictures() throws {
+    /// At less than one picture per second, the buffer holds one picture and the smallest filler.
+    @Test func slowFrameRatesKeepBufferForOnePicture() throws {
         let profile = DeviceProfile(driver: "a driver", limits: [Self.devices[0].limits])
         var configuration = ExtremeValues.configuration(.cbr)
         configuration.frameRate = Rational(1, 10)
@@ -145,6 +146,6 @@ import VideoBase
 }
 
 extension TraceHeaders {
-    /// A field's first value, whether FFmpeg prints it with the schedule's index or without.
+    /// Returns a field's first value, whether FFmpeg prints it with the schedule's index or without.
     fileprivate func first(_ field: String) -> Int? { self[field].first ?? self[field + "[0]"].first }
 }

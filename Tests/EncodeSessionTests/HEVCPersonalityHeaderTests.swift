@@ -5,11 +5,12 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The same configuration gives HEVC streams the same headers on every driver, but for how the device codes: packed by
-/// us, written anew by the driver, or put in after the encode. Read by a reader of our own, which shares no code with
-/// the writer; the streams decode without a word.
+/// The same configuration gives HEVC streams the same headers on every driver, except for the coding tools of the
+/// device. The headers are packed by us, rewritten by the driver, or inserted after the encode. A reader that shares no
+/// code with the writer compares them, and the streams decode without messages.
 @Suite struct HEVCPersonalityHeaderTests {
-    /// One for each set of HEVC attributes that the dumps of real drivers have; the last two take no packed slice headers.
+    /// One personality for each set of HEVC attributes in the dumps of real drivers; the last two take no packed slice
+    /// headers.
     static let personalities = [
         "iHD-8A52", "iHD-46A6", "iHDnonfree-1912", "iHDnonfree-8A52", "iHD25nonfree-5916", "iHD25nonfree-56A0",
         "iHD25nonfree-7D55", "radeonsi25-raven", "radeonsi25-navi31", "radeonsi-raven", "radeonsi-navi21",
@@ -28,13 +29,13 @@ import VideoBase
         stream.nalUnits.filter { types.contains($0.type) }.map { Array(bytes[$0.payload]) }
     }
 
-    /// Video parameter sets, delimiters and SEI byte for byte; of sequence parameter sets what does not say how pictures
-    /// are coded.
-    @Test(arguments: personalities) func sameHeaders(personality: String) throws {
+    /// Compares video parameter sets, delimiters and SEI byte by byte, and those fields of sequence parameter sets that
+    /// do not describe picture coding.
+    @Test(arguments: personalities) func everyDriverWritesTheSameHeaders(personality: String) throws {
         let (expected, bytes) = try encode(nil, PersonalityHeaders.everything)
         let (found, own) = try encode(personality, PersonalityHeaders.everything)
         #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
-        // A delimiter names the types of slices: B of P pictures where lists are two.
+        // A delimiter names the slice types; if P pictures need two lists, they are coded as B slices.
         let hasTwoLists = found.frames.contains { $0.kind == .b }
         #expect(units(found, own, [32, 39]) == units(expected, bytes, [32, 39]))
         if !hasTwoLists { #expect(units(found, own, [35]) == units(expected, bytes, [35])) }
@@ -44,7 +45,7 @@ import VideoBase
         #expect([set, wanted].allSatisfy { $0.visibleSize == (270, 130) })
         #expect(set.buffering == wanted.buffering && set.vui == wanted.vui)
         #expect(found.frames.map(\.nalUnitType) == expected.frames.map(\.nalUnitType))
-        // The same by FFmpeg's reading.
+        // FFmpeg reads the same values.
         let fields = [
             "general_profile_idc", "general_tier_flag", "general_level_idc", "aspect_ratio_idc", "sar_width", "sar_height",
             "colour_primaries", "transfer_characteristics", "matrix_coefficients", "video_full_range_flag",
@@ -54,9 +55,9 @@ import VideoBase
         for field in fields { #expect(a[field] == b[field] && !a[field].isEmpty, "\(field)") }
     }
 
-    /// HRD parameters and their messages, with the driver's rate control and with ours.
+    /// Compares HRD parameters and their messages, with the driver's rate control and with ours.
     @Test(arguments: personalities, [RateController.driver, .vaenc])
-    func buffers(personality: String, controller: RateController) throws {
+    func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateController) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             PersonalityHeaders.buffered(&configuration)
             configuration.rateController = controller

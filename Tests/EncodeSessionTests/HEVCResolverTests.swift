@@ -5,7 +5,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// What is settled for HEVC on devices as drivers describe them.
+/// Resolves HEVC settings for devices as their drivers describe them.
 @Suite struct HEVCResolverTests {
     private func limits(
         _ driver: String, _ entryPoint: DeviceLimits.EntryPoint = .slice, features: UInt32? = nil, blocks: UInt32? = nil,
@@ -20,8 +20,8 @@ import VideoBase
             references: (references.0, references.1))
     }
 
-    /// Tiger Lake's low-power encoder answers everything: tools required count as there.
-    @Test func answered() {
+    /// Tiger Lake's low-power encoder answers all attributes. Tools that it requires are used.
+    @Test func answeredAttributesSetTheLimits() {
         let found = limits("Intel iHD driver", .sliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 7)
         #expect(found.log2CodingTreeBlock == 6 && found.log2MinCodingBlock == 3)
         #expect(found.log2MinTransformBlock == 2 && found.log2MaxTransformBlock == 5)
@@ -29,16 +29,15 @@ import VideoBase
         #expect(found.amp && found.sao && found.temporalMVP && !found.strongIntraSmoothing && !found.deblockingDisable)
         #expect(found.cuQPDelta == .required && found.needsTwoLists && found.predictsFromFuture)
         #expect(found.maxDifferingReferences0 == 2 && found.alignment == VideoSize(width: 16, height: 16))
-        // Ice Lake's has no direction but back.
+        // Ice Lake's encoder predicts only from the past.
         let older = limits("Intel iHD driver", .sliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 5)
         #expect(older.needsTwoLists && !older.predictsFromFuture)
-        // Its other entry point's hardware takes what the lists hold.
+        // The hardware of the other entry point takes whatever the lists hold.
         let slice = limits("Intel iHD driver", features: 0x190_0464, blocks: 0x88c7, direction: 7, references: (4, 4))
         #expect(slice.maxDifferingReferences0 == nil && slice.needsTwoLists)
     }
 
-    /// Drivers that answer nothing.
-    @Test func unanswered() {
+    @Test func unansweredAttributesTakeDriverDefaults() {
         let gen9 = limits("Intel iHD driver", references: (3, 1))
         #expect(gen9.log2CodingTreeBlock == 5 && gen9.amp && !gen9.sao && !gen9.temporalMVP && !gen9.needsTwoLists)
         #expect(gen9.predictsFromFuture && gen9.cuQPDelta == .supported)
@@ -54,12 +53,12 @@ import VideoBase
         #expect(other == plain)
     }
 
-    @Test func grids() throws {
+    @Test func codedGridFollowsBlockSizeAndAlignment() throws {
         func grid(_ width: Int, _ height: Int, _ change: (inout HEVCLimits) -> Void) throws -> BlockGrid {
             var hevc = HEVCLimits()
             change(&hevc)
-            let limits = HEVCLoweringTests.limits { $0.hevc = hevc }
-            return try HEVCLoweringTests.settle(limits, width, height).grid
+            let limits = HEVCAdapterTests.limits { $0.hevc = hevc }
+            return try HEVCAdapterTests.settle(limits, width, height).grid
         }
         let radeon = try grid(1366, 768) {
             $0.log2CodingTreeBlock = 6
@@ -71,10 +70,10 @@ import VideoBase
         #expect(small.coded == VideoSize(width: 1920, height: 1088) && small.columns == 120 && small.rows == 68)
     }
 
-    /// The level and tier follow size, rate and buffer; what is named is kept where it holds the stream.
-    @Test func levelsAndTiers() throws {
+    /// The level and tier follow size, rate and buffer; a requested level is kept if it suffices for the stream.
+    @Test func levelAndTierFollowSizeRateAndBuffer() throws {
         func level(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void) throws -> String {
-            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), width, height, change).level.name
+            try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), width, height, change).level.name
         }
         #expect(try level(1920, 1080) { $0.bitrate = BitsPerSecond(6_000_000) } == "4.0")
         let high = try level(1920, 1080) {
@@ -89,10 +88,10 @@ import VideoBase
         #expect(throws: VaencError.self) { _ = try level(640, 360) { $0.level = 42 } }
     }
 
-    /// A tier asked for is had, at a higher level where it must be; one that nobody asks for is what the stream needs.
-    @Test func askedTiers() throws {
+    /// A requested tier is used, at a higher level if necessary; otherwise the tier is what the stream needs.
+    @Test func requestedTierIsUsed() throws {
         func settle(_ change: (inout EncoderConfiguration) -> Void) throws -> EncodeSettings {
-            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), 1920, 1080) {
+            try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), 1920, 1080) {
                 $0.strict = true
                 $0.bFrames = 0
                 change(&$0)
@@ -110,7 +109,7 @@ import VideoBase
         #expect(asked.level.name == "4.0 High" && tier(asked) == "nothing: High, 20000000 bit/s exceeds level 4.0's Main tier")
         let buffer = try settle { ($0.bitrate, $0.vbvSize, $0.level) = (rate, 20_000_000, 40) }
         #expect(buffer.level.name == "4.0 High" && tier(buffer) == "nothing: High, a buffer of 20000000 bits exceeds level 4.0's Main tier")
-        // One and a half times the average is nobody's wish.
+        // The default maximum of 1.5 times the average is no request, so it is lowered to fit the level.
         let average = try settle { ($0.bitrate, $0.level) = (BitsPerSecond(10_000_000), 40) }
         #expect(average.level.name == "4.0" && average.rate.maxBitrate == 13_200_000)
         #expect(throws: VaencError.self) { _ = try settle { ($0.bitrate, $0.maxBitrate, $0.level, $0.tier) = (rate, BitsPerSecond(20_000_000), 40, .main) } }
@@ -121,10 +120,9 @@ import VideoBase
         }
     }
 
-    /// A level that is too low for size or rate is raised, and said.
-    @Test func raisedLevels() throws {
+    @Test func tooLowLevelIsRaisedAndReported() throws {
         func entry(_ change: (inout EncoderConfiguration) -> Void) throws -> EffectiveEntry? {
-            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), 1920, 1080, change).effective.first { $0.option == "level" }
+            try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), 1920, 1080, change).effective.first { $0.option == "level" }
         }
         let size = try entry { ($0.level, $0.qp) = (31, 30) }
         #expect(size?.asked == "3.1" && size?.used == "4.0" && size?.why == "needed by 1920×1080 at 30/1")
@@ -132,8 +130,8 @@ import VideoBase
         #expect(rate?.asked == "4.0" && rate?.used == "4.1" && rate?.why == "needed by 1920×1080 at 30/1 and 40000000 bit/s")
     }
 
-    /// Samples of ten bits take Main 10 where the device has it, and a profile asked for is had or refused.
-    @Test func depths() throws {
+    /// Samples of ten bits use Main 10 if the device supports it; a requested profile is used or refused.
+    @Test func bitDepthSelectsTheProfile() throws {
         func settle(
             _ profiles: [CodecProfile], _ change: (inout EncoderConfiguration) -> Void
         ) throws -> EncodeSettings {
@@ -142,7 +140,7 @@ import VideoBase
                 change(&$0)
             }
             return try SettingsResolver.resolve(
-                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCLoweringTests.limits($0) }))
+                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCAdapterTests.limits($0) }))
         }
         let both: [CodecProfile] = [.hevcMain, .hevcMain10]
         #expect(try settle(both) { _ in }.profile == .hevcMain)
@@ -159,35 +157,36 @@ import VideoBase
         #expect(throws: VaencError.self) { _ = try settle([.h264High]) { _ in } }
     }
 
-    /// B pictures where hardware behind Intel's low-power entry point clamps the lists, and where it refers back alone.
-    @Test func structures() throws {
-        let clamped = HEVCLoweringTests.limits {
+    /// Checks B pictures on the hardware behind Intel's low-power entry point, which clamps the lists, and on hardware
+    /// that predicts only from the past.
+    @Test func bPicturesFollowListLimits() throws {
+        let clamped = HEVCAdapterTests.limits {
             $0.hevc?.needsTwoLists = true
             $0.hevc?.maxDifferingReferences0 = 2
             ($0.maxReferences0, $0.maxReferences1) = (3, 3)
         }
-        let settings = try HEVCLoweringTests.settle(clamped) {
+        let settings = try HEVCAdapterTests.settle(clamped) {
             $0.bFrames = 2
             $0.references = 3
         }
         let used = settings.structure
         #expect(used.references == 3 && used.referencesB == 2 && used.references1 == 1 && used.bFrames == 2)
-        let back = HEVCLoweringTests.limits { $0.hevc?.predictsFromFuture = false }
-        let none = try HEVCLoweringTests.settle(back) { $0.bFrames = 2 }
+        let back = HEVCAdapterTests.limits { $0.hevc?.predictsFromFuture = false }
+        let none = try HEVCAdapterTests.settle(back) { $0.bFrames = 2 }
         #expect(none.structure.bFrames == 0)
         #expect(none.effective.contains { $0.option == "bFrames" && $0.differs })
     }
 
-    /// Slices of four coding tree blocks at least, where a driver cuts others anew.
-    @Test func slices() throws {
-        let limits = HEVCLoweringTests.limits {
+    /// Slices have at least four coding tree blocks if the driver would repartition smaller ones.
+    @Test func slicesHaveAtLeastFourBlocks() throws {
+        let limits = HEVCAdapterTests.limits {
             $0.hevc?.minSliceBlocks = 4
             $0.hevc?.log2CodingTreeBlock = 6
             $0.sliceStructure = .equalRows
         }
         for height in stride(from: 128, through: 640, by: 64) {
             for slices in 1...10 {
-                let settings = try HEVCLoweringTests.settle(limits, 144, height) { $0.slices = slices }
+                let settings = try HEVCAdapterTests.settle(limits, 144, height) { $0.slices = slices }
                 #expect(settings.sliceBlocks.allSatisfy { $0.count >= 4 } && settings.sliceBlocks.count <= slices)
                 #expect(settings.sliceBlocks.last?.upperBound == settings.grid.columns * settings.grid.rows)
                 let counts = settings.sliceBlocks.map(\.count)

@@ -11,7 +11,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// What an encoder's handler was given.
+/// The packets and errors that an encoder's handler received.
 final class Received: Sendable {
     private let state = Mutex<(packets: [EncodedPacket], errors: [String])>(([], []))
     var packets: [EncodedPacket] { state.withLock { $0.packets } }
@@ -30,7 +30,7 @@ final class Received: Sendable {
     }
 }
 
-/// Sessions on the reference driver, which encodes for real.
+/// Sessions on the reference driver, which really encodes.
 @Suite struct HardwareEncoderTests {
     static let size = VideoSize(width: 98, height: 50)
 
@@ -39,7 +39,7 @@ final class Received: Sendable {
             presentation: MediaTime(value: Int64(index), timescale: 30), duration: MediaTime(value: 1, timescale: 30))
     }
 
-    /// A slanted pattern that moves by one sample a frame.
+    /// Returns a sample of a slanted pattern that moves by one sample per frame.
     private func sample(_ x: Int, _ y: Int, _ frame: Int, _ plane: Int) -> UInt8 {
         plane == 0 ? UInt8((x * 2 + y + frame * 2) % 128 + 64) : UInt8(100 + 20 * plane + (y / 4) % 16)
     }
@@ -92,7 +92,7 @@ final class Received: Sendable {
 
     private func types(_ unit: [UInt8]) -> [NALUnitType?] { AnnexB.split(unit).map { NALUnitType(of: $0) } }
 
-    @Test func packets() throws {
+    @Test func packetsDescribeTheCodedFrames() throws {
         let (received, description) = try encode(
             configuration {
                 $0.gopFrames = 4
@@ -114,8 +114,9 @@ final class Received: Sendable {
         #expect(description.kind == .reference && description.codec == .h264 && description.profile == .h264High)
     }
 
-    /// Two B frames by default: the k-th packet is decoded when the frame before the k-th shown is shown.
-    @Test func packetsOutOfOrder() throws {
+    /// By default there are two B frames: the decode time of packet k is the presentation time of the frame displayed
+    /// before frame k.
+    @Test func packetsWithBFramesAreInCodingOrder() throws {
         let (received, _) = try encode(configuration(), frames: 8)
         let packets = received.packets
         #expect(packets.map(\.type) == [.idr, .p, .b, .b, .p, .b, .b, .p])
@@ -130,9 +131,9 @@ final class Received: Sendable {
         }
     }
 
-    /// Foreign decoders show what went in, cropped to the visible size, from every kind of stream.
+    /// Foreign decoders show the source pictures, cropped to the visible size.
     @Test(arguments: [(1, EntropyCoder.cabac, 1), (3, .cavlc, 2), (4, .cabac, 4)])
-    func pictures(slices: Int, entropy: EntropyCoder, references: Int) throws {
+    func decodedPicturesMatchTheSource(slices: Int, entropy: EntropyCoder, references: Int) throws {
         let (received, _) = try encode(
             configuration {
                 $0.slices = slices
@@ -164,8 +165,7 @@ final class Received: Sendable {
         }
     }
 
-    /// Memory of one's own gives the same stream as the encoder's buffers.
-    @Test func foreignBuffers() throws {
+    @Test func callerBuffersGiveTheSameStream() throws {
         let (own, _) = try encode(configuration(), frames: 5)
         for format in [PixelFormat.nv12, .i420, .yv12] {
             let (copied, _) = try encode(
@@ -174,15 +174,15 @@ final class Received: Sendable {
         }
     }
 
-    /// More buffers than the pool has, each dropped: they come back.
-    @Test func droppedBuffersComeBack() throws {
+    /// More buffers are made than the pool has, and each is dropped.
+    @Test func droppedBuffersReturnToThePool() throws {
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(), configuration: configuration(), onPacket: Received().handler)
         for _ in 0..<20 { _ = try encoder.makePixelBuffer() }
         encoder.invalidate()
     }
 
-    @Test func lowLatency() throws {
+    @Test func lowLatencyDeliversEachPacketAtOnce() throws {
         let received = Received()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(), configuration: configuration { $0.lowLatency = true },
@@ -194,7 +194,7 @@ final class Received: Sendable {
         encoder.invalidate()
     }
 
-    @Test func completeUntil() throws {
+    @Test func completeFramesDeliversUntilTheTime() throws {
         let received = Received()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(), configuration: configuration { $0.asyncDepth = 4 },
@@ -208,7 +208,7 @@ final class Received: Sendable {
         #expect(received.packets.count == 4 && encoder.pendingFrameCount == 0)
     }
 
-    @Test func wrongFrames() throws {
+    @Test func wrongFramesAreRefusedAndSessionContinues() throws {
         let received = Received()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(), configuration: configuration(), onPacket: received.handler)
@@ -229,7 +229,7 @@ final class Received: Sendable {
         #expect(category { try encoder.encode(buffer, timing: time(6), options: FrameOptions()) } == .usage)
         let late = try encoder.makePixelBuffer()
         #expect(category { try encoder.encode(late, timing: time(5), options: FrameOptions()) } == .usage)
-        // None of it ended the session.
+        // None of the errors ended the session.
         try encoder.encode(late, timing: time(6), options: FrameOptions())
         try encoder.completeFrames(until: nil)
         #expect(received.packets.count == 2 && received.errors == [])
@@ -240,9 +240,9 @@ final class Received: Sendable {
         #expect(category { try encoder.encode(late, timing: time(7), options: FrameOptions()) } == .usage)
     }
 
-    /// Invalidated or dropped with frames in flight: it returns, nothing comes afterwards, and buffers on loan outlive
-    /// it.
-    @Test func endsWithFramesInFlight() throws {
+    /// If the encoder is invalidated or dropped with frames in flight, the call returns, no packet follows, and buffers
+    /// in use outlive the encoder.
+    @Test func encoderEndsWithFramesInFlight() throws {
         for isDropped in [false, true] {
             let received = Received()
             var encoder: HardwareEncoder? = try HardwareEncoder(
@@ -262,8 +262,8 @@ final class Received: Sendable {
         }
     }
 
-    /// Completing means the frames taken before: those that come in while it waits may wait for others after them.
-    @Test func completingDoesNotWaitForLaterFrames() throws {
+    /// Completing covers the frames taken before the call; frames that arrive meanwhile may wait for later ones.
+    @Test func completeFramesIgnoresLaterFrames() throws {
         let received = Received()
         let isHeld = Monitor(true)
         let encoder = try HardwareEncoder(
@@ -289,7 +289,7 @@ final class Received: Sendable {
             let count = encoder.pendingFrameCount
             pending.withLock { $0 = count }
         }
-        // Time to begin.
+        // Gives the completer time to begin.
         usleep(200_000)
         try give(3..<5)
         isHeld.withLock { $0 = false }
@@ -299,7 +299,7 @@ final class Received: Sendable {
         encoder.invalidate()
     }
 
-    /// What is being drawn into is not handed to the device.
+    /// A buffer that the caller draws into is not given to the device.
     @Test func buffersBeingDrawnAreRefused() throws {
         let received = Received()
         let encoder = try HardwareEncoder(
@@ -316,8 +316,8 @@ final class Received: Sendable {
         encoder.invalidate()
     }
 
-    /// A failure comes after the packets of what was submitted before, once, and every later call throws it.
-    @Test(arguments: [0, 2]) func failureEndsTheSession(bFrames: Int) throws {
+    /// A failure is reported once, after the packets of the frames submitted before it; every later call throws it.
+    @Test(arguments: [0, 2]) func failureEndsTheSessionAfterSubmittedFrames(bFrames: Int) throws {
         let received = Received()
         let display = try ReferenceDisplay.open()
         let settings = try SettingsResolver.resolve(configuration { $0.bFrames = bFrames }, on: DeviceProfile(display))
@@ -330,12 +330,12 @@ final class Received: Sendable {
         let pipeline = try #require(supervisor.state.withLock { $0.pipeline })
         pipeline.fail(failure)
         pipeline.fail(VaencError(.internalFault, "a second failure"))
-        // Reported on another thread: until then, what is delivered is complete.
+        // The failure is reported on another thread; the packets are complete when it is reported.
         for _ in 0..<5000 where received.errors.isEmpty { usleep(1000) }
         #expect(throws: failure) { try supervisor.complete(until: nil) }
         #expect(throws: failure) { _ = try supervisor.makeBuffer() }
         supervisor.close()
-        // B frames wait for the frame after them, and are not submitted without.
+        // B frames wait for the frame after them, so they are not submitted.
         let delivered = bFrames > 0 ? 1 : 3
         #expect(received.packets.count == delivered)
         #expect(supervisor.statistics.taken == 3 && supervisor.statistics.delivered == delivered)
@@ -343,7 +343,7 @@ final class Received: Sendable {
         #expect(received.errors == ["the engine is on fire"])
     }
 
-    @Test func manySessionsAtOnce() throws {
+    @Test func concurrentSessionsGiveTheSameStream() throws {
         let display = try ReferenceDisplay.open()
         let all = (0..<4).map { _ in Received() }
         let encoders = try all.map {
@@ -360,7 +360,7 @@ final class Received: Sendable {
         #expect(all.allSatisfy { $0.packets.count == 4 && $0.stream == all[0].stream })
     }
 
-    @Test func sizesOutsideTheLimits() throws {
+    @Test func sizesOutsideTheLimitsAreRefused() throws {
         let display = try ReferenceDisplay.open()
         for (width, height) in [(2, 2), (16384, 16384)] {
             var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))

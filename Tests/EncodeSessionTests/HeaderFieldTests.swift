@@ -5,7 +5,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Each option changes the field that it is about, as FFmpeg's trace_headers reads the stream.
+/// Each option changes its header fields, as FFmpeg's trace_headers reads the stream.
 @Suite struct HeaderFieldTests {
     private func trace(
         frames: Int = 8, options: (Int) -> FrameOptions = { _ in FrameOptions() },
@@ -18,14 +18,14 @@ import VideoBase
         try trace(change)[field].first
     }
 
-    @Test func structure() throws {
+    @Test func structureFieldsFollowTheGOP() throws {
         let flat = try trace { $0.bFrames = 3; $0.bPyramid = false }
         let pyramid = try trace { $0.bFrames = 3; $0.bPyramid = true }
         let none = try trace { $0.bFrames = 0 }
         #expect([none, flat, pyramid].map { $0["max_num_reorder_frames"].first } == [0, 1, 2])
         #expect([none, flat, pyramid].map { $0["max_dec_frame_buffering"].first } == [1, 2, 3])
         #expect([none, flat, pyramid].map { $0["max_num_ref_frames"].first } == [1, 2, 3])
-        // constraint_set5_flag: no B slices.
+        // constraint_set5_flag means no B slices.
         #expect([none, flat].map { $0["constraint_set5_flag"].first } == [1, 0])
         #expect(none["slice_type"] == [7, 5, 5, 5, 5, 5, 5, 5])
         #expect(flat["slice_type"] == [7, 5, 6, 6, 6, 5, 6, 6])
@@ -35,7 +35,7 @@ import VideoBase
         #expect(try trace { $0.temporalLayers = 3 }["gaps_in_frame_num_allowed_flag"].first == 1)
     }
 
-    @Test func pictures() throws {
+    @Test func pictureFieldsFollowTheOptions() throws {
         let filter = try trace {
             $0.deblocking = Deblocking(alphaOffset: -3, betaOffset: 4)
             $0.bFrames = 0
@@ -54,7 +54,7 @@ import VideoBase
         #expect(try trace { $0.slices = 3; $0.bFrames = 0 }["first_mb_in_slice"].prefix(4) == [0, 20, 40, 0])
     }
 
-    @Test func longTermReferences() throws {
+    @Test func longTermReferencesAreMarkedInTheStream() throws {
         let trace = try trace(frames: 20) {
             $0.longTermReferences = 2
             $0.references = 3
@@ -64,7 +64,7 @@ import VideoBase
         #expect(operations.contains { $0.value > 0 })
     }
 
-    @Test func messages() throws {
+    @Test func messagesOccurWhereRequested() throws {
         var own = FrameOptions()
         own.captions = [0xFC, 0x80, 0x80]
         own.userData = [Array(repeating: 0x42, count: 16) + [1, 2, 3]]
@@ -72,7 +72,7 @@ import VideoBase
             $0.bFrames = 0
             $0.gopFrames = 4
         }
-        // The identifier at both key frames; the frame's own two messages.
+        // The identifier occurs at both key frames, and the frame has two messages of its own.
         #expect(told["last_payload_type_byte"].filter { $0 == 5 }.count == 3)
         #expect(told["last_payload_type_byte"].filter { $0 == 4 }.count == 1)
         #expect(told["itu_t_t35_country_code"] == [0xB5])
@@ -90,8 +90,8 @@ import VideoBase
         #expect(refresh["idr_pic_id"].count == 1)
     }
 
-    /// The HRD's numbers stand in the VUI, and timing messages count frames.
-    @Test func hypotheticalDecoder() throws {
+    /// The VUI holds the HRD parameters, and timing messages count frames.
+    @Test func hrdFieldsHoldTheBufferModel() throws {
         var settings = try SettingsResolver.resolve(
             SettingsResolverTests.configuration(640, 360),
             on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
@@ -100,7 +100,7 @@ import VideoBase
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
         let units = adapter.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil)
         let trace = try Files.withTemporaryFolder { folder -> TraceHeaders in
-            // A picture of one I slice whose data trace_headers does not read.
+            // The picture has one I slice whose data trace_headers does not read.
             let slice: [UInt8] = [0x65, 0x88, 0x80, 0x40, 0x03, 0xF0, 0x80]
             var stream: [UInt8] = []
             for unit in units.units + [slice] { stream += [0, 0, 0, 1] + unit }

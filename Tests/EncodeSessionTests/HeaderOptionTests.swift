@@ -4,13 +4,13 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Each option of the configuration against a stream without it: the syntax element that it is about changes, from the
-/// one value to the other, as FFmpeg's trace_headers reads both.
+/// Compares a stream with each option to one without it: the option's syntax element changes from the one value to the
+/// other, as FFmpeg's trace_headers reads both.
 @Suite struct HeaderOptionTests {
     struct Option: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var read: @Sendable (TraceHeaders) -> [Int]
-        /// What `read` gives without the option, and with it.
+        /// The values that `read` returns without the option and with it.
         var without: [Int]
         var with: [Int]
         var change: @Sendable (inout EncoderConfiguration) -> Void
@@ -26,7 +26,7 @@ import VideoBase
             self.change = change
         }
 
-        /// By the first value of a field; nil where the field is not there.
+        /// Reads the first value of a field, or nil if the field is absent.
         init(
             _ name: String, _ field: String, _ without: Int?, _ with: Int?,
             _ change: @escaping @Sendable (inout EncoderConfiguration) -> Void
@@ -45,7 +45,7 @@ import VideoBase
         trace.units(named: "Slice Header").compactMap { $0["nal_ref_idc"] }
     }
 
-    /// bits/s and bits, H.264 E.2.2.
+    /// Returns the bit rate in bits/s and the buffer size in bits (H.264 E.2.2).
     private static func buffer(_ trace: TraceHeaders) -> [Int] {
         guard let rate = trace["bit_rate_value_minus1[0]"].first, let size = trace["cpb_size_value_minus1[0]"].first,
             let rateScale = trace["bit_rate_scale"].first, let sizeScale = trace["cpb_size_scale"].first
@@ -162,7 +162,7 @@ import VideoBase
             $0.maxBitrate = BitsPerSecond(640_000)
             $0.vbvSize = 320_000
         },
-        // Half of three quarters of a second, on a clock of 90 kHz.
+        // Half of 0.75 seconds, on a clock of 90 kHz.
         Option(
             "initial fullness",
             { trace in
@@ -198,7 +198,7 @@ import VideoBase
 
     private static let plain = Swift.Result { try trace { _ in } }
 
-    @Test(arguments: profiles + structures + pictures + rates) func changesItsField(_ option: Option) throws {
+    @Test(arguments: profiles + structures + pictures + rates) func optionChangesItsField(_ option: Option) throws {
         #expect(option.read(try Self.plain.get()) == option.without)
         #expect(option.read(try Self.trace(option.change)) == option.with)
     }

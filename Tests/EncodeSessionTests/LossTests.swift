@@ -4,17 +4,18 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// What a receiver shows that did not get all of a stream: judged by libavcodec on a real clip, against what the driver
-/// reconstructed from all of it. In both codecs: each case is written with its codec.
+/// Tests what a receiver shows that does not get all of a stream. libavcodec decodes a real clip, and its pictures are
+/// compared with the driver's reconstruction of the whole stream. Each case runs with both codecs.
 @Suite struct LossTests {
     private static let codecs: [VideoCodec] = [.h264, .hevc]
 
-    /// What libavcodec shows of packets.
+    /// Returns what libavcodec shows of the packets.
     private func decode(_ packets: some Sequence<EncodedPacket>, _ codec: VideoCodec) -> DecodedVideo {
         ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes), codec: codec == .h264 ? .h264 : .hevc)
     }
 
-    /// Display indices, from `start` on, at which decoded pictures are not the driver's, where the last are the last.
+    /// Returns the display indices from `start` on at which the decoded pictures differ from the driver's. The last
+    /// pictures of both are aligned.
     private func wrong(_ decoded: DecodedVideo, _ result: ClipSession.Result, from start: Int) -> [Int] {
         (start..<result.pictures.count).filter { index in
             let fromEnd = result.pictures.count - index
@@ -23,8 +24,8 @@ import VideoBase
         }
     }
 
-    /// The packets without the lost frames decode to the driver's pictures from display index `start` on, and not
-    /// before: the lost ones were needed.
+    /// Expects that the packets without the lost frames decode to the driver's pictures from display index `start` on,
+    /// and not before, because other pictures refer to the lost ones.
     private func check(
         _ result: ClipSession.Result, _ codec: VideoCodec, lost: Set<Int>, from start: Int, keys: [Int] = [0]
     ) {
@@ -37,9 +38,9 @@ import VideoBase
         #expect(wrong(decoded, result, from: start - 1) != [], "nothing needed \(lost.sorted())")
     }
 
-    /// Every frame of a stretch is lost in turn, with the report coming after as many frames as the round trip takes.
+    /// Each frame of a run is lost in turn; the report arrives after the frames of one round trip.
     @Test(arguments: codecs, [(0, 2), (0, 5), (1, 2), (1, 5), (2, 2), (2, 5), (3, 2), (3, 5)])
-    func invalidation(codec: VideoCodec, _ structure: (bFrames: Int, delay: Int)) throws {
+    func picturesAreCorrectAfterInvalidation(codec: VideoCodec, _ structure: (bFrames: Int, delay: Int)) throws {
         let (bFrames, delay) = structure
         let period = bFrames + 1
         for lost in [2 * period, 3 * period] {
@@ -61,16 +62,15 @@ import VideoBase
             let decoded = decode(received, codec)
             #expect(whole.messages == [] && whole.frames == result.pictures)
             #expect(wrong(decoded, result, from: report) == [], "lost \(lost)")
-            // What was coded before the report, from the frame, is wrong: it was needed.
+            // Pictures that were coded before the report and refer to the lost frame are wrong.
             if period < delay { #expect(wrong(decoded, result, from: lost + 1).first == lost + 1) }
-            // A P frame took the place of a key frame.
+            // A P frame was coded instead of a key frame.
             let answer = result.packets.first { $0.displayIndex >= report && $0.type != .b }
             #expect(answer?.type == .p)
         }
     }
 
-    /// Two losses, reported together and apart, in one stream.
-    @Test(arguments: codecs) func invalidationAgain(codec: VideoCodec) throws {
+    @Test(arguments: codecs) func repeatedLossesInOneStreamAreRepaired(codec: VideoCodec) throws {
         let result = try ClipSession.run({
             $0.codec = codec
             $0.references = 6
@@ -85,8 +85,8 @@ import VideoBase
         check(result, codec, lost: [10, 11, 23], from: 25)
     }
 
-    /// With one reference there is nothing else to predict from: a key frame.
-    @Test(arguments: codecs) func nothingIsLeft(codec: VideoCodec) throws {
+    /// With one reference there is no other picture to predict from, so the next picture is a key frame.
+    @Test(arguments: codecs) func lossOfTheOnlyReferenceForcesAKeyFrame(codec: VideoCodec) throws {
         let result = try ClipSession.run({
             $0.codec = codec
             $0.references = 1
@@ -100,9 +100,9 @@ import VideoBase
         check(result, codec, lost: [7], from: 9, keys: [0, 9])
     }
 
-    /// The receiver acknowledges long-term references as they come, then a burst is lost, and the sender refreshes.
+    /// The receiver acknowledges long-term references as they arrive; then a burst is lost, and the sender refreshes.
     @Test(arguments: codecs, [(1, 0), (1, 2), (2, 0), (2, 2), (4, 0), (4, 2)])
-    func longTermRefresh(codec: VideoCodec, _ structure: (count: Int, bFrames: Int)) throws {
+    func longTermRefreshRepairsABurstLoss(codec: VideoCodec, _ structure: (count: Int, bFrames: Int)) throws {
         let (count, bFrames) = structure
         var tokens: [Int] = []
         let result = try ClipSession.run({
@@ -113,7 +113,7 @@ import VideoBase
         }) { session in
             for index in 0..<36 {
                 var options = FrameOptions()
-                // Three frames on the way there and back.
+                // The round trip takes three frames.
                 if index < 24 {
                     options.acknowledgedTokens = session.received.packets.filter { $0.displayIndex <= index - 3 }
                         .compactMap(\.acknowledgementToken).filter { !tokens.contains($0) }
@@ -127,8 +127,8 @@ import VideoBase
         check(result, codec, lost: [21, 22, 23], from: 24)
     }
 
-    /// Nothing acknowledged, or what was never sent: the refresh is a key frame.
-    @Test(arguments: codecs, [[], [77]]) func refreshWithoutAcknowledgement(codec: VideoCodec, tokens: [Int]) throws {
+    /// Without an acknowledgement, or with one of an unknown token, the refresh is a key frame.
+    @Test(arguments: codecs, [[], [77]]) func refreshWithoutAcknowledgementIsAKeyFrame(codec: VideoCodec, tokens: [Int]) throws {
         let result = try ClipSession.run({
             $0.codec = codec
             $0.longTermReferences = 2
@@ -144,9 +144,9 @@ import VideoBase
         check(result, codec, lost: [8, 9], from: 12, keys: [0, 12])
     }
 
-    /// Layers of a temporal hierarchy, with B frames where there are two: what is left is right without the upper ones.
+    /// With two layers, there are B frames as well.
     @Test(arguments: codecs, [(2, 0), (2, 1), (2, 3), (3, 0), (4, 0)])
-    func upperLayersMayGo(codec: VideoCodec, _ structure: (layers: Int, bFrames: Int)) throws {
+    func lowerTemporalLayersDecodeAlone(codec: VideoCodec, _ structure: (layers: Int, bFrames: Int)) throws {
         let (layers, bFrames) = structure
         let result = try ClipSession.run(frames: 25) {
             $0.codec = codec
@@ -164,8 +164,8 @@ import VideoBase
             let units = packet.bytes.indices.dropLast(8).filter {
                 Array(packet.bytes[$0..<$0 + 4]) == [0, 0, 0, 1]
             }.map { Array(packet.bytes[$0 + 4..<$0 + 8]) }
-            // The layer stands before each slice too: temporal_id of a prefix NAL unit, the top bits of its header's
-            // third further byte; in HEVC in the slice's own, nuh_temporal_id_plus1.
+            // Each slice names its layer: in H.264 as temporal_id of a prefix NAL unit (the top bits of the third extra
+            // byte of its header), in HEVC as nuh_temporal_id_plus1 of the slice's own header.
             let named =
                 codec == .h264
                 ? units.filter { $0[0] & 31 == 14 }.map { Int($0[3] >> 5) }
@@ -174,9 +174,9 @@ import VideoBase
         }
     }
 
-    /// Whoever comes in at a recovery point shows right pictures from the end of that pass on. With another clip's
-    /// pictures to predict from, it is the same.
-    @Test(arguments: codecs, [6, 11]) func joiningAnIntraRefresh(codec: VideoCodec, period: Int) throws {
+    /// A receiver that joins at a recovery point shows correct pictures from the end of that refresh pass on, also if
+    /// it predicted from another clip's pictures before.
+    @Test(arguments: codecs, [6, 11]) func joiningAtARecoveryPointShowsCorrectPictures(codec: VideoCodec, period: Int) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             configuration.codec = codec
             configuration.intraRefresh = true
@@ -188,13 +188,14 @@ import VideoBase
         let entries = result.packets.filter { $0.displayIndex > 1 && $0.recoveryFrameCount != nil }
         #expect(entries.map(\.displayIndex) == Array(stride(from: 1 + period, to: 36, by: period)))
         for entry in entries where entry.displayIndex + period < 36 {
-            // A pass takes a picture for each column of macroblocks or coding tree blocks, the period at most.
+            // A pass takes one picture per column of macroblocks or coding tree blocks, but at most the period.
             let count = try #require(entry.recoveryFrameCount)
             #expect(codec == .h264 ? count == period : (3...period).contains(count))
             let right = Array(result.pictures[(entry.displayIndex + count)...])
             let late = Array(result.packets[entry.codingIndex...])
             let joined = decode(late, codec)
-            // H.264's decoder keeps back what is not recovered; HEVC's shows all, with something made up.
+            // H.264's decoder withholds unrecovered pictures; HEVC's decoder shows all of them, with substitutes for
+            // missing references.
             if codec == .h264 { #expect(joined.frames == right) }
             #expect(Array(joined.frames.suffix(right.count)) == right)
             let mixed = decode(other.packets[..<entry.codingIndex] + late, codec)
@@ -203,8 +204,9 @@ import VideoBase
         }
     }
 
-    /// Open groups: whoever comes in at any I picture shows it, and everything that is shown after it, right.
-    @Test(arguments: codecs, [1, 2, 3, 7]) func joiningAnOpenGroup(codec: VideoCodec, bFrames: Int) throws {
+    /// A receiver that joins an open GOP at any I picture shows this picture, and all pictures after it in display
+    /// order, correctly.
+    @Test(arguments: codecs, [1, 2, 3, 7]) func joiningAnOpenGOPShowsCorrectPictures(codec: VideoCodec, bFrames: Int) throws {
         let result = try ClipSession.run(frames: 52) {
             $0.codec = codec
             $0.openGOP = true
@@ -216,14 +218,14 @@ import VideoBase
         let entries = result.packets.filter { $0.type == .i }
         #expect(entries.map(\.displayIndex) == [12, 24, 36, 48])
         var leading = 0
-        // At a stream's end libavcodec does not show what it read of H.264 before it showed the recovery point, so that
-        // one needs some pictures after it.
+        // At the end of an H.264 stream, libavcodec does not show pictures that it read before it showed the recovery
+        // point. So some pictures must follow the recovery point.
         for entry in entries.dropLast() {
             let late = Array(result.packets[entry.codingIndex...])
             leading += late.count { $0.displayIndex < entry.displayIndex }
             let decoded = decode(late, codec)
             #expect(wrong(decoded, result, from: entry.displayIndex) == [], "from \(entry.displayIndex)")
-            // Without those that lead it, there is nothing to complain of.
+            // Without its leading pictures, the stream decodes without messages.
             let trimmed = late.filter { $0.displayIndex >= entry.displayIndex }
             let clean = decode(trimmed, codec)
             #expect(clean.messages == [] && clean.frames.count == result.pictures.count - entry.displayIndex)

@@ -14,27 +14,26 @@ import VideoBase
         return (0..<count).flatMap { _ in planner.add().map { ($0, numbering.number($0)) } }
     }
 
-    @Test func sliceHeaders() throws {
+    @Test func packedSliceHeadersMatchHandDerivedBytes() throws {
         let headers = try AccessUnitAssemblerTests.headers()
         let plans = plans(257)
         func packed(_ index: Int) -> PackedHeader {
             let header = SliceHeader(plans[index].0, plans[index].1, firstMacroblock: 0, qp: index == 0 ? 21 : 24)
             return PackedHeader(header, sps: headers.sps, pps: headers.pps)
         }
-        // 1 0001000 | 1 0000000 | 0 1 000000 | 00 0 0 0011 | 1 1 1 1: slice_qp_delta −3, to the set's 24.
+        // 1 0001000 | 1 0000000 | 0 1 000000 | 00 0 0 0011 | 1 1 1 1: slice_qp_delta is −3, relative to the PPS's 24.
         #expect(packed(0).bytes == [0, 0, 0, 1, 0x65, 0x88, 0x80, 0x40, 0x03, 0xF0])
         #expect(packed(0).bitLength == 5 * 8 + 36)
         #expect(packed(0).hasEmulationBytes)
         // 1 00110 1 | frame_num 00000001 | POC lsb 00000010 | 0 0 0 1 1 1 1 1
         #expect(packed(1).bytes == [0, 0, 0, 1, 0x41, 0x9A, 0x02, 0x04, 0x3E])
         #expect(packed(1).bitLength == 5 * 8 + 31)
-        // frame_num and POC lsb both wrap to 0: 16 zero bits and more, whose escape is the driver's to place.
+        // frame_num and POC lsb both wrap to 0: 16 zero bits and more, which the driver must escape.
         #expect(packed(256).bytes == [0, 0, 0, 1, 0x41, 0x9A, 0x00, 0x00, 0x3E])
         #expect(!packed(256).hasEmulationBytes)
     }
 
-    /// The parameter buffers say what the packed headers say.
-    @Test func buffersAgree() throws {
+    @Test func parameterBuffersMatchThePackedHeaders() throws {
         let configuration = SettingsResolverTests.configuration(642, 362) {
             $0.references = 3
             $0.frameRate = Rational(30000, 1001)
@@ -62,8 +61,9 @@ import VideoBase
         #expect(slice.picOrderCntLsb == 2 && slice.sliceType == .p)
     }
 
-    /// The real-time hint is VAEncMiscParameterBufferQualityLevel with the key frame, and the driver follows it.
-    @Test(arguments: [nil, "iHD-9A49", "radeonsi25-navi31"]) func realTime(personality: String?) throws {
+    /// The real-time hint is sent as VAEncMiscParameterBufferQualityLevel with the key frame, and the driver follows
+    /// it.
+    @Test(arguments: [nil, "iHD-9A49", "radeonsi25-navi31"]) func realTimeHintSendsTheFastestQualityLevel(personality: String?) throws {
         let (key, predicted) = (plans(2)[0].0, plans(2)[1].0)
         let profile = try DeviceProfile(
             ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]))

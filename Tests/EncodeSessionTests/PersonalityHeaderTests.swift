@@ -5,16 +5,16 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The same configuration gives the same headers on every driver: those that take packed headers, those that take some
-/// and those that take none, where the engine puts them in after the encode. Read by a reader of our own, which shares
-/// no code with the writer; the streams decode without a word.
+/// The same configuration gives the same headers on every driver: on drivers that take all or some packed headers, and
+/// on drivers that take none, where the engine inserts them after the encode. A reader that shares no code with the
+/// writer compares them, and the streams decode without messages.
 @Suite struct PersonalityHeaderTests {
-    /// One for each set of attributes that the dumps of real drivers have.
+    /// One personality for each set of attributes in the dumps of real drivers.
     static let packed = [
         "i965-1616", "i965-1916", "iHD-1912", "iHD-4680", "iHD-56A0", "iHD-8A52", "iHD25nonfree-46A6",
         "iHD25nonfree-56A0", "iHD25nonfree-5916", "iHD25nonfree-7D55", "iHD25nonfree-8A52",
     ]
-    /// They write every header themselves.
+    /// Personalities that write every header themselves.
     static let own = ["radeonsi-navi10", "radeonsi-raven", "radeonsi-vangogh"]
 
     private func encode(
@@ -30,8 +30,8 @@ import VideoBase
         stream.nalUnits.filter { types.contains($0.type) }.map { Array(bytes[$0.payload]) }
     }
 
-    /// Parameter sets, delimiters and SEI byte for byte, and every field of the slice headers.
-    @Test(arguments: packed) func packedHeaders(personality: String) throws {
+    /// Compares parameter sets, delimiters and SEI byte by byte, and every field of the slice headers.
+    @Test(arguments: packed) func packedHeadersAreTheSame(personality: String) throws {
         let (expected, bytes) = try encode(nil, PersonalityHeaders.everything)
         let (found, own) = try encode(personality, PersonalityHeaders.everything)
         #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
@@ -39,8 +39,8 @@ import VideoBase
         #expect(found.frames.map { $0.slices.map(\.header) } == expected.frames.map { $0.slices.map(\.header) })
     }
 
-    /// What the driver writes itself stays in what describes the coding; the rest is as everywhere.
-    @Test(arguments: own) func headersPutInAfterwards(personality: String) throws {
+    /// The fields that describe picture coding are the driver's own; all others are the same on every driver.
+    @Test(arguments: own) func insertedHeadersAreTheSame(personality: String) throws {
         let (expected, bytes) = try encode(nil, PersonalityHeaders.everything)
         let (found, own) = try encode(personality, PersonalityHeaders.everything)
         #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
@@ -54,7 +54,7 @@ import VideoBase
         #expect(found.sequenceSets.map(\.vui) == expected.sequenceSets.map(\.vui))
         #expect(found.sequenceSets[0].vui?.videoSignal?.video_full_range_flag == true)
         #expect(found.frames.map(\.typeName) == expected.frames.map(\.typeName))
-        // The same by FFmpeg's reading, field by field from the cropping on.
+        // FFmpeg reads the same values from the cropping fields on.
         let fields = [
             "profile_idc", "level_idc", "frame_crop_right_offset", "frame_crop_bottom_offset", "aspect_ratio_idc",
             "sar_width", "sar_height", "colour_primaries", "transfer_characteristics", "matrix_coefficients",
@@ -65,9 +65,9 @@ import VideoBase
         for field in fields { #expect(a[field] == b[field] && !a[field].isEmpty, "\(field)") }
     }
 
-    /// HRD parameters and their messages, with the driver's rate control and with ours.
+    /// Compares HRD parameters and their messages, with the driver's rate control and with ours.
     @Test(arguments: packed + own, [RateController.driver, .vaenc])
-    func buffers(personality: String, controller: RateController) throws {
+    func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateController) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             PersonalityHeaders.buffered(&configuration)
             configuration.rateController = controller

@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// What sessions on every driver are asked for, to have the same headers.
+/// The requests that must give the same headers on every driver.
 enum PersonalityHeaders {
     static let frames = 6
     static let clip = Swift.Result { try Fixture.carphone.frames(frames, width: 270, height: 130) }
@@ -28,7 +28,8 @@ enum PersonalityHeaders {
         configuration.vbvSize = 400_000
     }
 
-    /// Captions with every picture, user data with one. The stream decodes without a word to the driver's pictures.
+    /// Encodes with captions on every picture and user data on one. The stream must decode without messages to the
+    /// driver's pictures.
     static func encode(
         _ personality: String?, _ codec: StreamCodec, _ change: (inout EncoderConfiguration) -> Void
     ) throws -> [UInt8] {

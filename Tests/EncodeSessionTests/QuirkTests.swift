@@ -1,11 +1,11 @@
 import TestOracles
 import Testing
 
-/// What drivers do otherwise than they say, played by the reference driver.
+/// Driver behavior that differs from its documentation, simulated by the reference driver.
 @Suite struct QuirkTests {
-    /// iHD: mapping the coded buffer fails though it was waited for, and does not once the surface was. Other drivers
-    /// that fail there are made anew.
-    @Test func mappingTooEarly() throws {
+    /// On iHD, mapping the coded buffer can fail after a wait for it, and succeeds after a wait for the surface. On
+    /// other drivers that fail there, the session is rebuilt.
+    @Test func earlyMapFailureCausesNoRebuildOnIHD() throws {
         func rebuilds(_ personality: String?) throws -> Int {
             try (28..<34).reduce(0) { sum, call in
                 try Files.withTemporaryFolder { folder in

@@ -6,11 +6,11 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Changes while the encoder runs: they hold from the next picture on, with no IDR picture and nothing drained.
+/// Changes while the encoder runs apply from the next picture on, without an IDR picture and without draining.
 @Suite struct RateChangeTests {
     static let size = VideoSize(width: 352, height: 288)
 
-    /// carphone, enlarged, there and back again without end.
+    /// The clip carphone, enlarged, and played forwards and backwards without end.
     private static let clip: Result<[SystemPixelBuffer], any Error> = Result {
         try Fixture.carphone.frames(60, width: size.width, height: size.height).map { frame in
             let buffer = try SystemPixelBuffer(format: .i420, size: size)
@@ -31,7 +31,7 @@ import VideoBase
         }
     }
 
-    /// A session, and where it stands.
+    /// A session and its next frame index.
     private final class Run {
         let encoder: HardwareEncoder
         let received = Received()
@@ -73,7 +73,7 @@ import VideoBase
         }
     }
 
-    /// Bits a second at 30 pictures a second.
+    /// Returns the rate in bits/s at 30 pictures/s by default.
     private func rate(_ packets: [EncodedPacket], _ range: Range<Int>, framesPerSecond: Double = 30) -> Double {
         Double(packets[range].reduce(0) { $0 + $1.bytes.count }) * 8 * framesPerSecond / Double(range.count)
     }
@@ -98,8 +98,8 @@ import VideoBase
         Case(mode: .vbr, controller: .driver, bFrames: 2), Case(mode: .vbr, controller: .vaenc),
     ]
 
-    /// The driver hears of all of them with the next picture, whatever came between; of one that is refused, nothing.
-    @Test(arguments: [RateControlMode.cbr, .vbr]) func changesBeforeAPictureAddUp(_ mode: RateControlMode) throws {
+    /// The next picture carries all changes made before it; a refused change has no effect.
+    @Test(arguments: [RateControlMode.cbr, .vbr]) func changesBetweenPicturesAddUp(_ mode: RateControlMode) throws {
         let run = try Run {
             $0.rateControl = mode
             $0.rateController = .driver
@@ -119,7 +119,7 @@ import VideoBase
         #expect((0.8...1.2).contains(rate(packets, 60..<120, framesPerSecond: 60) / 2_000_000))
     }
 
-    /// What the configuration refuses, a change does too.
+    /// A change is refused if the same value is refused in the configuration.
     @Test func changesOutOfRangeAreRefused() throws {
         let run = try Run {
             $0.rateControl = .cbr
@@ -140,7 +140,8 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
-    /// Without B frames, H.264 has a limit of 1.5 times the average rate in a second. It follows the average, also if the maximum rate is higher.
+    /// Without B frames, H.264 has a limit of 1.5 times the average rate in a second. It follows the average, also if
+    /// the maximum rate is higher.
     @Test func derivedLimitsFollowTheRate() throws {
         let run = try Run {
             $0.codec = .h264
@@ -170,8 +171,9 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
-    /// What contradicts itself once changed is refused as the same configuration is, and changes nothing.
-    @Test(arguments: [RateController.driver, .vaenc]) func contradictionsAreRefused(_ controller: RateController) throws {
+    /// A change that makes the settings contradictory is refused with the same error as the same configuration, and
+    /// changes nothing.
+    @Test(arguments: [RateController.driver, .vaenc]) func contradictoryChangesAreRefused(_ controller: RateController) throws {
         func ask(_ configuration: inout EncoderConfiguration) {
             configuration.rateControl = .vbr
             configuration.rateController = controller
@@ -184,12 +186,12 @@ import VideoBase
         }
         let run = try Run(ask)
         try run.encode(2)
-        // As the configuration says it, and as the change does.
+        // Each pair makes the same change, in the configuration and as a running change.
         let wrong: [((inout EncoderConfiguration) -> Void, (inout RunningChange) -> Void)] = [
             ({ $0.maxBitrate = BitsPerSecond(400_000) }, { $0.maxBitrate = BitsPerSecond(400_000) }),
             ({ $0.minQP = 41 }, { $0.minQP = 41 }), ({ $0.maxQP = 9 }, { $0.maxQP = 9 }),
             ({ ($0.minQP, $0.maxQP) = (30, 20) }, { ($0.minQP, $0.maxQP) = (30, 20) }),
-            // A buffer of 40000 bits is 200 kbit/s, pictures of 4000 bytes are 160.
+            // At 5 frames/s, a buffer of 40000 bits is 200 kbit/s, and pictures of 4000 bytes are 160 kbit/s.
             ({ $0.frameRate = Rational(5) }, { $0.frameRate = Rational(5) }),
             ({ ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000)) }, {
                 ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000))
@@ -210,10 +212,10 @@ import VideoBase
             }
             #expect(error?.category == .usage, "\(error as Any)")
             try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 80_000, seconds: 1)] }
-            // They stay, and a rate above them is refused.
+            // These limits stay, and a rate above them is refused.
             #expect(throws: VaencError.self) { try run.change { $0.bitrate = BitsPerSecond(700_000) } }
         }
-        // Where it is the whole that fits, it is taken.
+        // A change is accepted if the resulting settings agree.
         try run.change { ($0.minQP, $0.maxQP) = (41, 45) }
         try run.encode(4)
         let packets = try run.finish()
@@ -221,7 +223,7 @@ import VideoBase
         #expect(Streams.inspect(packets.stream).frames.suffix(4).allSatisfy { (41...45).contains($0.qp) })
     }
 
-    /// Above every level there is nothing to change to.
+    /// If the rate exceeds every level, the change is refused.
     @Test func ratesAboveEveryLevelAreRefused() throws {
         let run = try Run { $0.bitrate = BitsPerSecond(900_000_000) }
         let error = #expect(throws: VaencError.self) { try run.change { $0.bitrate = BitsPerSecond(1_300_000_000) } }
@@ -230,10 +232,10 @@ import VideoBase
         run.encoder.invalidate()
     }
 
-    /// Windows are kept by vaenc's own controller: where the driver's runs, whether limits were asked for from the start
-    /// (which the effective configuration then names) or not, a change to others is refused.
+    /// Only vaenc's own controller keeps data rate limits. If the driver's controller runs, a change to other limits is
+    /// refused, whether limits were requested at the start (which the effective configuration then reports) or not.
     @Test(arguments: ["radeonsi-navi21", "radeonsi-raven", "iHD-9A49"], [false, true])
-    func nobodyKeepsWindowsForDrivers(personality: String, hasLimits: Bool) throws {
+    func dataRateLimitsNeedVaencsController(personality: String, hasLimits: Bool) throws {
         var configuration = EncoderConfiguration(size: Self.size)
         configuration.bitrate = BitsPerSecond(500_000)
         configuration.rateController = .driver
@@ -253,7 +255,6 @@ import VideoBase
         try encoder.change(change)
     }
 
-    /// Nor does a configuration with them come to a session.
     @Test func configurationsOutOfRangeAreRefused() {
         let wrong: [(inout EncoderConfiguration) -> Void] = [
             { $0.maxFrameBytes = .max }, { $0.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
@@ -270,7 +271,7 @@ import VideoBase
         }
     }
 
-    @Test func aRefusedChangeChangesNothing() throws {
+    @Test func refusedChangeHasNoEffect() throws {
         let run = try Run {
             $0.qp = 40
             $0.bFrames = 0
@@ -286,8 +287,8 @@ import VideoBase
         #expect(Set(try run.finish().dropFirst().map(\.qp)).count == 1)
     }
 
-    /// From 1 to 4 Mbit/s and back.
-    @Test(arguments: cases) func theRateFollowsWithinASecond(_ each: Case) throws {
+    /// The rate changes from 1 to 4 Mbit/s and back.
+    @Test(arguments: cases) func rateFollowsWithinASecond(_ each: Case) throws {
         let run = try Run {
             $0.rateControl = each.mode
             $0.rateController = each.controller
@@ -295,7 +296,7 @@ import VideoBase
             $0.bitrate = BitsPerSecond(1_000_000)
         }
         try run.encode(90)
-        // Nothing is drained: pictures are under way before and after, and the order of types goes on.
+        // Nothing is drained: pictures are in flight before and after, and the pattern of types continues.
         let before = run.encoder.pendingFrameCount
         try run.change { $0.bitrate = BitsPerSecond(4_000_000) }
         let after = run.encoder.pendingFrameCount
@@ -305,7 +306,7 @@ import VideoBase
         try run.encode(90)
         let packets = try run.finish()
         checkWhole(packets, frames: 270)
-        // B pictures that waited at a change have what was changed.
+        // B pictures that waited at the change use the new rate.
         let late = each.bFrames + 1
         #expect(abs(rate(packets, 30..<90 - late) / 1_000_000 - 1) < 0.15, "\(rate(packets, 30..<90 - late))")
         let first = rate(packets, 90..<120)
@@ -322,8 +323,8 @@ import VideoBase
         }
     }
 
-    /// Half as many frames a second take twice the bits each.
-    @Test(arguments: [RateController.driver, .vaenc]) func theFrameRateFollows(_ controller: RateController) throws {
+    /// At half the frame rate, each frame gets twice the bits.
+    @Test(arguments: [RateController.driver, .vaenc]) func frameRateChangeKeepsTheBitRate(_ controller: RateController) throws {
         let run = try Run {
             $0.rateControl = .cbr
             $0.rateController = controller
@@ -340,8 +341,8 @@ import VideoBase
         #expect(abs(slower / 1_000_000 - 1) < 0.15, "\(slower)")
     }
 
-    /// A quality that needs more than the maximum: the maximum decides, before and after.
-    @Test(arguments: [RateController.driver, .vaenc]) func theHighestRateFollows(_ controller: RateController) throws {
+    /// The quality needs more than the maximum rate, so the maximum limits the rate before and after the change.
+    @Test(arguments: [RateController.driver, .vaenc]) func maximumRateFollowsTheChange(_ controller: RateController) throws {
         let run = try Run {
             $0.rateControl = .vbr
             $0.rateController = controller
@@ -363,7 +364,7 @@ import VideoBase
         #expect(packets.filter(\.isKey).map(\.displayIndex) == Array(stride(from: 0, to: 150, by: 15)))
     }
 
-    @Test(arguments: [RateController.driver, .vaenc]) func limitsOfQPFollow(_ controller: RateController) throws {
+    @Test(arguments: [RateController.driver, .vaenc]) func qpLimitsFollowTheChange(_ controller: RateController) throws {
         let run = try Run {
             $0.rateControl = .vbr
             $0.rateController = controller
@@ -384,13 +385,13 @@ import VideoBase
         let packets = try run.finish()
         checkWhole(packets, frames: 60)
         let qps = Streams.inspect(packets.stream).frames.map(\.qp)
-        // Neither pair of limits holds before it is set.
+        // Neither pair of limits applies before it is set.
         #expect(qps[..<20].contains { $0 < 34 } && qps[..<20].contains { $0 > 12 })
         #expect(qps[20..<40].allSatisfy { (34...36).contains($0) })
         #expect(qps[40...].allSatisfy { $0 <= 12 })
     }
 
-    @Test func whatTheStreamPromisesStays() throws {
+    @Test func changesKeepTheStreamsHRDParameters() throws {
         let run = try Run {
             $0.bitrate = BitsPerSecond(1_000_000)
             $0.maxBitrate = BitsPerSecond(2_000_000)

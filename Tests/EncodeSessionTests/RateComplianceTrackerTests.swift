@@ -7,7 +7,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The books on limits that pictures break, and levels of streams whose rate nobody limits.
+/// Tests the counts of pictures that break limits, and the levels of streams without a rate limit.
 @Suite struct RateComplianceTrackerTests {
     private func books(_ change: (inout EncoderConfiguration) -> Void) throws -> RateComplianceTracker {
         let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
@@ -21,13 +21,13 @@ import VideoBase
             try SettingsResolver.resolve(asked, on: DeviceProfile(driver: "a driver", limits: [limits])))
     }
 
-    /// Sizes in bits; which pictures broke the limit.
+    /// Returns the indices of the pictures that broke the limit; sizes are in bits.
     private func broken(_ books: RateComplianceTracker, _ sizes: [Int], _ limit: RateLimit) -> [Int] {
         var books = books
         return sizes.indices.filter { books.add(bits: sizes[$0], keepsBuffer: true, largestSlice: 0).contains(limit) }
     }
 
-    @Test func framesAndSlices() throws {
+    @Test func frameAndBufferViolationsAreCounted() throws {
         var books = try books { $0.maxFrameBytes = 1500 }
         let kept = books.add(bits: 12_000, keepsBuffer: true, largestSlice: 9000)
         let broken = books.add(bits: 12_008, keepsBuffer: false, largestSlice: 9000)
@@ -36,33 +36,35 @@ import VideoBase
         #expect(books.broken.notices.count == 2)
     }
 
-    /// Three pictures in 0.3 s, wherever they begin.
-    @Test func stretches() throws {
+    /// The limit applies to any three pictures, which last 0.3 s.
+    @Test func dataRateLimitAppliesToEveryWindow() throws {
         let books = try books { $0.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
         #expect(broken(books, [8000, 8000, 8000, 8000], .dataRate) == [])
         #expect(broken(books, [8000, 8000, 8001, 8000, 7999, 8001, 8001], .dataRate) == [2, 3, 6])
         #expect(broken(books, [24_001, 0, 0, 24_000, 1], .dataRate) == [0, 1, 2, 4])
     }
 
-    /// Ten pictures in a second.
-    @Test func seconds() throws {
+    /// A second has ten pictures.
+    @Test func maximumRateAppliesToEverySecond() throws {
         let books = try books { _ in }
         #expect(broken(books, Array(repeating: 9984, count: 30), .maximum) == [])
         #expect(broken(books, [50_000] + Array(repeating: 6000, count: 12), .maximum) == [9])
     }
 
-    /// Level 1.1, MinCR 2: 192 bytes for each of 99 macroblocks of the first picture, and for each of the 300 that the level decodes in a
-    /// tenth of a second of the others. The rate and the buffer of the level hold all of them.
-    @Test func leastCompressionRatio() throws {
+    /// Level 1.1 with MinCR 2 allows 192 bytes for each of the first picture's 99 macroblocks, and for each of the 300
+    /// macroblocks that the level decodes in 0.1 s for later pictures. The rate and the buffer of the level allow all
+    /// of these sizes.
+    @Test func minimumCompressionRatioIsChecked() throws {
         let books = try books { $0.level = 11 }
         #expect(broken(books, [8 * 19_008, 8 * 57_600, 8], .level) == [])
         #expect(broken(books, [8 * 19_009, 8, 8], .level) == [0])
         #expect(broken(books, [8, 8 * 57_601, 8, 8], .level) == [1])
     }
 
-    /// vaenc's own controller takes it for a limit of pictures, as `maxFrameBytes`, whichever is lower.
+    /// vaenc's own controller treats MinCR as a limit of picture size like `maxFrameBytes`; the lower of the two
+    /// applies.
     @Test(arguments: [(nil, 57_600), (100_000, 57_600), (50_000, 50_000)] as [(Int?, Int)])
-    func leastCompressionRatioOfTheController(_ bytes: Int?, _ most: Int) throws {
+    func controllerKeepsTheMinimumCompressionRatio(_ bytes: Int?, _ most: Int) throws {
         let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
         let asked = SettingsResolverTests.configuration(176, 144) {
             $0.frameRate = Rational(10)
@@ -75,8 +77,8 @@ import VideoBase
         #expect(RateSession.targets(settings.rate, Rational(1000), settings).maxPictureBits == 8 * 19_008)
     }
 
-    /// After a change, what was planned before and a second of settling do not count.
-    @Test func changes() throws {
+    /// After a change, the pictures planned before it and one second of settling do not count.
+    @Test func picturesAfterAChangeAreExcluded() throws {
         var books = try books { _ in }
         var rate = RateSettings()
         rate.mode = .vbr
@@ -89,12 +91,11 @@ import VideoBase
         #expect(found.first == 18)
     }
 
-    /// The level of a stream without a rate holds what the stream takes.
     @Test(arguments: [(0, 250), (12, 1), (24, 1), (24, 250), (36, 250)])
-    func levelsWithoutARate(_ qp: Int, _ gop: Int) throws {
+    func levelWithoutARateSufficesForTheStream(_ qp: Int, _ gop: Int) throws {
         let run = try TestClip.packets(qp: qp, gop: gop)
         let level = try #require(Level(number: run.level))
-        // MaxBR of the High profile.
+        // The factor 1250 is MaxBR's of the High profile.
         #expect(Double(run.bitrate) <= Double(level.maxBR) * 1250, "level \(level.name), \(run.bitrate) bit/s")
     }
 
@@ -112,9 +113,9 @@ import VideoBase
         }
     }
 
-    /// Sizes that a usual QP does not lift above the level that they have by themselves.
+    /// For these sizes, a usual QP does not raise the level.
     @Test(arguments: [(1280, 720, 30, "3.1"), (1280, 720, 60, "3.2"), (1920, 1080, 30, "4.0"), (1920, 1080, 60, "4.2"), (3840, 2160, 30, "5.1")])
-    func usualSizes(_ width: Int, _ height: Int, _ fps: Int, _ level: String) throws {
+    func usualQPKeepsTheLevelOfTheSize(_ width: Int, _ height: Int, _ fps: Int, _ level: String) throws {
         let asked = SettingsResolverTests.configuration(width, height) { $0.frameRate = Rational(fps) }
         let settings = try SettingsResolver.resolve(
             asked, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))

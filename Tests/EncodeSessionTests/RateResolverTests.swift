@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Who controls the rate, and in which mode: every set of modes that a driver could offer, whatever is asked.
+/// Tests which controller runs and in which mode, for every set of modes that a driver could offer and every request.
 @Suite struct RateResolverTests {
     private static let modes = RateControlMode.allCases
 
@@ -25,7 +25,7 @@ import VideoBase
         settings.effective.first { $0.option == option }
     }
 
-    @Test func everyOfferAndEveryWish() throws {
+    @Test func everyRequestedModeIsResolvedOrRefused() throws {
         var refused = 0
         var own = 0
         for bits in 0..<1 << Self.modes.count {
@@ -42,7 +42,7 @@ import VideoBase
                         do {
                             settings = try settle(offered, hasOneQP: hasOneQP, ask)
                         } catch let error as VaencError {
-                            // Only where nothing comes near.
+                            // A request is refused only if no offered mode comes near it.
                             #expect(error.category == .unavailable && error.remedy != nil)
                             #expect(!offered.contains(wanted))
                             refused += 1
@@ -82,8 +82,8 @@ import VideoBase
         #expect(refused > 100 && own > 100)
     }
 
-    /// What drivers cannot keep, vaenc's controller does, unless the driver's is asked for.
-    @Test func limitsThatTheDriverLacks() throws {
+    /// vaenc's controller keeps limits that the driver cannot keep, unless the driver's controller is requested.
+    @Test func missingDriverLimitsSelectVaencsController() throws {
         func ask(_ configuration: inout EncoderConfiguration) {
             configuration.bitrate = BitsPerSecond(2_000_000)
             configuration.maxFrameBytes = 50_000

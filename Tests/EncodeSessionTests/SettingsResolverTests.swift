@@ -5,7 +5,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Settling configurations on made-up devices.
+/// Resolves configurations on made-up devices.
 @Suite struct SettingsResolverTests {
     static func limits(
         _ profile: CodecProfile = .h264High, _ entryPoint: DeviceLimits.EntryPoint = .slice,
@@ -52,8 +52,8 @@ import VideoBase
         settings.effective.filter(\.differs).map(\.option)
     }
 
-    /// A layer that no picture of a group can have is not promised: with 2^(n−2) pictures or fewer there are no n layers.
-    @Test func layersFitTheGroup() throws {
+    /// A GOP of 2^(n−2) pictures or fewer cannot have n temporal layers; then fewer are used and reported.
+    @Test func temporalLayersFitTheGOP() throws {
         for frames in 1...20 {
             for layers in 1...4 {
                 var configuration = Self.configuration()
@@ -67,8 +67,8 @@ import VideoBase
         }
     }
 
-    /// In reports the library's options have backticks, of which the command line makes its own.
-    @Test func reasonsNameOptions() throws {
+    /// Reasons name the library's options in backticks, which the command line replaces by its own.
+    @Test func reasonsNameOptionsInBackticks() throws {
         func why(_ option: String, _ change: (inout EncoderConfiguration) -> Void) throws -> String? {
             var configuration = Self.configuration()
             change(&configuration)
@@ -82,7 +82,7 @@ import VideoBase
         #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
     }
 
-    @Test func defaults() throws {
+    @Test func defaultConfigurationIsResolvedWithoutDifferences() throws {
         let settings = try settle(Self.configuration())
         #expect(settings.profile == .h264High)
         #expect(settings.tools == .h264(H264Tools(entropy: .cabac, transform8x8: true)))
@@ -94,7 +94,7 @@ import VideoBase
         #expect(entry(settings, "rateControl")?.used == "cqp")
     }
 
-    @Test func everythingAskedAndTaken() throws {
+    @Test func supportedRequestsAreUsedUnchanged() throws {
         let settings = try settle(
             Self.configuration {
                 $0.profile = .h264Main
@@ -137,7 +137,7 @@ import VideoBase
         #expect(refusal?.message.contains("`references`: asked 16, would be 4") == true)
     }
 
-    @Test func oddSizes() throws {
+    @Test func oddSizesAreRoundedUp() throws {
         let settings = try settle(Self.configuration(641, 361))
         #expect(settings.size == VideoSize(width: 642, height: 362))
         #expect(settings.inputSize == VideoSize(width: 641, height: 361))
@@ -146,7 +146,7 @@ import VideoBase
         #expect(error(Self.configuration(641, 361) { $0.strict = true })?.category == .unavailable)
     }
 
-    @Test func sizeLimits() {
+    @Test func sizesOutsideTheLimitsAreRefused() {
         let small = [Self.limits { $0.minSize = VideoSize(width: 32, height: 32) }]
         for (width, height) in [(2, 2), (16384, 16384), (30, 64), (64, 30), (4098, 64), (64, 4098)] {
             let refusal = error(Self.configuration(width, height), small)
@@ -157,7 +157,7 @@ import VideoBase
         #expect(error(Self.configuration(16384, 16384), [Self.limits { $0.maxSize = nil }])?.category == .unavailable)
     }
 
-    @Test func profilesAndEntryPoints() throws {
+    @Test func profileAndEntryPointFollowTheDevice() throws {
         let both = [Self.limits(), Self.limits(.h264High, .sliceLowPower), Self.limits(.h264ConstrainedBaseline)]
         #expect(try settle(Self.configuration(), both).limits.entryPoint == .slice)
         #expect(try settle(Self.configuration { $0.lowPower = true }, both).limits.entryPoint == .sliceLowPower)
@@ -176,8 +176,9 @@ import VideoBase
         #expect(error(Self.configuration(), [])?.category == .unavailable)
     }
 
-    /// What H.264's device has not: the other codec is refused by its name, samples of ten bits are rounded and reported.
-    @Test func otherCodecsAndDepths() throws {
+    /// The H.264 device has no HEVC encoder, so HEVC is refused by its name; samples of ten bits are rounded and
+    /// reported.
+    @Test func unsupportedCodecIsRefusedAndDepthIsRounded() throws {
         let refusal = error(Self.configuration { $0.codec = .hevc })
         #expect(refusal?.category == .unavailable && refusal?.message.contains("HEVC") == true)
         for format in [PixelFormat.p010, .i420p10] {
@@ -192,14 +193,14 @@ import VideoBase
         }
     }
 
-    @Test func levelsThatAreNone() {
+    @Test func unknownLevelsAreRefused() {
         for (number, name) in [(-1, "-0.1"), (Int.min, "-922337203685477580.8"), (14, "1.4")] {
             let refusal = error(Self.configuration(1280, 720) { $0.level = number })
             #expect(refusal?.category == .usage && refusal?.message == "H.264 has no level \(name)", "\(refusal as Any)")
         }
     }
 
-    @Test func valuesOutOfRange() {
+    @Test func valuesOutOfRangeAreRefused() {
         let changes: [(inout EncoderConfiguration) -> Void] = [
             { $0.qp = 99 }, { $0.qp = -1 }, { $0.qpI = 52 }, { $0.quality = 0 }, { $0.preset = 8 },
             { $0.gopFrames = 0 },
@@ -221,7 +222,7 @@ import VideoBase
         for change in changes { #expect(error(Self.configuration(1280, 720, change))?.category == .usage) }
     }
 
-    @Test func quantizers() throws {
+    @Test func qpFollowsQualityAndLimits() throws {
         func qp(_ change: (inout EncoderConfiguration) -> Void) throws -> [Int] {
             let settings = try settle(Self.configuration(1280, 720, change))
             return [settings.qpI, settings.qpP]
@@ -244,7 +245,7 @@ import VideoBase
         #expect(one.qpI == 30 && entry(one, "qpI")?.differs == true)
     }
 
-    @Test func presets() throws {
+    @Test func presetSelectsTheQualityLevel() throws {
         func level(_ preset: Int, _ quality: DeviceLimits.QualityScale) throws -> UInt32? {
             try settle(Self.configuration { $0.preset = preset }, [Self.limits { $0.quality = quality }]).qualityLevel
         }
@@ -254,7 +255,7 @@ import VideoBase
         #expect(try level(3, .none) == nil)
     }
 
-    @Test func macroblockRateControlWhereTheDriverHasASwitch() throws {
+    @Test func macroblockRateControlNeedsTheDriversSwitch() throws {
         for offered in [true, false] {
             for wanted in [true, false] {
                 let settings = try settle(
@@ -267,7 +268,7 @@ import VideoBase
         }
     }
 
-    @Test func regionsAreWithinThePicture() throws {
+    @Test func regionsOutsideThePictureAreRefused() throws {
         let size = Self.configuration { _ in }.size
         func settled(_ x: Int, _ y: Int) throws {
             _ = try settle(
@@ -279,8 +280,8 @@ import VideoBase
         #expect(throws: VaencError.self) { try settled(0, size.height) }
     }
 
-    /// The level, and what is said of preset and hint.
-    @Test func realTime() throws {
+    /// Checks the quality level and the reported reasons for preset and hint.
+    @Test func realTimeHintSelectsTheFastestLevel() throws {
         func level(
             _ realTime: Bool?, preset: Int? = nil, _ quality: DeviceLimits.QualityScale
         ) throws -> (level: UInt32?, said: [String?], differences: [String]) {
@@ -306,7 +307,7 @@ import VideoBase
         #expect(none.said == [why, why])
     }
 
-    @Test func levelsAndReferences() throws {
+    @Test func levelAndReferencesLimitEachOther() throws {
         let capped = try settle(
             Self.configuration {
                 $0.level = 31; $0.references = 8
@@ -320,7 +321,7 @@ import VideoBase
         #expect(intraOnly.structure.keyInterval == 1 && entry(intraOnly, "gop")?.differs == true)
     }
 
-    @Test func groups() throws {
+    @Test func gopLengthIsTheShorterRequest() throws {
         func interval(_ change: (inout EncoderConfiguration) -> Void) throws -> Int? {
             try settle(Self.configuration(1280, 720, change)).structure.keyInterval
         }
@@ -350,8 +351,8 @@ import VideoBase
         ]
     }
 
-    /// What each asks of the structure on a device that has everything, and what comes of it.
-    @Test func structures() throws {
+    /// Checks what each option requests of the structure on a device that supports everything.
+    @Test func structureFollowsTheOptions() throws {
         func structure(_ change: (inout EncoderConfiguration) -> Void) throws -> [Int] {
             let used = try settle(Self.configuration(1280, 720, change), Self.both()).structure
             return [used.bFrames, used.isPyramid ? 1 : 0, used.references, used.storage, used.reorderDepth]
@@ -370,8 +371,8 @@ import VideoBase
         #expect(try structure { $0.longTermReferences = 2 }.prefix(3) == [0, 0, 2])
     }
 
-    /// What a device lacks is named, and refused under strict.
-    @Test func lackingFeatures() throws {
+    /// If the device lacks a feature, the effective configuration reports it and `strict` refuses it.
+    @Test func missingFeaturesAreReported() throws {
         let asked: [(String, (inout EncoderConfiguration) -> Void)] = [
             ("bFrames", { $0.bFrames = 2 }), ("intraRefresh", { $0.intraRefresh = true }),
             ("temporalLayers", { $0.temporalLayers = 3 }), ("longTermReferences", { $0.longTermReferences = 1 }),
@@ -395,7 +396,7 @@ import VideoBase
         }
     }
 
-    /// Every number of B frames, pyramid, references and layers on every length of lists: what is used fits the device.
+    /// Sweeps the numbers of B frames, pyramid, references and layers over all list lengths.
     @Test func everyStructureFitsItsDevice() throws {
         for list0 in [0, 1, 3, 8] {
             for list1 in 0...2 {

@@ -3,9 +3,9 @@ import Testing
 @testable import EncodeSession
 
 @Suite struct SlicePartitionTests {
-    /// Every picture height and slice count up to 70: whole, rising, no more than asked, and shaped as the device
-    /// wants it.
-    @Test func sweep() {
+    /// Sweeps picture heights and slice counts up to 70: the slices cover the picture, their rows rise, there are no
+    /// more than requested, and their shape suits the device.
+    @Test func slicesPartitionEveryPictureHeight() {
         var faults: [String] = []
         for structure in [DeviceLimits.SliceStructure.rows, .equalRows, .powerOfTwoRows] {
             for rows in 1...70 {
@@ -17,7 +17,7 @@ import Testing
                     case .rows:
                         isRight = isRight && first.count == min(slices, rows)
                         isRight = isRight && (heights.max() ?? 0) - (heights.min() ?? 0) <= 1
-                        // i965 fails where the last slice is the smallest.
+                        // i965 fails if the last slice is the smallest.
                         isRight = isRight && heights.last == heights.max()
                     case .equalRows, .powerOfTwoRows:
                         isRight = isRight && first.count <= slices

@@ -4,11 +4,11 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Streams of every structure, by foreign decoders.
+/// Foreign decoders decode streams of every structure.
 @Suite struct StructureStreamTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Those whose pictures count.
+        /// The decoders whose pictures are compared.
         var judges: [ForeignDecoder]
         var change: @Sendable (inout EncoderConfiguration) -> Void
 
@@ -24,8 +24,8 @@ import VideoBase
 
     static let cases = [
         Case("default") { _ in },
-        // openh264 2.3 shows an IDR picture twice in place of the P picture before it, where B pictures came between:
-        // in x264's streams too.
+        // openh264 2.3 shows an IDR picture twice instead of the P picture before it if B pictures came between them,
+        // also in x264's streams.
         Case("three flat B frames, forced keys", judges: [.libavcodec]) {
             $0.bFrames = 3
             $0.bPyramid = false
@@ -39,7 +39,7 @@ import VideoBase
             $0.slices = 3
             $0.gopFrames = 10
         },
-        // openh264 2.6 finds fault with it.
+        // openh264 2.6 reports errors in this stream.
         Case("pyramid of seven, open, four references", judges: [.libavcodec]) {
             $0.bFrames = 7
             $0.openGOP = true
@@ -79,8 +79,8 @@ import VideoBase
         },
     ]
 
-    /// Two foreign decoders take it without a word and show every frame in its place; times are in order.
-    @Test(arguments: cases) func decodes(_ structure: Case) throws {
+    /// Foreign decoders show every frame in display order without messages, and the timestamps are in order.
+    @Test(arguments: cases) func everyStructureDecodesToTheSource(_ structure: Case) throws {
         let count = 20
         let packets = try TestSession.run(frames: count, structure.change)
         #expect(packets.count == count && Set(packets.map(\.displayIndex)).count == count)
@@ -100,7 +100,7 @@ import VideoBase
         }
     }
 
-    @Test func everyKindOfPictureIsThere() throws {
+    @Test func structureDeterminesThePictureTypes() throws {
         func types(_ change: (inout EncoderConfiguration) -> Void) throws -> [PictureType] {
             try TestSession.run(frames: 13, change).map(\.type)
         }
@@ -119,8 +119,7 @@ import VideoBase
             } == [.idr, .p, .p, .p, .i, .p, .p, .p, .idr, .p, .p, .p, .i])
     }
 
-    /// A receiver that keeps the lower layers alone shows the same pictures as one that has all.
-    @Test(arguments: [2, 3, 4]) func upperLayersMayGo(layers: Int) throws {
+    @Test(arguments: [2, 3, 4]) func lowerTemporalLayersDecodeAlone(layers: Int) throws {
         let packets = try TestSession.run(frames: 17) { $0.temporalLayers = layers }
         #expect(Set(packets.map(\.temporalLayer)) == Set(0..<layers))
         let whole = ForeignDecoder.libavcodec.decode(packets.stream)
@@ -133,8 +132,9 @@ import VideoBase
         }
     }
 
-    /// Frame 6 is lost and reported before frame 8: from there on all is right again, with no key frame.
-    @Test func invalidation() throws {
+    /// Frame 6 is lost, and the loss is reported before frame 8: from there on all pictures are correct without a key
+    /// frame.
+    @Test func picturesAreCorrectAfterInvalidation() throws {
         let session = try TestSession {
             $0.references = 4
             $0.lowLatency = true
@@ -146,8 +146,8 @@ import VideoBase
         try checkRecovery(session.finish(), lost: [6], from: 8)
     }
 
-    /// The same by a long-term reference that the receiver acknowledged.
-    @Test func longTermRefresh() throws {
+    /// The refresh predicts from a long-term reference that the receiver acknowledged.
+    @Test func picturesAreCorrectAfterLongTermRefresh() throws {
         let session = try TestSession {
             $0.longTermReferences = 2
             $0.references = 2
@@ -171,14 +171,14 @@ import VideoBase
         let right = packets.count - start
         #expect(decoded.frames.count >= right)
         #expect(Array(decoded.frames.suffix(right)) == Array(whole.frames.suffix(right)))
-        // What was lost was needed: the frame after it is wrong without it.
+        // The frame after the lost one is wrong, because it refers to the lost one.
         let next = (lost.max() ?? 0) + 1
         #expect(decoded.frames.dropLast(packets.count - 1 - next).last != whole.frames[next])
     }
 
-    /// Whoever comes in where a pass of the refresh begins, with wrong pictures to predict from, shows right ones after
-    /// it. The wrong ones are another stream's, numbered alike.
-    @Test func refreshConverges() throws {
+    /// A receiver joins where a refresh pass begins and predicts from wrong pictures: those of another stream with the
+    /// same numbers. After the pass its pictures are correct.
+    @Test func intraRefreshRepairsWrongReferences() throws {
         func change(_ configuration: inout EncoderConfiguration) {
             configuration.intraRefresh = true
             configuration.gopFrames = 10
@@ -201,8 +201,8 @@ import VideoBase
         }
     }
 
-    /// The region is coded finer than the same place without it, and the rest is not.
-    @Test func regions() throws {
+    /// The region is coded with higher quality than the same area without it; the rest keeps its quality.
+    @Test func regionOfInterestRaisesItsQuality() throws {
         func quality(_ regions: [RegionOfInterest], _ columns: Range<Int>) throws -> Double {
             let packets = try TestSession.run(frames: 4) {
                 $0.qp = 36
@@ -220,7 +220,7 @@ import VideoBase
         #expect(try abs(quality([region], 96..<160) - quality([], 96..<160)) < 1.5)
     }
 
-    @Test func delays() throws {
+    @Test func packetsKeepTheMaximumFrameDelay() throws {
         let session = try TestSession {
             $0.bFrames = 2
             $0.maxFrameDelay = 2
@@ -234,8 +234,8 @@ import VideoBase
         _ = try session.finish()
     }
 
-    /// Frames that wait come out before the time is reached, and more may follow.
-    @Test func completionInTheMiddle() throws {
+    /// Waiting frames are delivered before the time is reached, and more frames may follow.
+    @Test func framesContinueAfterCompletion() throws {
         let session = try TestSession { $0.bFrames = 3 }
         for index in 0..<7 { try session.encode(index) }
         try session.encoder.completeFrames(until: TestSession.timing(6).presentation)

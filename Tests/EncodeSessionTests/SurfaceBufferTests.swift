@@ -7,9 +7,9 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Pictures that callers bring on the device.
+/// Encodes pictures that callers hold in surfaces of the device.
 @Suite struct SurfaceBufferTests {
-    /// Tells by being freed that nobody uses a surface any more.
+    /// Shows by its deallocation that no one uses a surface any more.
     private final class Owner: Sendable {}
 
     private static func draw(_ surface: Surface, _ index: Int) throws {
@@ -30,7 +30,7 @@ import VideoBase
         }
     }
 
-    /// Encodes pictures in surfaces of `size`; gives the packets and what is still kept of the surfaces.
+    /// Encodes pictures in surfaces of `size`; returns the packets and the number of surfaces that are still retained.
     private static func run(
         frames: Int, size: VideoSize = TestSession.size, on other: Display? = nil, counts: String? = nil
     ) throws -> (packets: [EncodedPacket], kept: Int) {
@@ -50,7 +50,7 @@ import VideoBase
             try encoder.encode(buffer, timing: TestSession.timing(index), options: FrameOptions())
         }
         try encoder.completeFrames(until: nil)
-        // The encoder's threads let go of a picture a moment after it is told to be complete.
+        // The encoder's threads release a picture a moment after it is reported complete.
         for _ in 0..<2000 where owners.contains(where: { $0() }) { usleep(1000) }
         let kept = owners.count { $0() }
         encoder.invalidate()
@@ -62,15 +62,15 @@ import VideoBase
         try TestSession.run(frames: frames) { $0.bFrames = 2 }.stream
     }
 
-    @Test func surfacesAreEncodedWhereTheyAre() throws {
+    @Test func surfacesAreEncodedWithoutCopies() throws {
         try Files.withTemporaryFolder { folder in
             let (packets, kept) = try Self.run(frames: 7, counts: folder + "/counts")
             #expect(packets.count == 7 && kept == 0)
-            // Written when the display is let go of, which is on a thread of its own.
+            // The counts are written when the display is released, which happens on another thread.
             for _ in 0..<1000 where !Files.exists(folder + "/counts") { usleep(10_000) }
             let counts = try #require(JSONValue(String(decoding: Files.read(folder + "/counts"), as: UTF8.self)))
             #expect(counts["encoded"]?.int == 7)
-            // The test's own, to draw.
+            // The test itself maps each surface to draw.
             #expect(counts["maps"]?.int == 7)
             for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
                 #expect(counts["copies"]?[way]?.int == 0, "\(way)")
@@ -84,7 +84,7 @@ import VideoBase
         #expect(try (packets.stream == Self.drawn(frames: 5)) as Bool && kept == 0)
     }
 
-    @Test func otherSizesAreFittedByTheDevice() throws {
+    @Test func deviceFitsSurfacesOfOtherSizes() throws {
         let (packets, kept) = try Self.run(frames: 3, size: VideoSize(width: 80, height: 96))
         #expect(packets.count == 3 && kept == 0)
         let video = ForeignDecoder.libavcodec.decode(packets.stream)
@@ -98,8 +98,8 @@ import VideoBase
         }
     }
 
-    /// What fits no device is refused before anything is taken.
-    @Test func whatCannotBeFittedIsRefused() throws {
+    /// If no device can fit the picture, it is refused before anything is taken.
+    @Test func unfittableSurfacesAreRefused() throws {
         let encoder = try TestSession { _ in }
         let other = try ReferenceDisplay.open()
         let surface = try #require(

@@ -4,12 +4,12 @@ import VideoBase
 @testable import EncodeSession
 
 @Suite struct SurfaceFillTests {
-    /// A sample that tells its place.
+    /// Returns a sample that depends on its position.
     private func sample(_ x: Int, _ y: Int, _ plane: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: x * 7 + y * 31 + plane * 90)
     }
 
-    /// NV12 memory of whole macroblocks, a picture of the visible size in it.
+    /// Calls `body` with NV12 memory of whole macroblocks, which holds a picture of the visible size.
     private func withMacroblocks(
         _ visible: VideoSize, _ body: (PixelPlanes, (Int, Int, Int) -> UInt8) throws -> Void
     ) throws {
@@ -26,9 +26,9 @@ import VideoBase
         }
     }
 
-    /// Every size up to 40×40, odd ones included: beyond the edge the last column and row repeat, nothing inside
-    /// changes.
-    @Test func padding() throws {
+    /// Sweeps all sizes up to 40×40, odd ones included: beyond the edge the last column and row repeat, and the samples
+    /// inside stay unchanged.
+    @Test func edgePaddingRepeatsTheLastColumnAndRow() throws {
         var wrong = 0
         for width in 1...40 {
             for height in 1...40 {
@@ -68,7 +68,7 @@ import VideoBase
         #expect(wrong == 0)
     }
 
-    @Test func copies() throws {
+    @Test func copyConvertsEveryFormatToNV12() throws {
         for format in [PixelFormat.nv12, .i420, .yv12] {
             for size in [
                 VideoSize(width: 70, height: 6), VideoSize(width: 33, height: 5), VideoSize(width: 64, height: 2),
@@ -108,8 +108,8 @@ import VideoBase
         }
     }
 
-    /// Ten bits: the last column and row repeat as whole samples, and samples in the low bits go to the high ones.
-    @Test func tenBits() throws {
+    /// The last column and row repeat as whole samples, and samples in the low bits move to the high bits.
+    @Test func tenBitCopyAndPaddingKeepWholeSamples() throws {
         var wrong = 0
         for width in stride(from: 2, through: 50, by: 4) {
             for height in [2, 6, 18] {

@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// A session on the reference driver, fed with a picture whose parts move in different ways.
+/// A session on the reference driver that encodes a picture whose parts move in different ways.
 struct TestSession {
     static let size = VideoSize(width: 160, height: 96)
     let encoder: HardwareEncoder
@@ -28,7 +28,7 @@ struct TestSession {
         return try session.finish()
     }
 
-    /// - Parameter moved: how many frames ahead the content is.
+    /// - Parameter moved: the number of frames by which the content is ahead.
     func encode(_ index: Int, _ options: FrameOptions = FrameOptions(), moved: Int = 0) throws {
         let buffer = try encoder.makePixelBuffer()
         try unsafe buffer.withUnsafePlanes { planes in
@@ -60,7 +60,7 @@ struct TestSession {
         FrameTiming(presentation: MediaTime(value: Int64(index) * 3000, timescale: 90000))
     }
 
-    /// Stripes that slide, over a texture that stands still.
+    /// Returns a luma sample of sliding stripes over a still texture.
     static func luma(_ x: Int, _ y: Int, _ frame: Int) -> UInt8 {
         let slide = y < size.height / 2 ? x + 2 * frame : x + 3 * y - frame
         return UInt8(50 + slide % 64 * 2 + (x &* 7 &+ y &* 13) % 16)
@@ -74,6 +74,6 @@ struct TestSession {
 extension [EncodedPacket] {
     var stream: [UInt8] { flatMap(\.bytes) }
 
-    /// The packet of a frame.
+    /// Returns the packet of a frame.
     func frame(_ displayIndex: Int) -> EncodedPacket? { first { $0.displayIndex == displayIndex } }
 }

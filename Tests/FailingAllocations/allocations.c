@@ -1,14 +1,15 @@
 // A library for LD_PRELOAD in which one allocation of FFmpeg's libraries fails.
 //
-// Allocations count whose caller, by the return address, lies in a libav… or libsw… library: the program's own, and what
-// those libraries have others allocate, stay as they are.
+// An allocation counts if the return address of its caller is in a libav… or libsw… library. Allocations of the program
+// itself, and those that other libraries make for FFmpeg's, do not count.
 //
-// FAIL_ALLOCATION=N     the N-th of them fails, counted from 1; N+ fails all from there on; nothing or 0: none
-// ALLOCATION_COUNT=FILE at the end the number of those that came is written into FILE, if FILE is set
+// FAIL_ALLOCATION=N     the N-th allocation fails, counted from 1; with N+, all from the N-th on; empty or 0: none
+// ALLOCATION_COUNT=FILE if set, the number of allocations is written into FILE at the end
 //
-// FFmpeg's libraries do not survive all of these themselves: a decoder's close goes through a table that was not made, an
-// assertion wants options that could not be set. Where a signal ends the program inside such a library, the status is 99;
-// where it does so in code of the program's, or in libavutil's memory functions at its call, the signal stays what it was.
+// FFmpeg's libraries themselves do not survive all of these failures: the close of a decoder uses a table that was not
+// allocated, and an assertion requires options that could not be set. If a signal ends the program inside such a library,
+// the exit status is 99. If it does so in the program's code, or in libavutil's memory functions that the program called,
+// the signal is unchanged.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,7 +45,7 @@ static long wanted_number(void) {
     return number;
 }
 
-// The name of the library's file that an address lies in; empty for the program, null for none.
+// Returns the file name of the library that contains an address; empty for the program, null for none.
 static const char *library(void *address) {
     struct dl_find_object found;
     if (_dl_find_object(address, &found) != 0 || !found.dlfo_link_map || !found.dlfo_link_map->l_name) return 0;
@@ -59,12 +60,12 @@ static _Bool is_libav(void *caller) {
     return begins(name, "libav") || begins(name, "libsw");
 }
 
-// Whether the innermost frame that is no C library's, no memory function's of libavutil and not of this file is libav's.
+// Returns whether the innermost frame outside the C library, libavutil's memory functions and this file is libav's.
 static _Bool is_in_libav(void *place, void *caller) {
     void *frames[64];
     int count = backtrace(frames, 64);
     const char *own = library((void *)is_libav);
-    // A call through a null pointer has no frame: who made it is on the stack.
+    // A call through a null pointer has no frame; the caller is on the stack.
     if (!library(place)) return is_libav(caller) && !begins(library(caller), "libavutil");
     for (int index = 0; index < count; index++) {
         const char *name = library(frames[index]);
@@ -94,7 +95,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 }
 
 __attribute__((constructor)) static void watch_signals(void) {
-    // The first call loads what it needs.
+    // The first call loads the libraries that it needs.
     void *frames[2];
     backtrace(frames, 2);
     static char stack[1 << 16];

@@ -1,23 +1,23 @@
-// Cameras without a kernel, for LD_PRELOAD: answers the system calls that libv4l2 makes for /dev/video0 to 31, which it
-// all makes by syscall(2). A camera's descriptor is the reading end of a pipe that holds a byte for each filled
-// buffer, so that poll(2) works by itself; each of its buffers is a memfd, which VIDIOC_EXPBUF gives too.
+// Simulates cameras without a kernel, for LD_PRELOAD: answers the system calls of libv4l2 for /dev/video0 to 31, which
+// libv4l2 makes by syscall(2). A camera's descriptor is the reading end of a pipe that holds a byte for each filled
+// buffer, so that poll(2) works without help. Each of its buffers is a memfd, which VIDIOC_EXPBUF also returns.
 //
 // FAKE_CAMERAS is a list such as "9:formats=YUYV+NV12,sizes=64x48+128x96,rate=50,unplug=30;8:…":
-//   formats, sizes, rate      what it lists; all sizes come at all rates up to the one named
+//   formats, sizes, rate      the formats and sizes that it lists; each size has all rates up to this one
 //   card                      its name
 //   base                      luma of its background
 //   pitch                     bytes added to each row
-//   jpeg=FILE                 MJPG pictures, one behind the other; shown over and over
-//   stall, unplug             nothing comes, or the device is gone, from picture N on; what came before has been taken
-//   interrupt, kill           the program gets SIGINT or SIGKILL when it has taken so many pictures and given all buffers back
-//   gap, error, short         picture N: three numbers are left out before it, the error flag, half of its bytes
-//   damaged                   MJPG picture N: its second half is zeros
-//   back                      picture N has an earlier time than the one before
-//   offset                    microseconds added to each time
-//   stretch                   times go so many times as fast as pictures come
-//   wallclock                 times are not said to be monotonic, and are of another clock
+//   jpeg=FILE                 a file of consecutive MJPG pictures, which are repeated without end
+//   stall, unplug             from picture N on, no picture comes or the device is gone; earlier pictures were taken
+//   interrupt, kill           the program gets SIGINT or SIGKILL when it has taken N pictures and returned all buffers
+//   gap, error, short         picture N: three numbers are skipped before it, it has the error flag, or half its bytes
+//   damaged                   the second half of MJPG picture N is zeros
+//   back                      picture N has an earlier timestamp than the picture before it
+//   offset                    microseconds added to each timestamp
+//   stretch                   timestamps advance by this factor faster than pictures come
+//   wallclock                 timestamps are of another clock and are not marked as monotonic
 //   noexport                  VIDIOC_EXPBUF fails
-//   busy, denied, hangopen, hangoff   open or STREAMOFF fail or do not come back
+//   busy, denied, hangopen, hangoff   open or STREAMOFF fail or do not return
 //   plain                     the device captures nothing
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,10 +49,10 @@ struct Camera {
     double rate;
     long stall, unplug, interrupt, kill, stretch, gap, error, cut, damaged, back, base, extra, offset;
     int wallclock, noexport, busy, denied, hangopen, hangoff, plain;
-    // What was set.
+    // The current settings.
     unsigned format, w, h;
     double set_rate;
-    // Streaming.
+    // The state of streaming.
     pthread_mutex_t lock;
     pthread_t thread;
     int streaming, gone;
@@ -166,7 +166,7 @@ static unsigned bytes(const struct Camera *c) {
     return c->format == V4L2_PIX_FMT_YUYV ? pitch(c) * c->h : pitch(c) * c->h * 3 / 2;
 }
 
-// The picture's number in 16 blocks across its upper quarter, below them a slope that moves.
+// Returns the luma: the picture's number in 16 blocks across the upper quarter, and a moving slope below them.
 static unsigned luma(const struct Camera *c, unsigned x, unsigned y, unsigned n) {
     if (y < c->h / 4) return n >> (15 - x * 16 / c->w) & 1 ? 220 : 30;
     return (unsigned)c->base + ((x + y + n * 2) & 31);
@@ -174,7 +174,7 @@ static unsigned luma(const struct Camera *c, unsigned x, unsigned y, unsigned n)
 
 static unsigned draw(struct Camera *c, unsigned char *to, unsigned n) {
     if (c->format == V4L2_PIX_FMT_MJPEG) {
-        // Picture n of the file, by the markers of its beginning.
+        // Picture n of the file, found by the markers of its beginning.
         size_t starts[1024], found = 0;
         for (size_t i = 0; i + 3 < c->file_size && found < 1023; i++)
             if (c->file[i] == 0xff && c->file[i + 1] == 0xd8 && c->file[i + 2] == 0xff) starts[found++] = i;
@@ -225,7 +225,7 @@ static void *stream(void *context) {
         pthread_mutex_lock(&c->lock);
         if (!c->streaming) { pthread_mutex_unlock(&c->lock); return 0; }
         int ends = n == c->interrupt || n == c->kill;
-        // No more come before that.
+        // No more pictures are filled before that.
         for (int wait = 0; c->streaming && (ends ? c->queued < c->count : n == c->unplug && c->done_count) && wait < 5000; wait++) {
             pthread_mutex_unlock(&c->lock);
             usleep(1000);
@@ -491,7 +491,7 @@ long syscall(long n, ...) {
         if ((c = of((int)a[0]))) return answer(c, (unsigned long)a[1], (void *)a[2]);
         break;
     case SYS_mmap:
-        // A buffer's place, which VIDIOC_QUERYBUF says, is its number times its length.
+        // A buffer's offset, which VIDIOC_QUERYBUF returns, is its number times its length.
         if ((c = of((int)a[4]))) return raw(n, a[0], a[1], a[2], a[3], c->memory[(unsigned)a[5] / c->length], 0);
         break;
     case SYS_close:

@@ -1,6 +1,6 @@
-// A render node without a GPU, for LD_PRELOAD: /dev/dri/renderD128 exists for one program, with nothing behind it. libva gives the
-// program a DRM display; LIBVA_DRIVER_NAME names the driver. GStreamer's plugin va, which looks for nodes through
-// libgudev, finds this one.
+// Simulates a render node without a GPU, for LD_PRELOAD: /dev/dri/renderD128 exists for one program, without a device.
+// libva gives the program a DRM display; LIBVA_DRIVER_NAME names the driver. GStreamer's plugin va, which looks for nodes
+// through libgudev, finds this node.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static const char node[] = "/dev/dri/renderD128", stand_in[] = "/dev/null";
 OPEN(open)
 OPEN(open64)
 
-// libdrm, as xf86drm.h declares it.
+// The struct of libdrm, as xf86drm.h declares it.
 struct version {
     int major, minor, patch, name_length;
     char *name;
@@ -57,7 +57,7 @@ void drmFreeVersion(struct version *version) {
     free(version);
 }
 
-// libgudev and GLib, without their headers: a list of one device, which is an object without anything in it.
+// libgudev and GLib without their headers: a list of one device, which is an empty object.
 void *g_udev_client_query_by_subsystem(void *client, const char *subsystem) {
     void *(*make)(size_t, const char *, ...) = (void *(*)(size_t, const char *, ...))dlsym(RTLD_DEFAULT, "g_object_new");
     void *(*append)(void *, void *) = (void *(*)(void *, void *))dlsym(RTLD_DEFAULT, "g_list_append");

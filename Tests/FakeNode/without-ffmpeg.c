@@ -1,4 +1,4 @@
-// A system without FFmpeg's libraries, for LD_PRELOAD: dlopen(3) and access(2) find none.
+// Simulates a system without FFmpeg's libraries, for LD_PRELOAD: dlopen(3) and access(2) find none of them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

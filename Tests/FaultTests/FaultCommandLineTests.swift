@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// Mappings of pictures and of coded data come in any order: of so many some are of coded data.
+    /// Mappings of pictures and of coded data come in any order; so many mappings include some of coded data.
     private static let marked = (6...18).map { "vaMapBuffer@\($0)=corrupt:0x8000" }.joined(separator: "; ")
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ import Testing
         ("vaSyncBuffer@4=hang", "700"), ("vaEndPicture@6=hang", "700"), ("vaCreateContext@1=status:1", nil),
         ("vaInitialize@1=status:1", nil), ("vaEndPicture@*/6=status:1", nil),
     ] as [(String, String?)], [StreamCodec.h264, .hevc])
-    func survived(_ each: (faults: String, timeout: String?), codec: StreamCodec) throws {
+    func encodingSurvivesTemporaryFaults(_ each: (faults: String, timeout: String?), codec: StreamCodec) throws {
         let (faults, name) = (each.faults, codec == .h264 ? "a.h264" : "a.h265")
         let (result, files, stream) = try encode(faults, output: name, timeout: each.timeout)
         #expect(result.status == 0, "\(result.errors)")
@@ -34,7 +34,7 @@ import Testing
         let encoded = report["frames"]?["encoded"]?.int ?? 0
         let dropped = report["frames"]?["dropped"]?.int ?? -1
         #expect(input == 12 && encoded + dropped == 12)
-        // Frames that the device lost did come.
+        // Frames that the device lost had been given to the encoder.
         #expect(!result.output.contains("frames came at"))
         #expect(faults.contains("lost") || faults.contains("hang") || dropped == 0)
         if !faults.contains("@1=") { #expect(report["statistics"]?["rebuilds"]?.int ?? 0 >= 1) }
@@ -43,12 +43,12 @@ import Testing
         #expect(decoded.frames.count == encoded)
     }
 
-    /// A call of a decoder that comes back a little after its limit (500 ms of a wait, twice that of other calls), as a rule while decoding
-    /// goes on without it: every picture comes out, as ffmpeg has it.
+    /// A call of a decoder returns a little after its timeout (500 ms for waits, twice that for other calls), usually
+    /// while decoding continues without it. Every picture is delivered and equals ffmpeg's.
     @Test(
         arguments: ["vaCreateContext@1=delay:1100", "vaBeginPicture@4=delay:1100", "vaEndPicture@4=delay:1100", "vaSyncSurface2@4=delay:600"],
         ["libx264", "libx265"])
-    func decodingOverLateCalls(_ faults: String, encoder: String) throws {
+    func decodingSurvivesLateCalls(_ faults: String, encoder: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 set -e
@@ -72,7 +72,7 @@ import Testing
         ("vaCreateContext@*=status:1", "vaCreateContext failed (operation failed)", nil),
         ("vaEndPicture@3+=hang; vaInitialize@2+=status:1", "", "400"),
     ] as [(String, String, String?)])
-    func forGood(_ faults: String, _ words: String, _ timeout: String?) throws {
+    func permanentFailureLeavesNoOutputFile(_ faults: String, _ words: String, _ timeout: String?) throws {
         for output in ["a.h264", "a.h265", "a.mp4"] {
             let (result, files, _) = try encode(faults, output: output, timeout: timeout)
             #expect(result.status == 75, "\(result.errors)")
@@ -83,16 +83,17 @@ import Testing
         }
     }
 
-    /// What the driver refuses is not there (69), and so is memory; a call that fails is the device's failure (75), whichever it is.
+    /// A refusal of the driver or a lack of memory means that no encoder is available (69); a failed call is a failure
+    /// of the device (75), whichever call it is.
     @Test(arguments: ["vaCreateConfig", "vaCreateContext", "vaCreateSurfaces"], [(1, 75, "dmesg"), (2, 69, "ulimit -v"), (0x0C, 69, "not supported"), (0x22, 75, "dmesg")])
-    func settingUp(_ call: String, _ each: (status: Int, exit: Int, words: String)) throws {
+    func setUpFailureHasItsExitStatus(_ call: String, _ each: (status: Int, exit: Int, words: String)) throws {
         let (result, files, _) = try encode("\(call)@*=status:\(each.status)")
         #expect(result.status == each.exit && files == [], "\(result.status) \(result.errors)")
         #expect(result.errorLines.count == 1 && result.errors.contains("\(call) failed") && result.errors.contains(each.words), "\(result.errors)")
     }
 
-    /// A driver that ends its process is found out in another one.
-    @Test(arguments: ["vaInitialize", "vaCreateConfig", "vaCreateContext", "vaEndPicture"]) func aDriverThatAborts(_ call: String) throws {
+    /// A trial in another process finds a driver that ends its process.
+    @Test(arguments: ["vaInitialize", "vaCreateConfig", "vaCreateContext", "vaEndPicture"]) func abortingDriverIsReportedAsFailure(_ call: String) throws {
         for output in ["a.h264", "a.mp4"] {
             let (result, files, _) = try encode("\(call)@*=abort", output: output)
             #expect(result.status == 75 && files == [], "\(result.status): \(result.errors)")
@@ -100,14 +101,14 @@ import Testing
         }
     }
 
-    @Test func unreadableRulesAreNamed() throws {
+    @Test func unreadableFaultRulesAreReported() throws {
         let (result, files, _) = try encode("vaEndPicture@soon=hang")
         #expect(result.status == 69)
         #expect(files == [])
         #expect(result.errors.contains("VAENC_FAULT: 'soon'"), "\(result.errors)")
     }
 
-    @Test func aWrappedDriverThatIsNotThereIsNamed() throws {
+    @Test func missingWrappedDriverIsReported() throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["encode", "testsrc:96x64@30:2", "-o", "/dev/null", "--overwrite", "--device", "reference"],
             environment: ["VAENC_FAULT": "vaEndPicture@1=hang", "VAENC_FAULT_DRIVER": "nosuch"], timeout: 60)
@@ -115,8 +116,8 @@ import Testing
         #expect(result.errors.contains("there is no driver 'nosuch'"), "\(result.errors)")
     }
 
-    /// Under programs that know nothing of it: the wrapped driver's name and capabilities, and its faults.
-    @Test func vainfoSeesTheWrappedDriver() throws {
+    /// A program that does not know the fault driver sees the wrapped driver's name, capabilities and faults.
+    @Test func vainfoShowsTheWrappedDriver() throws {
         func vainfo(_ faults: String) throws -> ProcessRunner.Result {
             try VirtualScreen.run(
                 "vainfo", ["--display", "x11"],

@@ -1,9 +1,9 @@
 import FaultDriver
 import Testing
 
-/// VAENC_FAULT's rules.
+/// Tests the rules of VAENC_FAULT.
 @Suite struct FaultPlanTests {
-    @Test func rulesAsDocumented() throws {
+    @Test func documentedRulesAreParsed() throws {
         let plan = try FaultPlan(
             reading: "# all; vaEndPicture@37=status:24; vaSyncBuffer@5=delay:3000;vaMapBuffer @ 9 = corrupt ; vaCreateBuffer@4+=lost:0x3;"
                 + "vaUnmapBuffer@*/50=corrupt:silent; vaTerminate@*=hang; vaMapBuffer2@10=corrupt:0x8000; vaCreateContext@2=abort")
@@ -29,11 +29,11 @@ import Testing
         "vaEndPicture@3=explode", "vaEndPictures@3=hang", "vaEndPicture@3=delay:-1", "vaEndPicture@3=corrupt:loudly",
         "vaEndPicture@3=lost:0", "vaEndPicture@3=abort:6", "vaEndPicture@1=hang; nonsense", "vaEndPicture@99999999999999999999=hang",
     ])
-    func whatCannotBeReadIsRefused(_ text: String) {
+    func unreadableRulesAreRefused(_ text: String) {
         #expect(throws: FaultPlan.Unreadable.self) { try FaultPlan(reading: text) }
     }
 
-    @Test func displaysWithTheSameRulesCountTogether() throws {
+    @Test func displaysWithTheSameRulesShareTheirCounts() throws {
         let rules = "# counting; vaEndPicture@2=hang"
         let plan = try FaultPlan(reading: rules)
         let first = CallCounter.of(rules, plan)

@@ -8,7 +8,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// One session on the reference driver behind the fault driver, and what came of it.
+/// One session on the reference driver behind the fault driver, and its results.
 struct FaultRun {
     enum Shape: String, CaseIterable, Sendable {
         case ip = "I/P"
@@ -16,7 +16,7 @@ struct FaultRun {
         case ownRate = "own rate control"
         case hevc = "HEVC I/P"
         case hevcB = "HEVC Main 10, B pyramid"
-        /// P pictures with both lists, on a driver that has no others.
+        /// P pictures with both lists, on a driver that supports no other P pictures.
         case hevcGPB = "HEVC GPB, own rate control"
 
         var configuration: EncoderConfiguration {
@@ -41,14 +41,14 @@ struct FaultRun {
             return configuration
         }
 
-        /// The driver to be like; nil for the unrestricted one.
+        /// The personality that the driver simulates; nil is the unrestricted driver.
         var personality: String? { self == .hevcGPB ? "iHD25nonfree-9A49" : nil }
     }
 
     enum Outcome: Character {
-        /// Every frame came out.
+        /// Every frame was delivered.
         case whole = "w"
-        /// Frames are missing, and counted.
+        /// Frames are missing and counted as dropped.
         case short = "s"
         case error = "e"
     }
@@ -60,15 +60,15 @@ struct FaultRun {
     var taken: Int
     let codec: StreamCodec
     var packets: [EncodedPacket] = []
-    /// Through the handler, and thrown to the caller.
+    /// The errors that the handler received, and the error that a call threw.
     var reported: [any Error] = []
     var thrown: (any Error)?
-    /// Packets after the error.
+    /// The number of packets after the error.
     var late = 0
     var statistics = EncoderStatistics()
-    /// As told at the end.
+    /// The effective configuration at the end.
     var effective: [EffectiveEntry] = []
-    /// Moments at which the counts did not add up.
+    /// The counts at the moments when they did not add up.
     var unbalanced: [EncoderStatistics] = []
     var seconds = 0.0
 
@@ -77,15 +77,15 @@ struct FaultRun {
         return statistics.dropped > 0 ? .short : .whole
     }
 
-    /// Faults are counted by rules: a comment makes them this run's own.
+    /// A number for a comment in the rules: faults are counted by rules, and the comment makes them unique to this run.
     private static let number = Atomic<Int>(0)
 
     /// Encodes `frames` frames and ends the session.
     ///
     /// - Parameters:
-    ///   - personality: the driver to be like.
-    ///   - trace: where the driver writes how often each call came.
-    ///   - options: for each frame.
+    ///   - personality: the personality that the driver simulates.
+    ///   - trace: the file into which the driver writes the number of each call.
+    ///   - options: returns the options of a frame.
     init(
         _ configuration: EncoderConfiguration, _ rules: String, frames: Int = FaultRun.frameCount,
         limitMilliseconds: UInt64 = 20_000, personality: String? = nil, trace: String? = nil,
@@ -143,7 +143,7 @@ struct FaultRun {
             duration: MediaTime(value: 3000, timescale: 90000))
     }
 
-    /// Stripes that move over a texture that stands still.
+    /// Draws stripes that move over a still texture.
     static func draw(_ frame: Int, _ buffer: any PixelBuffer) throws {
         try unsafe buffer.withUnsafePlanes { planes in
             let size = unsafe planes.size
@@ -169,7 +169,7 @@ struct FaultRun {
 
     // MARK: Judgement
 
-    /// What is wrong with the run: nothing may be, whatever failed.
+    /// Returns what is wrong with the run; the list must be empty whatever failed.
     func faults(secondsAllowed: Double) -> [String] {
         var faults: [String] = []
         func check(_ holds: Bool, _ text: @autoclosure () -> String) { if !holds { faults.append(text()) } }
@@ -211,7 +211,7 @@ struct FaultRun {
     }
 }
 
-/// What a session's handler was given.
+/// Collects what a session's handler receives.
 final class Inbox: Sendable {
     private struct State {
         var packets: [EncodedPacket] = []

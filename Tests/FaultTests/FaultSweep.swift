@@ -3,14 +3,14 @@ import Synchronization
 import TestOracles
 import VAAPI
 
-/// Every VA call that a session makes × every kind of fault × its first, middle and last time.
+/// Sweeps every VA call of a session × every kind of fault × its first, middle and last occurrence.
 struct FaultSweep: Sendable {
     struct Kind: Sendable, Hashable {
         var name: String
         var what: String
-        /// From that time on.
+        /// Whether the fault lasts from that occurrence on.
         var lasts = false
-        /// Threads sleep through it.
+        /// Whether threads sleep during the fault.
         var isSlow = false
     }
 
@@ -18,9 +18,9 @@ struct FaultSweep: Sendable {
         var shape: FaultRun.Shape
         var call: String
         var kind: Kind
-        /// Of the call, counted from 1.
+        /// The number of the call, counted from 1.
         var time: Int
-        /// Its column among those of the kind.
+        /// The column among those of its kind.
         var place: Int
 
         var rule: String { "\(call)@\(time)\(kind.lasts ? "+" : "")=\(kind.what)" }
@@ -39,8 +39,8 @@ struct FaultSweep: Sendable {
     ]
     private static let hang = Kind(name: "hang", what: "hang", isSlow: true)
 
-    /// What a status means, and how long a call may take, is decided before codecs differ: HEVC's shapes have what leads
-    /// to another picture of theirs, and calls that hang once.
+    /// Returns the kinds of faults of a shape. The meaning of a status and the timeout of a call do not depend on the
+    /// codec, so HEVC's shapes have only the faults that lead to another picture, and calls that hang once.
     static func kinds(_ shape: FaultRun.Shape) -> [Kind] {
         let more: [Kind] =
             switch shape {
@@ -64,15 +64,16 @@ struct FaultSweep: Sendable {
         return always + more
     }
 
-    /// What a driver can say of coded data.
+    /// The error marks that a driver can set on coded data.
     private static let allMarks = [
         Kind(name: "bad stream", what: "corrupt:0x8000"), Kind(name: "slice overflow", what: "corrupt:0x200"),
         Kind(name: "frame overflow", what: "corrupt:0x1000"), Kind(name: "rate overflow", what: "corrupt:0x400"),
     ]
-    /// They are read alike whatever pictures are coded: of HEVC's reordered ones only what follows a broken one differs.
+    /// Returns the marks of a shape. They are handled alike for all pictures; for reordered HEVC pictures only the
+    /// recovery after a broken one differs.
     static func marks(_ shape: FaultRun.Shape) -> [Kind] { shape == .hevcB ? Array(allMarks.prefix(1)) : allMarks }
 
-    /// How often each call comes in a run without faults.
+    /// Returns the number of each call in a run without faults.
     static func counts(_ shape: FaultRun.Shape) throws -> (run: FaultRun, counts: [String: Int]) {
         try Files.withTemporaryFolder { folder in
             let run = FaultRun(
@@ -103,7 +104,7 @@ struct FaultSweep: Sendable {
         return cells
     }
 
-    /// Runs them on so many threads of their own.
+    /// Runs the cells on the given number of threads.
     static func run(_ cells: [Cell], threads: Int, limitMilliseconds: UInt64, secondsAllowed: Double) throws -> [Result] {
         let work = Work(cells)
         let workers = try (0..<threads).map { _ in try DeviceThread("test") }
@@ -134,7 +135,8 @@ struct FaultSweep: Sendable {
         func add(_ result: Result) { state.withLock { $0.results.append(result) } }
     }
 
-    /// A row per call, a column per kind; in each field the first, middle and last time, once where they are the same.
+    /// Returns a table with a row per call and a column per kind. Each field has the first, middle and last occurrence,
+    /// or one mark if they are the same.
     static func table(_ results: [Result], _ shape: FaultRun.Shape) -> String {
         let own = results.filter { $0.cell.shape == shape }
         let kinds = kinds(shape) + marks(shape)
@@ -148,7 +150,7 @@ struct FaultSweep: Sendable {
             let fields = kinds.map { kind in
                 let marks = own.filter { $0.cell.call == call && $0.cell.kind == kind }
                     .sorted { $0.cell.place < $1.cell.place }.map { $0.faults.isEmpty ? $0.mark : "!" }
-                // Of every time of a call only how many.
+                // If every occurrence of a call was tested, the field has only counts.
                 let text = marks.count <= 3 ? String(marks) : Dictionary(grouping: marks) { $0 }
                     .map { "\($0.value.count)\($0.key)" }.sorted().joined(separator: "+")
                 return pad(text, 16)

@@ -1,8 +1,8 @@
 import Testing
 
-/// Whatever call fails, and however: a whole stream or one typed error, and every frame counted.
+/// Whichever call fails, and however: the session gives a whole stream or one typed error, and every frame is counted.
 @Suite(.serialized) struct FaultSweepTests {
-    @Test func everyCallEveryFault() throws {
+    @Test func sessionSurvivesEveryFaultOfEveryCall() throws {
         var fast: [FaultSweep.Cell] = []
         var slow: [FaultSweep.Cell] = []
         for shape in FaultRun.Shape.allCases {
@@ -14,14 +14,14 @@ import Testing
             slow += cells.filter { $0.kind.isSlow }
         }
         var results = try FaultSweep.run(fast, threads: 3, limitMilliseconds: 20_000, secondsAllowed: 20)
-        // A hang costs four times the limit at the most, for making the encoder, and next to no processor time.
+        // A hang costs at most four times the timeout, for making the encoder, and almost no processor time.
         results += try FaultSweep.run(slow, threads: 24, limitMilliseconds: 400, secondsAllowed: 8)
         for shape in FaultRun.Shape.allCases { print(FaultSweep.table(results, shape) + "\n") }
         for result in results where !result.faults.isEmpty {
             Issue.record("\(result.cell.shape.rawValue): \(result.cell.rule): \(result.faults.joined(separator: "; "))")
         }
         #expect(results.count == fast.count + slow.count)
-        // The faults are real: some runs end in an error, some lose frames, most survive.
+        // The faults are real: some runs end in an error, some lose frames, and most survive.
         let marks = results.map(\.mark)
         for outcome in [FaultRun.Outcome.whole, .error] { #expect(marks.contains(outcome.rawValue)) }
         #expect(marks.count { $0 == "w" } * 2 > marks.count)

@@ -6,7 +6,7 @@ import Testing
 import Threads
 import VideoBase
 
-/// A handler runs on a thread of its session: what it asks of others is theirs.
+/// A handler runs on a thread of its session; its calls to another session are that session's.
 @Suite struct HandlerTests {
     private static let number = Atomic(0)
 
@@ -28,9 +28,10 @@ import VideoBase
             configuration: configuration, limits: limits, onPacket: handler)
     }
 
-    /// A handler feeds a second session, whose device hangs or is late: that one gets over it, the first is not touched.
+    /// A handler feeds a second session whose device hangs or is late: the second session recovers, and the first is
+    /// not affected.
     @Test(arguments: ["vaMapBuffer@1=hang", "vaDeriveImage@1=hang", "vaMapBuffer@1=delay:3000", ""])
-    func anotherSessionsFaultsAreItsOwn(_ rules: String) throws {
+    func faultsOfOneSessionDoNotAffectAnother(_ rules: String) throws {
         let (inbox, other) = (Inbox(), Inbox())
         let second = try encoder(rules, other.handler)
         let isFirst = Atomic(true)
@@ -54,8 +55,9 @@ import VideoBase
         second.invalidate()
     }
 
-    /// A handler ends its session while a recovery hands more frames to the device than it has room for before the handler returns.
-    @Test(.timeLimit(.minutes(5))) func aHandlerEndsItsSessionDuringARecovery() throws {
+    /// A handler ends its session while a recovery submits more frames than the device has room for before the handler
+    /// returns.
+    @Test(.timeLimit(.minutes(5))) func handlerEndsItsSessionDuringRecovery() throws {
         let state = Monitor<(encoder: HardwareEncoder?, packets: Int, hasEnded: Bool)>((nil, 0, false))
         let encoder = try encoder("vaEndPicture@2=status:1") { result in
             guard case .success = result else { return }
@@ -64,7 +66,7 @@ import VideoBase
                 return state.packets == 2 ? state.encoder : nil
             }
             guard let encoder else { return }
-            // The recovery has filled the device by then; where it has not, the end is as simple as without one.
+            // By then the recovery has filled the device; otherwise the session ends as it does without a recovery.
             usleep(200_000)
             encoder.invalidate()
             state.withLock { $0.hasEnded = true }
@@ -76,11 +78,11 @@ import VideoBase
         for index in 0..<5 {
             try encoder.encode(encoder.makePixelBuffer(), timing: FaultRun.timing(index), options: FrameOptions())
         }
-        // The session ends meanwhile.
+        // The session ends during this call.
         #expect(throws: (any Error).self) { try encoder.completeFrames(until: nil) }
         let hasEnded = state.wait(atMostNanoseconds: 20_000_000_000) { $0.hasEnded ? true : nil }
         #expect(hasEnded == true)
-        // The second call does nothing: the first one has ended, or never will.
+        // This call has no effect: the first one has ended, or never will.
         state.withLock { $0.encoder = nil }
         #expect(encoder.statistics.delivered + encoder.statistics.dropped + encoder.statistics.pending == 5)
     }

@@ -3,8 +3,8 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The highest rate over each second of a stream in the middle of which the device fails: the key frame that comes then is
-/// booked with what was delivered before, and pictures that are encoded again are booked once.
+/// Checks the maximum rate over each second of a stream whose device fails in the middle. The key frame after the fault
+/// is counted together with the packets before it, and pictures that are encoded again are counted once.
 @Suite struct RateOverFaultTests {
     private static let frames = 75
     private static let rules = [
@@ -29,7 +29,8 @@ import VideoBase
         return configuration
     }
 
-    /// Pictures that end a second of more bits than the highest rate has, from the packets alone.
+    /// Returns, from the packets alone, the number of pictures that end a second with more bits than the maximum rate
+    /// allows.
     private func secondsOver(_ packets: [EncodedPacket], _ rate: Int) -> Int {
         let sizes = packets.map { $0.bytes.count * 8 }
         return sizes.indices.count { sizes[max(0, $0 - 29)...$0].reduce(0, +) > rate }
@@ -41,7 +42,7 @@ import VideoBase
             (VideoCodec.h264, RateController.vaenc, 0), (.h264, .vaenc, 2), (.h264, .driver, 0), (.h264, .driver, 2),
             (.hevc, .vaenc, 2), (.hevc, .driver, 0),
         ])
-    func seconds(_ rules: String, _ each: (codec: VideoCodec, controller: RateController, bFrames: Int)) {
+    func maximumRateHoldsAcrossRecovery(_ rules: String, _ each: (codec: VideoCodec, controller: RateController, bFrames: Int)) {
         let run = FaultRun(
             configuration(
                 each.controller, each.bFrames, maxQP: nil, codec: each.codec,
@@ -51,14 +52,14 @@ import VideoBase
         #expect((run.statistics.rebuilds > 0) == !rules.isEmpty)
         let over = secondsOver(run.packets, 96_000)
         #expect(run.statistics.broken.overMaxBitrate == over)
-        // The driver's controller begins anew, and knows nothing of the second before.
+        // The driver's controller restarts and does not know the second before.
         if each.controller == .vaenc || rules.isEmpty { #expect(over == 0) }
     }
 
-    /// Where no QP is high enough, they are counted, faults or not.
+    /// If no QP is high enough, the violations are counted, with or without faults.
     @Test(arguments: rules, [(VideoCodec.h264, RateController.vaenc), (.h264, .driver), (.hevc, .vaenc), (.hevc, .driver)])
-    func secondsThatCannotBeKept(_ rules: String, _ each: (codec: VideoCodec, controller: RateController)) {
-        // What moves by whole samples costs HEVC little at any QP.
+    func unavoidableRateViolationsAreCounted(_ rules: String, _ each: (codec: VideoCodec, controller: RateController)) {
+        // Content that moves by whole samples costs HEVC few bits at any QP.
         let most = each.codec == .hevc ? 40_000 : 96_000
         let run = FaultRun(
             configuration(each.controller, 0, maxQP: 6, codec: each.codec, most: most), rules, frames: Self.frames)

@@ -9,9 +9,9 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// What a session promises when its device fails: how often it tries, when it gives up, and what it keeps.
+/// Tests what a session guarantees if its device fails: how often it tries, when it gives up, and what it keeps.
 @Suite struct SurvivalTests {
-    /// Runs with a count of the calls that were made.
+    /// Runs a session and returns it with the number of each call.
     private func traced(
         _ rules: String, frames: Int = FaultRun.frameCount
     ) throws -> (run: FaultRun, calls: [String: Int]) {
@@ -46,21 +46,21 @@ import VideoBase
         if call != "vaInitialize" { #expect(five.calls[call] == 5) }
     }
 
-    @Test func whatTheDeviceCannotDoIsNotTriedAgain() throws {
+    @Test func unsupportedRequestIsNotRetried() throws {
         let (run, calls) = try traced("vaCreateContext@1+=status:0x13")
         #expect(calls["vaCreateContext"] == 1)
         #expect((run.thrown as? any DescribedError)?.category == .unavailable)
     }
 
-    /// A driver that hands out objects and then does not know them has failed; vaenc has not.
+    /// If a driver does not know an object that it created, the driver has failed, not vaenc.
     @Test(arguments: ["vaCreateConfig", "vaCreateContext", "vaCreateSurfaces"])
-    func anObjectThatTheDriverForgetsIsItsFailure(_ call: String) throws {
+    func forgottenObjectIsADeviceFailure(_ call: String) throws {
         let (run, _) = try traced("\(call)@*=corrupt")
         #expect((run.thrown as? any DescribedError)?.category == .deviceFailed, "\(run.thrown.map { "\($0)" } ?? "")")
         #expect(run.faults(secondsAllowed: 30) == [])
     }
 
-    @Test func twentyFailuresInARowAreAnError() throws {
+    @Test func twentyConsecutiveFailuresAreAnError() throws {
         let nineteen = try traced(failing("vaEndPicture", 3...21))
         #expect(nineteen.run.outcome == .whole)
         #expect(nineteen.run.faults(secondsAllowed: 60) == [])
@@ -73,20 +73,20 @@ import VideoBase
         #expect(forGood.run.statistics.rebuilds == 19)
         #expect(forGood.run.reported.count == 1)
         #expect((forGood.run.reported.first as? any DescribedError)?.category == .deviceFailed)
-        // What was encoded before stands.
+        // The packets encoded before the failure stay.
         #expect(forGood.run.packets.count == 2)
     }
 
-    @Test func aPacketBetweenFailuresBeginsTheCountAnew() throws {
-        // Every second picture fails, for longer than 20 in a row would allow.
+    @Test func packetBetweenFailuresResetsTheCount() throws {
+        // Every second picture fails, more than 20 times in total.
         let (run, _) = try traced("vaEndPicture@*/2=status:24", frames: 30)
         #expect(run.outcome == .whole)
         #expect(run.faults(secondsAllowed: 60) == [])
         #expect(run.statistics.rebuilds > 20)
     }
 
-    /// A driver that says it has quality levels, and takes only key frames at them.
-    @Test func hintsThatPicturesAreRefusedWithAreDropped() throws {
+    /// The driver reports quality levels, but accepts only key frames with them.
+    @Test func refusedQualityHintIsDropped() throws {
         var configuration = FaultRun.Shape.ip.configuration
         configuration.gopFrames = 100
         configuration.preset = 1
@@ -104,7 +104,7 @@ import VideoBase
         #expect(strict.outcome == .error && strict.faults(secondsAllowed: 30) == [])
         #expect(strict.statistics.rebuilds == 2 && strict.packets.count == 3)
 
-        // Two are an accident.
+        // Two failures are taken for an accident.
         configuration.strict = false
         let twice = FaultRun(configuration, "vaEndPicture@2=status:24; vaEndPicture@4=status:24")
         #expect(twice.outcome == .whole && twice.effective.first { $0.option == "preset" }?.used == "1")
@@ -112,7 +112,7 @@ import VideoBase
 
     // MARK: What is kept
 
-    @Test(arguments: FaultRun.Shape.allCases) func anyPictureLost(_ shape: FaultRun.Shape) throws {
+    @Test(arguments: FaultRun.Shape.allCases) func lossOfAnyPictureIsSurvived(_ shape: FaultRun.Shape) throws {
         var configuration = shape.configuration
         configuration.gopFrames = 100
         for fault in ["status:1", "lost"] {
@@ -124,15 +124,15 @@ import VideoBase
                     #expect(run.outcome != .error && run.statistics.rebuilds == 1, "\(call)@\(picture)=\(fault)")
                     if fault == "lost" { continue }
                     #expect(run.outcome == .whole)
-                    // The frame is encoded again from an IDR picture; the first was one already.
+                    // The frame is encoded again as an IDR picture; the first frame was one already.
                     #expect(run.packets.count(where: \.isKey) == (picture == 1 ? 1 : 2), "\(call)@\(picture)")
                 }
             }
         }
     }
 
-    /// The counts as another thread sees them, all the time.
-    @Test func everyFrameIsCountedAtEveryMoment() throws {
+    /// Another thread reads the counts all the time.
+    @Test func countsAlwaysAddUp() throws {
         var configuration = FaultRun.Shape.b.configuration
         configuration.gopFrames = 12
         let encoder = try HardwareEncoder(
@@ -165,7 +165,7 @@ import VideoBase
         #expect(counts.rebuilds > 2)
     }
 
-    @Test func forcedKeysAndTimesOutliveTheDevice() throws {
+    @Test func forcedKeyFramesAndTimesSurviveRecovery() throws {
         var configuration = FaultRun.Shape.b.configuration
         configuration.gopFrames = 100
         configuration.forcedKeyFrames = [9, 17]
@@ -176,8 +176,7 @@ import VideoBase
         #expect(Set(run.packets.map(\.presentation)).count == run.packets.count)
     }
 
-    /// The decoder's buffer as the stream describes it holds over a device made anew.
-    @Test func theBufferModelOutlivesTheDevice() throws {
+    @Test func bufferModelHoldsAcrossRecovery() throws {
         var configuration = FaultRun.Shape.ownRate.configuration
         configuration.gopFrames = 12
         configuration.vbvSize = 100_000
@@ -190,19 +189,19 @@ import VideoBase
                 let hrd = Streams.inspect(run.packets.flatMap(\.bytes)).hrd()
                 #expect(hrd != nil)
                 #expect(hrd?.violations.map(\.description) ?? [] == [], "\(controller.rawValue), \(faults)")
-                // Two faults that meet the same pictures in flight are one to recover from.
+                // Two faults that hit the same pictures in flight cause one recovery.
                 #expect(run.statistics.rebuilds >= (faults.isEmpty ? 0 : 1))
             }
         }
     }
 
-    @Test func tokensOfADeviceThatIsGoneMeanNothing() throws {
+    @Test func tokensFromBeforeRecoveryAreIgnored() throws {
         var configuration = FaultRun.Shape.ip.configuration
         configuration.longTermReferences = 2
         configuration.gopFrames = 100
         let run = FaultRun(configuration, "vaEndPicture@12=status:1", frames: 24, options: { index, inbox in
             var options = FrameOptions()
-            // All tokens so far, those from before the fault too.
+            // The options acknowledge all tokens so far, including those from before the fault.
             options.acknowledgedTokens = inbox.packets.compactMap(\.acknowledgementToken)
             options.refreshFromLongTerm = index % 5 == 4
             return options
@@ -215,8 +214,8 @@ import VideoBase
 
     // MARK: Ends
 
-    @Test func aWaitDuringRecoveryIsFinished() throws {
-        // Making the encoder anew takes its time, and the flush comes in between.
+    @Test func flushDuringRecoveryCompletes() throws {
+        // The delay makes the flush happen while the encoder is rebuilt.
         let run = FaultRun(
             FaultRun.Shape.b.configuration, "vaSyncBuffer@8=status:1; vaCreateContext@2=delay:80", frames: 8)
         #expect(run.faults(secondsAllowed: 30) == [])
@@ -224,7 +223,7 @@ import VideoBase
     }
 
     @Test(arguments: ["vaSyncBuffer@3=hang", "vaEndPicture@3=hang", "vaEndPicture@3=status:1; vaCreateContext@2=hang"])
-    func closingDuringAHang(_ rules: String) throws {
+    func closingDuringAHangReturns(_ rules: String) throws {
         var limits = SurvivalLimits()
         limits.pictureNanoseconds = 500_000_000
         let inbox = Inbox()
@@ -251,7 +250,7 @@ import VideoBase
         #expect(counts.delivered == after.0.count)
     }
 
-    @Test func aDeviceThatNeverComesBackEndsWithOneError() throws {
+    @Test func permanentDeviceLossEndsWithOneError() throws {
         let run = FaultRun(FaultRun.Shape.ip.configuration, "vaEndPicture@4=lost; vaInitialize@2+=status:1; vaCreateContext@2+=status:1")
         #expect(run.faults(secondsAllowed: 30) == [])
         #expect(run.outcome == .error)

@@ -1,5 +1,5 @@
-// A library for LD_PRELOAD in which no more threads than MOST_THREADS are there at once, besides the first: pthread_create
-// then fails with EAGAIN, as under a limit of processes (RLIMIT_NPROC), which does not hold for root.
+// A library for LD_PRELOAD that limits the number of threads, besides the first, to MOST_THREADS. At the limit,
+// pthread_create fails with EAGAIN, as under a limit of processes (RLIMIT_NPROC), which does not apply to root.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

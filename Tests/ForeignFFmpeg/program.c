@@ -1,5 +1,5 @@
-// A program with functions of FFmpeg of its own, as one that FFmpeg is linked into: it exports the names that the test links to it,
-// and each of those functions ends it. It has a driver process a picture and open decoders.
+// A program that has its own FFmpeg functions, like one that FFmpeg is linked into. It exports the names that the test
+// links to it, and each of those functions ends it. It lets a driver process a picture and open decoders.
 #include <fcntl.h>
 #include <stdio.h>
 #include <va/va.h>

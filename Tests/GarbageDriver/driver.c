@@ -1,9 +1,8 @@
-// A libva driver that says of itself what no driver should: numbers of its lists that are negative, or more than there is
-// room for.
+// A libva driver that reports wrong numbers of its lists: negative ones, or more than there is room for.
 //
-// GARBAGE=NAME:NUMBER[,NAME:NUMBER…] sets maxProfiles, maxEntrypoints (as vaMaxNum… gives them), profiles, entrypoints (as
-// vaQueryConfig… gives them) and side, each surface attribute of a size. What is not named is sound: one profile, one entry
-// point. Every other call is refused.
+// GARBAGE=NAME:NUMBER[,NAME:NUMBER…] sets maxProfiles and maxEntrypoints (the results of vaMaxNum…), profiles and
+// entrypoints (the results of vaQueryConfig…), and side, the value of each surface attribute of a size. Numbers that are
+// not set are correct: one profile, one entry point. Every other call is refused.
 #include <stdlib.h>
 #include <string.h>
 #include <va/va.h>
@@ -72,7 +71,7 @@ static VAStatus query_surfaces(VADriverContextP context, VAConfigID id, VASurfac
 
 VAStatus __vaDriverInit_1_0(VADriverContextP context) {
     struct VADriverVTable *table = context->vtable;
-    // Every function, and the reserved room behind them, which nobody calls.
+    // Sets every function, and the reserved entries after them, which no one calls.
     void **entries = (void **)table;
     for (size_t index = 0; index < sizeof *table / sizeof *entries; index++) entries[index] = (void *)refuse;
     table->vaTerminate = terminate;

@@ -3,7 +3,7 @@ import NALUnits
 import Testing
 import VideoBase
 
-/// Bytes worked out by hand from the syntax tables of H.264 7.3.
+/// Compares headers with bytes derived by hand from the syntax tables of H.264 7.3.
 @Suite struct HeaderBytesTests {
     static let hd = VideoSize(width: 1280, height: 720)
 
@@ -20,20 +20,22 @@ import VideoBase
         PictureParameterSet(profile: .h264High, entropy: .cabac, transform8x8: true, qp: qp, references: 1)
     }
 
-    @Test func sequenceParameterSet() throws {
+    @Test func sequenceParameterSetMatchesHandDerivedBytes() throws {
         // 1 010 1 1 0 0 | 00101 1 00 | 101 010 0 0 | 00000101 | 0000 0000 | 0101101 1 | 1 0 0 1 0000
         #expect(try Self.sps().unit == [0x67, 100, 0x0C, 31, 0xAC, 0x2C, 0xA8, 0x05, 0x00, 0x5B, 0x90])
-        // Without the High fields: 1 00101 1 0 | 0101 010 0 | 00000010 | 10000 000 | 00101101 | 1 1 0 0 1 000
+        // Without the fields of the High profiles: 1 00101 1 0 | 0101 010 0 | 00000010 | 10000 000 | 00101101 | 1 1 0 0
+        // 1 000
         #expect(try Self.sps(.h264Main).unit == [0x67, 77, 0x4C, 31, 0x96, 0x54, 0x02, 0x80, 0x2D, 0xC8])
     }
 
-    @Test func cropping() throws {
-        // 1920×1080 in 1088 lines: four crop units at the bottom; 102×50 in 112×64: five and seven.
+    @Test func croppingGivesTheVisibleSize() throws {
+        // 1920×1080 is coded in 1088 lines: four crop units at the bottom. 102×50 is coded in 112×64: five and seven
+        // units.
         let full = try Self.sps(size: VideoSize(width: 1920, height: 1080))
         #expect(full.frame_crop_right_offset == 0 && full.frame_crop_bottom_offset == 4)
         let odd = try Self.sps(size: VideoSize(width: 102, height: 50))
         #expect(odd.frame_crop_right_offset == 5 && odd.frame_crop_bottom_offset == 7)
-        // A driver that codes 64×16 blocks.
+        // The driver codes blocks of 64×16.
         let wide = try Self.sps(
             size: VideoSize(width: 102, height: 50), codedSize: VideoSize(width: 128, height: 64))
         #expect(wide.frame_crop_right_offset == 13 && wide.croppedSize == VideoSize(width: 102, height: 50))
@@ -50,7 +52,7 @@ import VideoBase
                 == [0x67, 100, 0x0C, 10, 0xAC, 0x2C, 0xA9, 0xF8, 0x88, 0x84])
     }
 
-    @Test func constraintFlagsAndLevel1b() throws {
+    @Test func constraintFlagsFollowProfileAndLevel() throws {
         #expect(try Self.sps(.h264ConstrainedBaseline).constraint_flags == 0xC0)
         #expect(try Self.sps(.h264ConstrainedBaseline, level: 9).constraint_flags == 0xD0)
         #expect(try Self.sps(.h264ConstrainedBaseline, level: 9).level_idc == 11)
@@ -60,7 +62,7 @@ import VideoBase
         #expect(try Self.sps(.h264High, hasBFrames: true).constraint_flags == 0x08)
     }
 
-    @Test func pictureParameterSet() {
+    @Test func pictureParameterSetMatchesHandDerivedBytes() {
         // 1 1 1 0 1 1 1 0 | 00 00101 1 | 1 1 0 0 1 0 1 1
         #expect(Self.pps().unit == [0x68, 0xEE, 0x0B, 0xCB])
         // Baseline, CAVLC, QP 26: 1 1 0 0 1 1 1 0 | 00 1 1 1 1 0 0 | 1000 0000
@@ -75,7 +77,7 @@ import VideoBase
         return (writer.bytes, writer.bitCount)
     }
 
-    @Test func idrSliceHeader() throws {
+    @Test func idrSliceHeaderMatchesHandDerivedBytes() throws {
         let header = SliceHeader(
             nal_ref_idc: 3, isIDR: true, slice_type: .i, frame_num: 0, pic_order_cnt_lsb: 0, qp: 24)
         // 1 0001000 | 1 0000000 | 0 1 000000 | 00 0 0 1 1 1 1
@@ -84,7 +86,7 @@ import VideoBase
         #expect(result.count == 32)
     }
 
-    @Test func predictedSliceHeader() throws {
+    @Test func predictedSliceHeaderMatchesHandDerivedBytes() throws {
         var header = SliceHeader(
             nal_ref_idc: 2, isIDR: false, slice_type: .p, frame_num: 5, pic_order_cnt_lsb: 10, qp: 23)
         header.first_mb_in_slice = 3
@@ -93,7 +95,8 @@ import VideoBase
         let plain = try bits(header, pps: Self.pps())
         #expect(plain.bytes == [0x21, 0xA0, 0xA1, 0x42, 0xF8])
         #expect(plain.count == 37)
-        // Two references against the set's one, reordered (−3, long term 1), and a picture forgotten (2 back):
+        // Two references instead of the PPS's one, modified (−3, long term 1), and one picture marked as unused (2
+        // back):
         // 00100 001 | 10 1 00000 | 101 00001 | 010 1 010 1 | 1 011 011 0 | 10 00100 1 | 010 010 1 1 | 011 1 1 1
         header.num_ref_idx_l0_active = 2
         header.modificationsL0 = [.subtract(abs_diff_pic_num: 3), .longTerm(long_term_pic_num: 1)]
@@ -103,7 +106,7 @@ import VideoBase
         #expect(marked.count == 62)
     }
 
-    @Test func otherUnits() {
+    @Test func delimiterAndMessagesMatchHandDerivedBytes() {
         #expect(AccessUnitDelimiter.unit(for: .i) == [0x09, 0x10])
         #expect(AccessUnitDelimiter.unit(for: .p) == [0x09, 0x30])
         let uuid = [UInt8](repeating: 0xAB, count: 16)

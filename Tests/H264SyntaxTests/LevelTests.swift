@@ -12,8 +12,8 @@ import VideoBase
             references: references, bitrate: bitrate.map(BitsPerSecond.init), profile: profile)?.name
     }
 
-    /// Sizes and rates that the standard's own examples (Table A-6) name for each level.
-    @Test func lowest() {
+    /// The sizes and rates are the examples of Table A-6 for each level.
+    @Test func lowestLevelFitsSizeAndRate() {
         #expect(level(176, 144, fps: 15) == "1.0")
         #expect(level(176, 144, fps: 30) == "1.1")
         #expect(level(352, 288, fps: 30) == "1.3")
@@ -28,9 +28,10 @@ import VideoBase
         #expect(level(16384, 16384, fps: 1) == nil)
     }
 
-    /// 384 bytes a macroblock over MinCR, Table A-1: of 8160 macroblocks at level 4 (MinCR 4); of 99 at level 3.1, whose 108000 a second are
-    /// 627.9 in 1/172 s; of 3600 at level 4.1 (MinCR 2), whose 245760 a second are 9830.4 in 1/25 s.
-    @Test func leastCompressionRatio() throws {
+    /// The limit is 384 bytes per macroblock divided by MinCR (Table A-1): for 8160 macroblocks at level 4 (MinCR 4);
+    /// for 99 at level 3.1, whose 108000 macroblocks/s are 627.9 in 1/172 s; for 3600 at level 4.1 (MinCR 2), whose
+    /// 245760 macroblocks/s are 9830.4 in 1/25 s.
+    @Test func pictureSizeLimitFollowsMinimumCompressionRatio() throws {
         func limit(_ number: Int, _ width: Int, _ height: Int) throws -> PictureSizeLimit {
             try #require(Level(number: number)).pictureSizeLimit(codedSize: VideoSize(width: width, height: height))
         }
@@ -41,21 +42,21 @@ import VideoBase
         #expect(small.first == 691_200 && small.later(frameRate: Rational(25)) == 1_887_436)
     }
 
-    @Test func limitsThatBind() {
-        // References: 720p at level 3.1 holds 5 frames, at 3.2 5, at 4.0 9.
+    @Test func levelFollowsReferencesRateAndShape() {
+        // At 720p, levels 3.1 and 3.2 hold 5 reference frames, and level 4.0 holds 9.
         #expect(level(1280, 720, fps: 30, references: 5) == "3.1")
         #expect(level(1280, 720, fps: 30, references: 6) == "4.0")
-        // Bit rate with cpbBrNalFactor 1500 (High) and 1200 (Main).
+        // The bit rate limits use cpbBrNalFactor 1500 (High) and 1200 (Main).
         #expect(level(1920, 1080, fps: 30, bitrate: 30_000_000) == "4.0")
         #expect(level(1920, 1080, fps: 30, bitrate: 30_000_001) == "4.1")
         #expect(level(1920, 1080, fps: 30, bitrate: 24_000_001, profile: .h264Main) == "4.1")
         #expect(level(176, 144, fps: 15, bitrate: 150_000, profile: .h264Main) == "1b")
-        // A side of more than sqrt(8 MaxFS): 1600 luma samples is 100 macroblocks, level 2.2 ends at 113.
+        // No side may exceed sqrt(8 MaxFS): 1600 luma samples are 100 macroblocks; level 2.2 ends at 113.
         #expect(level(1600, 16, fps: 5) == "2.2")
         #expect(level(16, 1824, fps: 5) == "3.1")
     }
 
-    @Test func frames() throws {
+    @Test func decodedPictureBufferFollowsLevelAndSize() throws {
         let level = try #require(Level(number: 41))
         #expect(level.maxDpbFrames(codedSize: VideoSize(width: 1920, height: 1088)) == 4)
         #expect(level.maxDpbFrames(codedSize: VideoSize(width: 176, height: 144)) == 16)

@@ -3,7 +3,7 @@ import NALUnits
 import Testing
 import VideoBase
 
-/// Bytes worked out by hand from annexes D, E and G.
+/// Compares messages with bytes derived by hand from Annexes D, E and G.
 @Suite struct TimingMessageTests {
     private func sps(_ change: (inout VUIParameters) -> Void) throws -> SequenceParameterSet {
         var vui = VUIParameters(frameRate: Rational(25), maxReorderFrames: 2, maxDecFrameBuffering: 3)
@@ -19,7 +19,7 @@ import VideoBase
         bits.count % 8 == 0 ? bits : bits + "1" + String(repeating: "0", count: 7 - bits.count % 8)
     }
 
-    @Test func hrdInTheSequenceParameterSet() throws {
+    @Test func hrdParametersMatchHandDerivedBits() throws {
         let hrd = HRDParameters(bitrate: BitsPerSecond(64 * 4), cpbSize: 16 * 2 * 3, isConstant: true)
         let with = try sps {
             $0.nal_hrd_parameters = hrd
@@ -38,7 +38,7 @@ import VideoBase
             $0.nal_hrd_parameters = hrd
             $0.vcl_hrd_parameters = hrd
         }
-        // Two sets of 41 + 5 bits against one, and no low_delay without any.
+        // Both sets take 41 + 5 bits more than one; without any set there is no low_delay_hrd_flag.
         let none = try sps { _ in }
         let flags = ["1", "1", "0010", "0001", "1", "011", "1"].joined()
         #expect(bits(unescaped(both.unit)).contains(flags))
@@ -51,7 +51,7 @@ import VideoBase
         return output
     }
 
-    @Test func bufferingPeriod() throws {
+    @Test func bufferingPeriodMatchesHandDerivedBits() throws {
         let hrd = HRDParameters(bitrate: BitsPerSecond(1_000_000), cpbSize: 1_000_000, isConstant: true)
         let initial = SEIMessage.InitialRemovalDelay(delay: 81000, offset: 9000)
         let text = { (value: Int) in
@@ -70,12 +70,12 @@ import VideoBase
         #expect(SEIMessage.bufferingPeriod(try sps { _ in }, nal: initial).payload == [0xC0])
     }
 
-    @Test func pictureTiming() throws {
+    @Test func pictureTimingMatchesHandDerivedBits() throws {
         var hrd = HRDParameters(bitrate: BitsPerSecond(1_000_000), cpbSize: 1_000_000, isConstant: true)
         hrd.cpb_removal_delay_length = 5
         hrd.dpb_output_delay_length = 3
         let plain = try sps { $0.nal_hrd_parameters = hrd }
-        // Full bytes need no filling.
+        // A payload of whole bytes needs no padding.
         #expect(SEIMessage.pictureTiming(plain, removalDelay: 6, outputDelay: 4).payload == [0b00110_100])
         #expect(SEIMessage.pictureTiming(plain, removalDelay: 33, outputDelay: 9).payload == [0b00001_001])
         let structured = try sps {
@@ -88,7 +88,7 @@ import VideoBase
         #expect(SEIMessage.unit([.pictureTiming(plain, removalDelay: 6, outputDelay: 4)]) == [0x06, 1, 1, 0x34, 0x80])
     }
 
-    @Test func recoveryPoint() {
+    @Test func recoveryPointMatchesHandDerivedBits() {
         // ue(0) 1 0 00, then 1 00
         #expect(SEIMessage.recoveryPoint(frameCount: 0).payload == [0b1_1_0_00_100])
         // ue(30) = 000011111
@@ -97,7 +97,7 @@ import VideoBase
         #expect(SEIMessage.recoveryPoint(frameCount: 1).payloadType == 6)
     }
 
-    @Test func captions() {
+    @Test func captionsMatchHandDerivedBytes() {
         let triplets: [UInt8] = [0xFC, 0x94, 0x2C, 0xFD, 0x80, 0x80]
         let expected: [UInt8] = [0xB5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03, 0x42, 0xFF] + triplets + [0xFF]
         #expect(SEIMessage.captions(triplets) == [SEIMessage(payloadType: 4, payload: expected)])
@@ -110,21 +110,21 @@ import VideoBase
         #expect(SEIMessage.userData([UInt8](repeating: 1, count: 17))?.payloadType == 5)
     }
 
-    @Test func prefixUnits() {
+    @Test func prefixUnitsMatchHandDerivedBytes() {
         // 0 11 01110 | 1 1 000000 | 1 000 0000 | 000 0 0 1 11 | 0 0 1 00000
         #expect(PrefixUnit.unit(refIdc: 3, isIDR: true, temporalLayer: 0) == [0x6E, 0xC0, 0x80, 0x07, 0x20])
-        // A reference of layer 1: 0 01 01110 | 1 0 000000 | … | 001 0 0 1 11
+        // A reference picture of layer 1: 0 01 01110 | 1 0 000000 | … | 001 0 0 1 11
         #expect(PrefixUnit.unit(refIdc: 1, isIDR: false, temporalLayer: 1) == [0x2E, 0x80, 0x80, 0x27, 0x20])
-        // No reference: the header alone.
+        // A non-reference picture: the header alone.
         #expect(PrefixUnit.unit(refIdc: 0, isIDR: false, temporalLayer: 2) == [0x0E, 0x80, 0x80, 0x47])
     }
 
-    @Test func filler() {
+    @Test func fillerHasTheRequestedSize() {
         #expect(FillerData.unit(byteCount: 5) == [0x0C, 0xFF, 0xFF, 0xFF, 0x80])
         #expect(FillerData.unit(byteCount: 0) == [0x0C, 0x80])
     }
 
-    @Test func bufferOfALevel() throws {
+    @Test func levelLimitsTheBufferSize() throws {
         let level = try #require(Level(number: 31))
         #expect(level.maxCPBSize(profile: .h264High) == 21_000_000)
         #expect(level.maxCPBSize(profile: .h264Main) == 16_800_000)

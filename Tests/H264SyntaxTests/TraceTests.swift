@@ -4,7 +4,7 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// FFmpeg's reading of every header and message, field by field.
+/// FFmpeg reads every header and message, field by field.
 @Suite struct TraceTests {
     private let hrd = HRDParameters(bitrate: BitsPerSecond(2_000_000), cpbSize: 3_000_000, isConstant: true)
 
@@ -31,7 +31,7 @@ import VideoBase
         }
     }
 
-    /// A slice's header with something behind it that a parser need not understand.
+    /// Returns a slice with a header and arbitrary data, which the parser does not read.
     private func slice(_ header: SliceHeader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet) -> [UInt8] {
         var w = BitWriter()
         header.write(to: &w, sps: sps, pps: pps)
@@ -41,7 +41,7 @@ import VideoBase
         return NALUnit.bytes(header.nalUnitType, refIdc: header.nal_ref_idc, rbsp: w.bytes)
     }
 
-    @Test func everything() throws {
+    @Test func traceHeadersReadsEveryWrittenField() throws {
         let sps = try sps()
         let pps = PictureParameterSet(profile: .h264High, entropy: .cabac, transform8x8: true, qp: 26, references: 2)
         let messages: [SEIMessage] =
@@ -89,7 +89,8 @@ import VideoBase
         ]
         for (name, value) in expected { #expect(set[name] == value, "\(name)") }
         let delays = found.units.flatMap(\.fields)
-        /// FFmpeg 5 and 6 call both buffers' delays by one name, first NAL's and then VCL's.
+        /// Returns a field's value. FFmpeg 5 and 6 use one name for the delays of both buffers, first NAL's and then
+        /// VCL's.
         func value(_ name: String) -> Int? {
             if let field = delays.first(where: { $0.name == name }) { return field.value }
             let both = delays.filter { $0.name == name.dropFirst(4) }

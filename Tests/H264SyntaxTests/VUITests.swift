@@ -4,13 +4,14 @@ import Testing
 import VideoBase
 
 @Suite struct VUITests {
-    @Test func bytes() throws {
+    @Test func vuiMatchesHandDerivedBits() throws {
         var vui = VUIParameters(
             sampleAspectRatio: Rational(1, 1), color: ColorDescription(primaries: 1, transfer: 1, matrix: 1),
             frameRate: Rational(25, 1), maxReorderFrames: 0, maxDecFrameBuffering: 1)
         vui.display.color.fullRange = false
         let unit = try HeaderBytesTests.sps(vui: vui).unit
-        // The byte after pic_height begins with direct_8x8, no cropping, VUI present. The escapes (00 00 03) are out.
+        // The byte after pic_height begins with direct_8x8, no cropping, and VUI present. The bits are without escapes
+        // (00 00 03).
         let fields = [
             "1", "0", "1",
             "1", "00000001",  // aspect_ratio_info_present_flag, aspect_ratio_idc
@@ -47,7 +48,7 @@ import VideoBase
         return output
     }
 
-    @Test func timing() {
+    @Test func timingMatchesTheFrameRate() {
         func timing(_ rate: Rational) -> [UInt32]? {
             VUIParameters(frameRate: rate, maxReorderFrames: nil, maxDecFrameBuffering: 1).timing
                 .map { [$0.num_units_in_tick, $0.time_scale] }

@@ -3,12 +3,12 @@ import NALUnits
 import Testing
 import VideoBase
 
-/// Bytes worked out by hand from the syntax tables of H.265 7.3.
+/// Compares headers with bytes derived by hand from the syntax tables of H.265 7.3.
 @Suite struct HeaderBytesTests {
-    /// profile_tier_level of Main, Main tier, 3.1, with its escape: 00 1 00001, flags 1 and 2, 1 0 1 1 and zeros, 93.
+    /// The escaped profile_tier_level of Main, Main tier, level 3.1: 00 1 00001, flags 1 and 2, 1 0 1 1 and zeros, 93.
     private static let main31: [UInt8] = [0x01, 0x60, 0, 0, 3, 0, 0xB0, 0, 0, 3, 0, 0, 3, 0, 93]
 
-    @Test func units() {
+    @Test func unitHeadersAndMessagesMatchHandDerivedBytes() {
         #expect(NALUnit.header(.videoParameterSet) == [0x40, 1] && NALUnit.header(.trailN, temporalID: 2) == [0, 3])
         #expect(NALUnit.header(.idrWithRADL) == [0x26, 1] && NALUnit.header(.suffixSEI) == [0x50, 1])
         #expect(AccessUnitDelimiter.unit(for: .i) == [0x46, 1, 0x10])
@@ -28,7 +28,7 @@ import VideoBase
         #expect(SEIMessage.userData(Array(uuid.dropLast())) == nil)
     }
 
-    @Test func parameterSets() {
+    @Test func parameterSetsMatchHandDerivedBytes() {
         let sps = Headers.sps()
         let vps = VideoParameterSet(profileTierLevel: sps.profileTierLevel, subLayers: sps.subLayers)
         // 0000 1 1 00 | 0000 000 1 | FF FF | … | 1 010 1 1 00 | 0000 1 0 0 1 (stop)
@@ -50,7 +50,7 @@ import VideoBase
         #expect(PictureParameterSet(qp: 24).unit == [0x44, 1, 0xC0, 0x65, 0x18, 0x01, 0x20])
     }
 
-    @Test func sliceSegmentHeaders() {
+    @Test func sliceSegmentHeadersMatchHandDerivedBytes() {
         let sps = Headers.sps()
         let pps = PictureParameterSet(qp: 24)
         func bytes(_ header: SliceSegmentHeader) -> [UInt8] {
@@ -68,7 +68,7 @@ import VideoBase
         #expect(bytes(p) == [0b1101_0000, 0b0010_1001, 0b0111_0100, 0b1101_0000])
     }
 
-    @Test func windows() {
+    @Test func conformanceWindowGivesTheVisibleSize() {
         for width in stride(from: 2, through: 70, by: 2) {
             for height in stride(from: 2, through: 70, by: 2) {
                 let size = VideoSize(width: width, height: height)
@@ -84,7 +84,7 @@ import VideoBase
         #expect(wide.conf_win_right_offset == 13 && wide.conf_win_bottom_offset == 7)
     }
 
-    @Test func referenceSets() {
+    @Test func referencePictureSetIsSortedAndUnique() {
         let set = ShortTermReferencePictureSet([
             .init(deltaPOC: 4, isUsed: false), .init(deltaPOC: -8), .init(deltaPOC: 2), .init(deltaPOC: 0),
             .init(deltaPOC: -1), .init(deltaPOC: 2, isUsed: false),
@@ -93,13 +93,13 @@ import VideoBase
         #expect(set.count == 4 && set.usedCount == 3)
     }
 
-    @Test func ticks() {
+    @Test func tickTimingMatchesTheFrameRate() {
         #expect(TickTiming(frameRate: Rational(50, 2))?.time_scale == 25)
         #expect(TickTiming(frameRate: Rational(5_000_000_000, 3)) == nil)
     }
 
-    /// RFC 1321's own test suite (A.5), and planes of both depths.
-    @Test func digests() {
+    /// Compares with the test suite of RFC 1321 (A.5), and planes of both bit depths.
+    @Test func md5MatchesRFC1321() {
         func text(_ message: String) -> String {
             var md5 = MD5()
             md5.append(message.utf8)

@@ -3,7 +3,7 @@ import NALUnits
 import TestOracles
 import VideoBase
 
-/// What the tests build streams of.
+/// Parts from which the tests build streams.
 enum Headers {
     static let level31 = Level.all[4]
 
@@ -17,7 +17,7 @@ enum Headers {
             vui: vui)
     }
 
-    /// A slice segment's header with something behind it that a parser need not understand.
+    /// Returns a slice segment with a header and arbitrary data, which the parser does not read.
     static func slice(
         _ header: SliceSegmentHeader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet
     ) -> [UInt8] {
@@ -28,7 +28,7 @@ enum Headers {
         return NALUnit.bytes(header.nal_unit_type, temporalID: header.temporalID, rbsp: w.bytes)
     }
 
-    /// FFmpeg's reading; whatever it warns of is thrown.
+    /// Returns FFmpeg's trace of the units; throws FFmpeg's warnings.
     static func trace(_ units: [[UInt8]]) throws -> TraceHeaders {
         var stream: [UInt8] = []
         for unit in units { AnnexB.append(unit, to: &stream) }
@@ -41,7 +41,7 @@ enum Headers {
 }
 
 extension TraceHeaders.Unit {
-    /// Every value of a field, arrays' indices left out.
+    /// Returns every value of a field, without regard to array indices.
     func values(_ name: String) -> [Int] {
         fields.filter { $0.name.prefix { $0 != "[" } == name }.map(\.value)
     }

@@ -14,8 +14,8 @@ import VideoBase
         return Level.lowest(demand, tier: tier).map { "\($0.level.name) \($0.tier.name)" }
     }
 
-    /// Sizes and rates that the standard's own examples (Table A.11) name for each level.
-    @Test func lowest() {
+    /// The sizes and rates are the examples of Table A.11 for each level.
+    @Test func lowestLevelFitsSizeAndRate() {
         #expect(level(128, 96, fps: Rational(30)) == "1.0 Main")
         #expect(level(176, 144, fps: Rational(15)) == "1.0 Main")
         #expect(level(352, 288, fps: Rational(30)) == "2.0 Main")
@@ -35,9 +35,10 @@ import VideoBase
         #expect(level(16384, 8192, fps: Rational(1)) == nil)
     }
 
-    /// 1.5 bytes a sample over MinCrBase in Main, 1.875 in Main 10 (Tables A.8 to A.10): of 921600 samples at level 3.1 (2), whose 33177600 a
-    /// second are 1327104 in 1/25 s; of 2088960 at level 4 (4); of 25344 at level 5.1 (8), whose 534773760 a second are 1782579.2 in 1/300 s.
-    @Test func leastCompressionRatio() throws {
+    /// The limit is 1.5 bytes per sample divided by MinCrBase in Main, 1.875 in Main 10 (Tables A.8 to A.10): for
+    /// 921600 samples at level 3.1 (2), whose 33177600 samples/s are 1327104 in 1/25 s; for 2088960 at level 4 (4); for
+    /// 25344 at level 5.1 (8), whose 534773760 samples/s are 1782579.2 in 1/300 s.
+    @Test func pictureSizeLimitFollowsMinimumCompressionRatio() throws {
         func limit(_ number: Int, _ width: Int, _ height: Int, _ depth: Int = 8) throws -> PictureSizeLimit {
             try #require(Level(number: number)).pictureSizeLimit(codedSize: VideoSize(width: width, height: height), bitDepth: depth)
         }
@@ -48,8 +49,9 @@ import VideoBase
         #expect(try limit(51, 176, 144).first == 334_233)
     }
 
-    @Test func ratesAndTiers() {
-        // BrNalFactor and CpbNalFactor are 1100: level 4 takes 13.2 Mbit/s, 33 in the High tier, 4.1 22.
+    @Test func levelAndTierFollowRateAndBuffer() {
+        // BrNalFactor and CpbNalFactor are 1100: level 4 allows 13.2 Mbit/s, or 33 in the High tier; level 4.1 allows
+        // 22.
         #expect(level(1920, 1080) { $0.bitrate = BitsPerSecond(13_200_000) } == "4.0 Main")
         #expect(level(1920, 1080) { $0.bitrate = BitsPerSecond(13_200_001) } == "4.0 High")
         #expect(level(1920, 1080, tier: .main) { $0.bitrate = BitsPerSecond(13_200_001) } == "4.1 Main")
@@ -63,12 +65,13 @@ import VideoBase
         #expect(level(176, 144) { $0.bitrate = BitsPerSecond(880_000_001) } == nil)
     }
 
-    @Test func limitsThatBind() {
-        // A side of more than sqrt(8 MaxLumaPs): 543 at level 1, 991 at level 2, 1402 at 2.1.
+    @Test func levelFollowsShapePicturesSlicesAndTiles() {
+        // No side may exceed sqrt(8 MaxLumaPs): 543 at level 1, 991 at level 2, 1402 at level 2.1.
         #expect(level(536, 16, fps: Rational(1)) == "1.0 Main")
         #expect(level(544, 16, fps: Rational(1)) == "2.0 Main")
         #expect(level(16, 1000, fps: Rational(1)) == "2.1 Main")
-        // Pictures: 720p at 3.1 (983040) holds six, at 4.0 (2228224, below a half) twelve, at 5.0 (an eighth) sixteen.
+        // At 720p, level 3.1 (983040) holds six pictures, 4.0 (2228224, less than half) twelve, 5.0 (less than an
+        // eighth) sixteen.
         #expect(level(1280, 720, pictures: 6) == "3.1 Main")
         #expect(level(1280, 720, pictures: 7) == "4.0 Main")
         #expect(level(1280, 720, pictures: 13) == "5.0 Main")
@@ -83,7 +86,7 @@ import VideoBase
         #expect(level(1920, 1080) { $0.tileColumns = 11 } == "6.0 Main")
     }
 
-    @Test func decodedPictures() throws {
+    @Test func decodedPictureBufferFollowsLevelAndSize() throws {
         let level = try #require(Level(number: 40))
         func pictures(_ width: Int, _ height: Int) -> Int {
             level.maxDpbSize(codedSize: VideoSize(width: width, height: height))

@@ -4,10 +4,10 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// Every pair of values of the fields that decide what else a header holds: a field written in the wrong place, or left
-/// out, shifts all behind it, and FFmpeg then reads other values or warns.
+/// Covers every pair of values of the fields that decide which other fields a header has. If a field is missing or at
+/// the wrong position, all later fields shift, and FFmpeg reads other values or warns.
 @Suite struct SweepTests {
-    /// A row's values by name.
+    /// The values of one row by name.
     private struct Row {
         static let parameters: [(name: String, values: [Int])] = [
             ("depth", [8, 10]), ("size", [0, 1, 2]), ("subLayers", [1, 2, 7]), ("minBlock", [3, 4]), ("ctb", [4, 5, 6]),
@@ -22,14 +22,14 @@ import VideoBase
         ]
         var values: [String: Int] = [:]
 
-        /// - Parameter type: the slice type in place of the row's, of a picture that is no IRAP picture.
+        /// - Parameter type: the slice type instead of the row's, for pictures that are no IRAP pictures.
         init(_ indices: [Int], type: SliceType?) {
             for (parameter, index) in zip(Self.parameters, indices) { values[parameter.name] = parameter.values[index] }
             if let type {
                 values["type"] = Int(type.rawValue)
                 values["unit"] = min(self["unit"], 9)
             }
-            // IRAP pictures are intra, and negative QPs are those of ten bits.
+            // IRAP pictures are intra pictures, and negative QPs need ten bits.
             if self["unit"] >= 16 { values["type"] = 2 }
             if self["depth"] == 8 { for name in ["qp", "initQP"] { values[name] = max(self[name], 0) } }
             values["minBlock"] = min(self["minBlock"], self["ctb"])
@@ -128,10 +128,10 @@ import VideoBase
         for (name, value) in expected { #expect(unit?[name] == value, "\(name) of \(row.values)") }
     }
 
-    @Test func pairs() throws {
+    @Test func traceHeadersReadsEveryPairOfValues() throws {
         let rows = PairwiseCover.rows(counts: Row.parameters.map(\.values.count))
         #expect(rows.count >= 42)
-        // Intra slices hide what only the others have: each row stands as it is, and as a P and a B picture's.
+        // Intra slices lack fields that only others have, so each row is also used with a P and a B picture.
         for (indices, type) in rows.flatMap({ row in [nil, .p, .b].map { (row, $0 as SliceType?) } }) {
             let row = Row(indices, type: type)
             let sps = sequence(row)
@@ -200,7 +200,7 @@ import VideoBase
             ])
     }
 
-    /// What the row says that an independent slice segment holds.
+    /// Checks the fields that the row requires of an independent slice segment.
     private func checkSlice(_ unit: TraceHeaders.Unit?, _ row: Row, _ header: SliceSegmentHeader, entries: Int?) {
         let isB = row["type"] == 0
         let isInter = row["type"] < 2

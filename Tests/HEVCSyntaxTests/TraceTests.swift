@@ -4,7 +4,7 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// FFmpeg's reading of every header and message, field by field.
+/// FFmpeg reads every header and message, field by field.
 @Suite struct TraceTests {
     private func check(_ unit: TraceHeaders.Unit, _ expected: [String: [Int]]) {
         for (name, values) in expected { #expect(unit.values(name) == values, "\(unit.name): \(name)") }
@@ -42,7 +42,7 @@ import VideoBase
         return [vps.unit, sps.unit, pps.unit, Headers.slice(slice, sps, pps)]
     }
 
-    @Test func videoParameterSet() throws {
+    @Test func videoParameterSetIsReadAsWritten() throws {
         let sps = fullSet
         var vps = VideoParameterSet(
             profileTierLevel: sps.profileTierLevel, subLayers: sps.subLayers, frameRate: Rational(24000, 1001))
@@ -65,7 +65,7 @@ import VideoBase
             ])
     }
 
-    @Test func usabilityInformation() throws {
+    @Test func vuiIsReadAsWritten() throws {
         let headers = try Headers.trace(key(fullSet))
         check(
             try found("Sequence Parameter Set", in: headers),
@@ -87,10 +87,10 @@ import VideoBase
                 "min_spatial_segmentation_idc": [0], "log2_max_mv_length_vertical": [15],
                 "sps_extension_present_flag": [0],
             ])
-        // Low delay, one kind of parameters, no timing: no HRD.
+        // These sets have low delay, one kind of HRD parameters, and no timing (so no HRD).
         var sps = fullSet
         sps.vui?.hrd?.low_delay_hrd_flag = true
-        // A fixed rate is never of low delay: the highest sub-layer has its count of schedules.
+        // Low delay excludes a fixed rate, so the highest sub-layer has its own number of schedules.
         check(
             try found("Sequence Parameter Set", in: Headers.trace(key(sps))),
             ["low_delay_hrd_flag": [1], "cpb_cnt_minus1": [0], "cbr_flag": [1, 1, 1, 1]])
@@ -105,7 +105,7 @@ import VideoBase
             ["vui_timing_info_present_flag": [0], "cbr_flag": [], "sps_extension_present_flag": [0]])
     }
 
-    @Test func messages() throws {
+    @Test func messagesAreReadAsWritten() throws {
         let sps = fullSet
         typealias Place = MasteringDisplay.Point
         let display = MasteringDisplay(
@@ -144,11 +144,11 @@ import VideoBase
                 "max_pic_average_light_level": [400], "itu_t_t35_country_code": [0xB5], "hash_type": [0],
                 "picture_md5": digests.flatMap { $0.bytes.map(Int.init) },
             ])
-        // FFmpeg 5 passes over filler data.
+        // FFmpeg 5 skips filler data.
         #expect(all.values("nal_unit_type").prefix(6) == [32, 33, 34, 39, 19, 40])
     }
 
-    @Test func longTermPictures() throws {
+    @Test func longTermPicturesAreReadAsWritten() throws {
         var sps = Headers.sps()
         sps.long_term_ref_pics_present_flag = true
         var pps = PictureParameterSet(qp: 26)

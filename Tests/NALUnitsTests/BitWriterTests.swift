@@ -2,7 +2,7 @@ import NALUnits
 import Testing
 
 @Suite struct BitWriterTests {
-    /// Writes, and gives the bits as text.
+    /// Returns the written bits as text.
     private func bits(_ write: (inout BitWriter) -> Void) -> String {
         var writer = BitWriter()
         write(&writer)
@@ -12,8 +12,8 @@ import Testing
         return String(text.prefix(writer.bitCount))
     }
 
-    /// The rows of H.264 Table 9-2.
-    @Test func unsignedGolomb() {
+    /// Compares with the rows of H.264 Table 9-2.
+    @Test func unsignedExpGolombMatchesTheTable() {
         for (value, code) in [
             (0, "1"), (1, "010"), (2, "011"), (3, "00100"), (4, "00101"), (6, "00111"), (7, "0001000"), (8, "0001001"),
         ] {
@@ -23,21 +23,21 @@ import Testing
         #expect(bits { $0.ue(UInt32.max - 1) } == String(repeating: "0", count: 31) + String(repeating: "1", count: 32))
     }
 
-    /// The rows of H.264 Table 9-3: 1, −1, 2, −2 … take the codes 1, 2, 3, 4 ….
-    @Test func signedGolomb() {
+    /// Compares with the rows of H.264 Table 9-3: 1, −1, 2, −2 … have the codes 1, 2, 3, 4 ….
+    @Test func signedExpGolombMatchesTheTable() {
         for (value, code) in [(0, "1"), (1, "010"), (-1, "011"), (2, "00100"), (-2, "00101"), (3, "00110")] {
             #expect(bits { $0.se(value) } == code)
         }
     }
 
-    /// 9.1: with a maximum of 1 a single bit, inverted; else as ue(v).
-    @Test func truncatedGolomb() {
+    /// 9.1: with a maximum of 1, the code is one inverted bit, otherwise ue(v).
+    @Test func truncatedExpGolombMatchesTheStandard() {
         #expect(bits { $0.te(0, maximum: 1) } == "1")
         #expect(bits { $0.te(1, maximum: 1) } == "0")
         #expect(bits { $0.te(2, maximum: 3) } == "011")
     }
 
-    @Test func fixedLength() {
+    @Test func fixedLengthValuesAreWritten() {
         #expect(bits { $0.u(0, 0) } == "")
         #expect(bits { $0.u(5, 9) } == "01001")
         #expect(
@@ -46,7 +46,7 @@ import Testing
             } == "101" + String(repeating: "1", count: 32) + "0")
     }
 
-    @Test func trailingBits() {
+    @Test func trailingBitsFillTheByte() {
         #expect(bits { $0.trailingBits() } == "10000000")
         #expect(
             bits {
@@ -58,7 +58,7 @@ import Testing
             } == "00000001")
     }
 
-    @Test func unalignedAppend() {
+    @Test func bytesAreAppendedAtAnyBitOffset() {
         #expect(
             bits {
                 $0.u(4, 0xF); $0.append([0xA5, 0x0F])

@@ -2,11 +2,11 @@ import NALUnits
 import Testing
 import VideoBase
 
-/// Start codes and lengths turned into each other. What is expected is put together byte by byte here.
+/// Converts start codes and lengths into each other. The tests build the expected bytes themselves.
 @Suite struct ConversionTests {
     typealias Framing = StreamConverter.Framing
 
-    /// NAL units as a length-prefixed stream.
+    /// Returns the NAL units as a length-prefixed stream.
     static func prefixed(_ units: [[UInt8]], _ size: LengthSize) -> [UInt8] {
         var stream: [UInt8] = []
         for unit in units {
@@ -16,7 +16,8 @@ import VideoBase
         return stream
     }
 
-    /// NAL units as a byte stream, with so many zero bytes before each 01, the first and others, and behind each unit.
+    /// Returns the NAL units as a byte stream. `first` and `others` zero bytes precede each 01; `trailing` ones follow
+    /// each unit.
     static func stream(_ units: [[UInt8]], first: Int = 3, others: Int = 3, trailing: Int = 0) -> [UInt8] {
         var stream: [UInt8] = []
         for (index, unit) in units.enumerated() {
@@ -28,9 +29,9 @@ import VideoBase
         return stream
     }
 
-    /// 488,281 payloads, in three-byte start codes, four-byte ones and with zero bytes all around, against lengths of
-    /// every size.
-    @Test func everySmallPayloadBothWays() throws {
+    /// Converts 488,281 payloads between byte streams (with three-byte and four-byte start codes, and with zero bytes
+    /// around them) and lengths of every size.
+    @Test func everySmallPayloadConvertsBothWays() throws {
         var units: [[UInt8]] = []
         forEverySmallString(upTo: 8) { units.append([0x41] + EmulationPrevention.escaped($0)) }
         #expect(units.count == 488_281)
@@ -49,9 +50,9 @@ import VideoBase
         #expect(inPlace == forms[1])
     }
 
-    /// The same strings as NAL units that nobody escaped: a byte stream can hold those without 00 00 01 that are not all
-    /// zero, and each of the others is refused where it stands.
-    @Test func everySmallUnitThatNobodyEscaped() throws {
+    /// The strings are NAL units without emulation prevention. A byte stream can hold a unit that has no 00 00 01 and
+    /// is not all zero; every other unit is refused at its offset.
+    @Test func unescapedUnitsAreKeptOrRefused() throws {
         var (held, wrong) = (0, 0)
         forEverySmallString(upTo: 8) { unit in
             if unit.isEmpty { return }
@@ -75,14 +76,14 @@ import VideoBase
         #expect(held > 400_000)
     }
 
-    /// Units that end in zero bytes, look like start codes, or are as long as a wide load.
+    /// The units end in zero bytes, look like start codes, or are as long as a wide load.
     static let awkward: [[UInt8]] = [
         [0x67, 1, 2], [0x68, 0, 0, 3], [0x06, 0, 0, 2, 0, 5], [0x41], [0x65] + [UInt8](repeating: 0, count: 9) + [7],
         [UInt8](repeating: 0xAA, count: 31), [0x41, 0, 0, 3, 1], [UInt8](repeating: 1, count: 255), [0x61, 3],
     ]
 
-    /// Pieces of every size, and each cut in two.
-    @Test func piecesOfAnySize() throws {
+    /// The stream is appended in pieces of every size, and in two pieces cut at every offset.
+    @Test func piecesOfAnySizeAreConverted() throws {
         let stream = Self.stream(Self.awkward, first: 4, others: 2, trailing: 1)
         let sample = Self.prefixed(Self.awkward, .two)
         let framings: [(Framing, [UInt8], Framing, [UInt8])] = [
@@ -107,8 +108,7 @@ import VideoBase
         }
     }
 
-    /// Where each unit begins is told, whatever the pieces.
-    @Test func offsetsAreThoseOfTheStream() throws {
+    @Test func unitOffsetsAreThoseOfTheStream() throws {
         let stream = Self.stream(Self.awkward, first: 4, others: 2, trailing: 1)
         for size in [1, 2, 3, 50, 1000] {
             var splitter = AnnexBSplitter()
@@ -126,8 +126,9 @@ import VideoBase
         }
     }
 
-    /// Every cut of a length-prefixed stream is known by its place, and what was whole before it is given.
-    @Test(arguments: LengthSize.allCases) func everyCut(_ size: LengthSize) throws {
+    /// A length-prefixed stream is cut at every offset: the error names the offset, and the units before it are
+    /// converted.
+    @Test(arguments: LengthSize.allCases) func cutStreamsAreReportedWithTheirOffset(_ size: LengthSize) throws {
         let stream = Self.prefixed(Self.awkward, size)
         var (lengthAt, whole) = (0, 0)
         for end in 0..<stream.count {
@@ -150,7 +151,7 @@ import VideoBase
         }
     }
 
-    @Test(arguments: [1, 2, 100]) func whatIsNoByteStream(_ size: Int) throws {
+    @Test(arguments: [1, 2, 100]) func malformedByteStreamsAreRefused(_ size: Int) throws {
         let cases: [([UInt8], MalformedStream)] = [
             ([], .init(.noStartCode, at: 0)), ([0x67, 1, 2], .init(.noStartCode, at: 0)),
             ([0, 0, 2, 0, 0, 1, 9], .init(.noStartCode, at: 2)), ([0, 5, 0, 0, 1, 9], .init(.noStartCode, at: 1)),
@@ -174,8 +175,8 @@ import VideoBase
         }
     }
 
-    /// 00 00 01 is a start code, or the length of 256 bytes and more; either codec.
-    @Test func framingIsSeenInTheFirstBytes() {
+    /// The bytes 00 00 01 are a start code, or the length of a unit of 256 bytes and more, in both codecs.
+    @Test func framingIsDetectedFromTheFirstBytes() {
         let h264: [[UInt8]] = [[0x67, 66, 0xC0, 30, 1], [0x68, 0xCE, 1], [0x65] + [UInt8](repeating: 0xA5, count: 300)]
         let hevc: [[UInt8]] = [[0x40, 1, 12, 1], [0x42, 1, 1, 1], [0x44, 1, 0xC1], [0x26, 1] + [UInt8](repeating: 0xA5, count: 300)]
         for (codec, units) in [(VideoCodec.h264, h264), (.hevc, hevc)] {
@@ -191,7 +192,7 @@ import VideoBase
                 }
             }
         }
-        // The first NAL unit has 256 to 511 bytes: its length begins as a start code does.
+        // The first NAL unit has 256 to 511 bytes, so its length begins like a start code.
         for count in [256, 300, 511] {
             let sei: [UInt8] = [6, 5] + [UInt8](repeating: 0xEE, count: count - 2)
             let stream = Self.prefixed([sei] + h264, .four)
@@ -204,9 +205,9 @@ import VideoBase
         }
     }
 
-    /// M2TS has a time before each packet, which may look like a length, and the packet begins as a parameter set of H.264
-    /// does.
-    @Test func transportPacketsAreNoLengths() {
+    /// M2TS has a timestamp before each packet that may look like a length, and the packet begins like a parameter set
+    /// of H.264.
+    @Test func transportPacketsAreNotDetectedAsLengths() {
         for time: UInt32 in stride(from: 0, to: 1 << 30, by: 0x1234_5) {
             let header = (0..<4).reversed().map { UInt8(truncatingIfNeeded: time >> ($0 * 8)) }
             let packet = header + [0x47, 0x40, 0x11, 0x10] + [UInt8](repeating: 0xFF, count: 184)
@@ -218,8 +219,9 @@ import VideoBase
         }
     }
 
-    /// A unit of just the longest length goes through, one byte more is refused: of the lengths, and of the memory.
-    @Test func limits() throws {
+    /// A unit of the greatest length is converted, and one byte more is refused: for the length field and for the
+    /// memory limit.
+    @Test func unitsAboveTheLengthLimitAreRefused() throws {
         for (size, longest) in [(LengthSize.one, 255), (.two, 65535)] {
             for count in [longest, longest + 1] {
                 let stream = Self.stream([[9], [UInt8](repeating: 0x41, count: count)])
@@ -247,7 +249,7 @@ import VideoBase
                 #expect(refused == isRefused, "\(framing) \(count)")
             }
         }
-        // Zero bytes without end fill no memory.
+        // Endless zero bytes fill no memory.
         var flood = AnnexBSplitter(longestUnit: 100)
         #expect(throws: MalformedStream.self) {
             try flood.append([0, 0, 1, 9]) { _, _ in }

@@ -1,7 +1,7 @@
 import NALUnits
 import Testing
 
-/// Every string of {0,1,2,3,4} up to `length` bytes.
+/// Calls `body` with every string of {0,1,2,3,4} up to `length` bytes.
 func forEverySmallString(upTo length: Int, _ body: ([UInt8]) -> Void) {
     for count in 0...length {
         var digits = [UInt8](repeating: 0, count: count)
@@ -14,7 +14,7 @@ func forEverySmallString(upTo length: Int, _ body: ([UInt8]) -> Void) {
     }
 }
 
-/// The reader's side of 7.3.1, read off the standard's pseudo code: 00 00 03 loses its 03.
+/// Removes emulation prevention as in the pseudo code of 7.3.1: 00 00 03 loses its 03.
 func unescaped(_ bytes: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var index = 0
@@ -31,7 +31,7 @@ func unescaped(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 @Suite struct EmulationPreventionTests {
-    @Test func handDerived() {
+    @Test func escapedBytesMatchHandDerivedBytes() {
         #expect(EmulationPrevention.escaped([0, 0, 0]) == [0, 0, 3, 0, 3])
         #expect(EmulationPrevention.escaped([0, 0, 1]) == [0, 0, 3, 1])
         #expect(EmulationPrevention.escaped([0, 0, 3]) == [0, 0, 3, 3])
@@ -41,7 +41,7 @@ func unescaped(_ bytes: [UInt8]) -> [UInt8] {
         #expect(EmulationPrevention.escaped([]) == [])
     }
 
-    @Test func everySmallStringIsSafeAndComesBack() {
+    @Test func everySmallStringIsEscapedAndRestored() {
         var strings = 0
         var wrong = 0
         forEverySmallString(upTo: 8) { rbsp in
@@ -50,10 +50,10 @@ func unescaped(_ bytes: [UInt8]) -> [UInt8] {
             var safe = unit.last != 0
             for index in unit.indices.dropLast(2) where unit[index] == 0 && unit[index + 1] == 0 {
                 if unit[index + 2] < 3 { safe = false }
-                // An escape stands before a byte below 4, or at the very end.
+                // An escape occurs only before a byte below 4 or at the very end.
                 if unit[index + 2] == 3, index + 3 < unit.count, unit[index + 3] > 3 { safe = false }
             }
-            // A final 03 after a last zero byte is not part of the RBSP, however many zeros stand before it.
+            // A final 03 after a last zero byte is not part of the RBSP, however many zero bytes precede it.
             let body = rbsp.last == 0 ? Array(unit.dropLast()) : unit
             if !safe || unescaped(body) != rbsp { wrong += 1 }
         }
@@ -62,7 +62,7 @@ func unescaped(_ bytes: [UInt8]) -> [UInt8] {
     }
 
     /// The wide scan and the byte loop meet at every offset.
-    @Test func longRunsAtEveryOffset() {
+    @Test func startCodesAreEscapedAtEveryOffset() {
         for offset in 0..<80 {
             for tail in [0, 1, 2, 3, 40] {
                 var rbsp = [UInt8](repeating: 0xAA, count: offset)
@@ -75,7 +75,7 @@ func unescaped(_ bytes: [UInt8]) -> [UInt8] {
         }
     }
 
-    @Test func zerosBeforeCount() {
+    @Test func zerosBeforeTheAppendedBytesCount() {
         var output: [UInt8] = [0, 0]
         EmulationPrevention.append([1, 5].span, to: &output, zerosBefore: 2)
         #expect(output == [0, 0, 3, 1, 5])

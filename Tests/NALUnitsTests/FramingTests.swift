@@ -14,7 +14,7 @@ import Testing
         #expect(AnnexB.split(stream) == [Self.a, Self.b])
     }
 
-    @Test func splittingForeignStreams() {
+    @Test func byteStreamsAreSplitIntoUnits() {
         #expect(AnnexB.split([0, 0, 1] + Self.a + [0, 0, 1] + Self.c) == [Self.a, Self.c])
         #expect(AnnexB.split([9, 9, 0, 0, 0, 0, 0, 1] + Self.a + [0, 0, 0, 0, 0]) == [Self.a])
         #expect(AnnexB.split([0, 0, 1, 0, 0, 1, 0, 0, 1, 0x41]) == [[0x41]])
@@ -23,16 +23,16 @@ import Testing
         #expect(AnnexB.split([0, 0, 1]) == [])
     }
 
-    /// Every pair of start codes at every distance, so that the wide scan meets every alignment.
-    @Test func splittingAtEveryOffset() {
+    /// The start codes are at every distance, so that the wide scan meets every alignment.
+    @Test func startCodesAreFoundAtEveryOffset() {
         for length in 1..<100 {
             let unit = [UInt8](repeating: 0x41, count: length)
             #expect(AnnexB.split([0, 0, 0, 1] + unit + [0, 0, 1] + Self.b) == [unit, Self.b])
         }
     }
 
-    /// Every small string, framed, comes back whole: escaped units hold no start code.
-    @Test func everySmallUnitComesBack() {
+    /// Escaped units hold no start code, so every small string is found whole.
+    @Test func everySmallUnitIsFoundWhole() {
         var wrong = 0
         forEverySmallString(upTo: 6) { rbsp in
             let unit = [0x41] + EmulationPrevention.escaped(rbsp)
@@ -44,7 +44,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    @Test func conversionBothWays() throws {
+    @Test func startCodesAndLengthsConvertBothWays() throws {
         var bytes: [UInt8] = []
         for unit in [Self.a, Self.b, Self.c] { AnnexB.append(unit, to: &bytes) }
         let stream = bytes
@@ -55,14 +55,13 @@ import Testing
         #expect(bytes == sample)
         try LengthPrefixed.convertToAnnexB(&bytes)
         #expect(bytes == stream)
-        // Three-byte start codes and stray zeros: built anew.
+        // A stream with three-byte start codes and extra zero bytes is rebuilt.
         var foreign = [0, 0, 1] + Self.a + [0, 0, 0, 0, 1] + Self.b + [0, 0, 1] + Self.c + [0]
         LengthPrefixed.convert(annexB: &foreign)
         #expect(foreign == sample)
     }
 
-    /// A sample of any length size as a byte stream.
-    @Test(arguments: LengthSize.allCases) func samplesBecomeStreams(_ size: LengthSize) throws {
+    @Test(arguments: LengthSize.allCases) func samplesOfAnyLengthSizeBecomeByteStreams(_ size: LengthSize) throws {
         var (sample, stream): ([UInt8], [UInt8]) = ([], [])
         for unit in [Self.a, Self.b, Self.c] {
             sample += [UInt8](repeating: 0, count: size.rawValue - 1) + [UInt8(unit.count)] + unit
@@ -72,7 +71,7 @@ import Testing
         #expect(sample == stream)
     }
 
-    @Test func brokenLengthsAreRefused() throws {
+    @Test func malformedLengthsAreRefused() throws {
         let cases: [([UInt8], MalformedStream)] = [
             ([0], .init(.truncatedLength, at: 0)), ([0, 0, 0], .init(.truncatedLength, at: 0)),
             ([0, 0, 0, 0], .init(.zeroLength, at: 0)), ([0, 0, 0, 1, 9, 0, 0, 0, 0], .init(.zeroLength, at: 5)),
@@ -90,7 +89,7 @@ import Testing
         #expect(empty == [])
     }
 
-    @Test func avcC() {
+    @Test func avcCMatchesHandDerivedBytes() {
         let sps: [UInt8] = [0x67, 100, 0, 41, 0xAC]
         let pps: [UInt8] = [0x68, 0xEE]
         let record = AVCDecoderConfigurationRecord(parameterSets: [sps, pps])

@@ -2,20 +2,20 @@ import NALUnits
 import Testing
 import VideoBase
 
-/// What H.264 and H.265 write alike in their parameter sets.
+/// Tests the parts of parameter sets that H.264 and H.265 share.
 @Suite struct HeaderPartTests {
-    @Test func rateAndSize() {
+    @Test func scheduleHoldsRateAndSize() {
         func schedule(_ bitrate: Int, _ size: Int) -> DeliverySchedule {
             DeliverySchedule(bitrate: BitsPerSecond(bitrate), cpbSize: size, isConstant: false)
         }
-        // 1 Mbit/s = 15625 · 2^6; 1.5 Mbit of buffer = 46875 · 2^5.
+        // 1 Mbit/s is 15625 · 2^6; a buffer of 1.5 Mbit is 46875 · 2^5.
         let even = schedule(1_000_000, 1_500_000)
         #expect(even.bit_rate_scale == 0 && even.bit_rate_value_minus1 == 15624)
         #expect(even.cpb_size_scale == 1 && even.cpb_size_value_minus1 == 46874)
         #expect(even.bitrate.value == 1_000_000 && even.cpbSize == 1_500_000)
         let odd = schedule(1_000_063, 1_500_015)
         #expect(odd.bitrate.value == 1_000_000 && odd.cpbSize == 1_500_000)
-        // Never zero, never beyond ue(v), and never more than asked.
+        // The values are never zero, never beyond ue(v), and never more than requested.
         for value in [0, 1, 63, 64, 65, 800_000_000, 1 << 40, 3 << 37, (1 << 40) - 1] {
             let found = schedule(value, value)
             #expect(found.bitrate.value <= max(value, 64) && found.bitrate.value > max(value, 64) - 512)
@@ -24,7 +24,7 @@ import VideoBase
         }
     }
 
-    @Test func aspectRatios() {
+    @Test func aspectRatiosHaveTheirIndicator() {
         func idc(_ width: Int, _ height: Int) -> UInt8? {
             DisplayInformation(sampleAspectRatio: Rational(width, height)).aspectRatio?.idc
         }

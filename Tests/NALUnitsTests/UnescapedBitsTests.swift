@@ -1,7 +1,7 @@
 import NALUnits
 import Testing
 
-/// The reader of NAL units' bits, by bytes that were put together by hand, and by what `BitWriter` writes.
+/// Tests the bit reader of NAL units with hand-derived bytes and with the output of `BitWriter`.
 @Suite struct UnescapedBitsTests {
     private func bits(_ unit: [UInt8], at position: Int = 0) -> UnescapedBits {
         var bits = UnescapedBits(unit)
@@ -10,19 +10,19 @@ import Testing
     }
 
     /// 101 00110 | 1 010 011 0 | 0100 0000: u(3) 5, u(5) 6, ue(v) 0, 1, 2, 3.
-    @Test func valuesByHand() {
+    @Test func handDerivedBitsAreRead() {
         var bits = self.bits([0b1010_0110, 0b1010_0110, 0b0100_0000])
         let values = [bits.u(3), bits.u(5), bits.ue(), bits.ue(), bits.ue(), bits.ue()]
         #expect(values == [5, 6, 0, 1, 2, 3])
         #expect(bits.position == 20 && bits.bitCount == 24 && bits.stopBit == 17)
-        // Across bytes.
+        // These values cross byte boundaries.
         var wide = self.bits([0x12, 0x34, 0x56, 0x78, 0x9A], at: 4)
         let halves = [wide.u(32), wide.u(4)]
         #expect(halves == [0x2345_6789, 0xA] && !wide.isExhausted)
     }
 
-    /// 00 00 03 loses its 03, in a slice that does not begin at 0 too; `unit` has it again.
-    @Test func emulationPrevention() {
+    /// 00 00 03 loses its 03, also in a slice that does not begin at 0; `unit` contains it again.
+    @Test func emulationPreventionIsRemovedAndRestored() {
         let unit: [UInt8] = [0x67, 0, 0, 3, 1, 0, 0, 3, 0, 0, 3, 2, 0x80]
         var bits = UnescapedBits(unit.dropFirst())
         #expect(bits.bitCount == 72)
@@ -31,8 +31,8 @@ import Testing
         #expect(bits.unit == Array(unit.dropFirst()))
     }
 
-    /// Zeros follow the end, and that they were read is known: by any of the calls.
-    @Test func theEnd() {
+    /// After the end, all calls read zeros and report that the bits are exhausted.
+    @Test func readingPastTheEndIsReported() {
         for count in 0...3 {
             let unit = [UInt8](repeating: 0xFF, count: count)
             for taken in 0...32 {
@@ -49,7 +49,7 @@ import Testing
             let next = flags.flag()
             #expect(!next && flags.isExhausted)
         }
-        // Codes whose second half, or all of which, is missing.
+        // The second half of the code, or all of it, is missing.
         for unit: [UInt8] in [[], [0], [0b0000_0001], [0, 1]] {
             var bits = self.bits(unit)
             bits.ue()
@@ -57,8 +57,8 @@ import Testing
         }
     }
 
-    /// The longest code, and ones that are longer: H.264 9.1 ends at 2³²−2.
-    @Test func longCodes() {
+    /// Reads the longest code and longer ones; H.264 9.1 ends at 2³²−2.
+    @Test func longestCodesAreReadAndLongerRefused() {
         let longest = 0xFFFF_FFFE
         for value in [0, 1, 254, 255, 65_535, 0x8000_0000, longest] {
             var w = BitWriter()
@@ -80,8 +80,8 @@ import Testing
         }
     }
 
-    /// Each width at each offset, against the same bits one by one.
-    @Test func widthsAtEveryOffset() {
+    /// Reads each width at each offset and compares with the same bits one by one.
+    @Test func everyWidthIsReadAtEveryOffset() {
         let unit: [UInt8] = [0x5A, 0xC3, 0x96, 0x0F, 0xE1, 0x78, 0xA5]
         for offset in 0..<8 {
             for count in 0...32 {
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    /// Bits are overwritten where they stand; those past the end are left out.
-    @Test func overwriting() {
+    /// Bits past the end are ignored.
+    @Test func bitsAreOverwrittenInPlace() {
         var bits = self.bits([0xFF, 0xFF, 0xFF], at: 6)
         bits.write(0b0101, bits: 4)
         #expect(bits.unit == [0xFD, 0x7F, 0xFF] && bits.position == 10)

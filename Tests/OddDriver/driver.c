@@ -1,5 +1,5 @@
-// A driver that libva loads, for tests: with ODD_DRIVER=hang its loading never ends, else its name holds control characters and
-// it can do nothing.
+// A driver that libva loads, for tests. With ODD_DRIVER=hang, its loading never ends. Otherwise its name contains control
+// characters, and it supports nothing.
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 import TestOracles
 import Testing
 
-/// The reference driver in processes whose FFmpeg is not the one that the driver was compiled for.
+/// Tests the reference driver in processes whose FFmpeg is not the one that the driver was compiled for.
 @Suite struct ForeignFFmpegTests {
-    /// Names of functions that a process's global scope may have: FFmpeg's own, and those of another build of vaenc.
+    /// Returns names of functions that a process's global scope may have: FFmpeg's own, and those of another build of
+    /// vaenc.
     private static func names() throws -> [String] {
         let libraries = try ["avutil", "swscale", "swresample", "avcodec", "avformat"].map { name in
             let file = try ProcessRunner.run("cc", ["-print-file-name=lib\(name).so"])
@@ -19,7 +20,7 @@ import Testing
         return Set(functions).sorted() + ["vaenc_libav", "vaenc_libav_is_installed", "vaenc_libav_has_logged"]
     }
 
-    /// C functions of those names, each of which says so and ends the process.
+    /// Returns C functions of those names; each prints its name and ends the process.
     private static func source() throws -> String {
         let names = try names()
         #expect(names.count > 500 && names.contains("av_malloc") && names.contains("sws_alloc_context"))
@@ -28,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aProgramKeepsItsOwnFFmpeg() throws {
+    @Test func programKeepsItsOwnFFmpeg() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write(Array(try Self.source().utf8), to: folder + "/names.c")
             let built = try ProcessRunner.run(
@@ -43,8 +44,8 @@ import Testing
         }
     }
 
-    /// vaenc loads FFmpeg too, for containers, and the driver decodes the pictures.
-    @Test func vaencAndTheDriverUseTheLibrariesFFmpeg() throws {
+    /// vaenc loads FFmpeg too, for containers; the driver decodes the pictures.
+    @Test func vaencAndDriverUseTheInstalledFFmpeg() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write(Array(try Self.source().utf8), to: folder + "/names.c")
             let built = try ProcessRunner.run(
@@ -65,8 +66,8 @@ import Testing
         }
     }
 
-    /// What the driver cannot do it does not offer.
-    @Test func withoutFFmpegThereIsNoDecoding() throws {
+    /// The driver does not offer what it cannot do.
+    @Test func driverWithoutFFmpegOffersNoDecoding() throws {
         let hidden = try PreloadedLibrary.compile("FakeNode/without-ffmpeg.c", libraries: ["-ldl"])
         let result = try RenderNode.runOnDriver(
             behind: hidden, "vainfo", ["--display", "drm", "--device", "/dev/dri/renderD128"])
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["libvaenc_drv_video.so", "libvaenc_fault_drv_video.so"])
-    func driversExportTheirEntryPointOnly(file: String) throws {
+    func driversExportOnlyTheirEntryPoint(file: String) throws {
         let result = try ProcessRunner.run(
             Checkout.root + "/scripts/check-exports.sh", ["\(Checkout.driverFolder)/\(file)"])
         #expect(result.status == 0, "\(result.errors)")

@@ -2,15 +2,16 @@ import TestOracles
 import Testing
 
 extension ForeignStream {
-    /// Holds the stream's pictures, as decoders of others show them, against the driver's reconstruction.
+    /// Compares the stream's pictures, as foreign decoders show them, with the driver's reconstruction.
     ///
-    /// `saysOrder`: the stream says how far pictures are reordered. Where it does not, a decoder finds out too late,
-    /// and ffmpeg, which looks at the stream first, is asked.
+    /// openh264 judges I and P pictures only: its version 2.3 also decodes x264's B pictures incorrectly.
     ///
-    /// openh264 judges I and P pictures only: its version 2.3 decodes x264's B pictures wrong, too.
-    ///
-    /// `hasClosedSlices`: no filter crosses the borders of slices. libde265 judges luma only then: it looks up a chroma
-    /// block's slice at the block's coordinates in its own plane, and SAO takes neighbours for those of another slice.
+    /// - Parameters:
+    ///   - saysOrder: whether the stream states how far pictures are reordered. Otherwise a decoder learns it too late,
+    ///     and the ffmpeg program, which reads ahead in the stream, decodes instead.
+    ///   - hasClosedSlices: whether no filter crosses slice borders. If so, libde265 judges luma only: it looks up a
+    ///     chroma block's slice at the block's coordinates in its own plane, and SAO takes neighbours for those of
+    ///     another slice.
     func judge(frames: Int = 12, saysOrder: Bool = true, hasClosedSlices: Bool = false) throws {
         #expect(reconstruction.frames.count == frames)
         let shown = reconstruction.framesInOutputOrder

@@ -1,17 +1,17 @@
 import TestOracles
 
-/// A stream that a program made on the driver, its input, and what the driver reconstructed.
+/// A stream that a program encoded on the driver, its input, and the driver's reconstruction.
 struct ForeignStream {
     var codec: StreamCodec
     var bytes: [UInt8]
     var reconstruction: Reconstruction
-    /// The least PSNR of a frame against the input, in output order: of luma, and of chroma.
+    /// The lowest PSNR of a frame against the input, in output order: of luma, and of chroma.
     var worstPSNR: Double
     var worstChromaPSNR: Double
 
     /// Encodes FFmpeg's test pattern with h264_vaapi or hevc_vaapi.
     ///
-    /// `shown`: the size that the stream shows, where it is another than the pattern's.
+    /// - Parameter shown: the displayed size, if it differs from the pattern's.
     static func ffmpeg(
         _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
         options: [String], environment: [String: String?] = [:], shown: (width: Int, height: Int)? = nil
@@ -34,13 +34,13 @@ struct ForeignStream {
         }
     }
 
-    /// Encodes the same pattern with GStreamer's vaapih264enc or vaapih265enc. rawvideoparse wants widths of whole
-    /// words: multiples of 8.
+    /// Encodes the same pattern with GStreamer's vaapih264enc or vaapih265enc. rawvideoparse requires widths that are
+    /// multiples of 8 (whole words).
     ///
-    /// The element has five coded buffers. Out of them it waits until one is free, and looks once more: woken for one
-    /// that it has taken in the meantime, it finds none and fails, at times to hang at its end
-    /// (gst_vaapi_encoder_create_coded_buffer of 1.22). It says so in its log. Then it is run again; with a driver that
-    /// gives it no buffers it fails every time.
+    /// The element has five coded buffers. If all are in use, it waits until one is free, and looks again. If it is
+    /// woken for a buffer that it has taken in the meantime, it finds none and fails, and sometimes hangs at its end
+    /// (gst_vaapi_encoder_create_coded_buffer of 1.22). Its log reports this. Then it is run again; with a driver that
+    /// gives it no buffers, it fails every time.
     static func gstreamer(
         _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
         options: [String], environment: [String: String?] = [:]
@@ -53,7 +53,7 @@ struct ForeignStream {
         throw Failure(description: "GStreamer allocates no coded buffer")
     }
 
-    /// nil where GStreamer missed a free coded buffer.
+    /// Returns nil if GStreamer missed a free coded buffer.
     private static func gstreamerOnce(
         _ width: Int, _ height: Int, _ codec: StreamCodec, _ bitDepth: Int, _ frames: Int, _ options: [String],
         _ environment: [String: String?]
@@ -81,20 +81,21 @@ struct ForeignStream {
                     + ["!", "filesink", "location=\(folder)/out"],
                 environment: environment.merging([
                     "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
-                    // What the plugin offers is what another driver had when a registry was written.
+                    // A separate registry: the plugin offers what the driver supported when the registry was written.
                     "GST_REGISTRY": folder + "/registry",
                     "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
                 ]) { given, _ in given })
-            // Whatever it ended with: what it does next, from errors to failed assertions, follows from that.
+            // This applies whatever the exit status: the errors and failed assertions that follow result from the
+            // missed buffer.
             let log = Files.exists(folder + "/log") ? try Files.read(folder + "/log") : []
             if String(decoding: log, as: UTF8.self).contains(missed) { return nil }
             return try ForeignStream(codec, result, folder, input)
         }
     }
 
-    /// Encodes the same pattern with vah264enc or vah265enc of GStreamer's plugin va, which takes a render node only. The plugin
-    /// writes general_profile_idc 1 for Main 10, and relies on what drivers tolerate.
+    /// Encodes the same pattern with vah264enc or vah265enc of GStreamer's plugin va, which needs a render node. The
+    /// plugin writes general_profile_idc 1 for Main 10, and relies on what drivers tolerate.
     static func gstreamerVA(
         _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
         options: [String]
@@ -118,7 +119,7 @@ struct ForeignStream {
         }
     }
 
-    /// What the ffmpeg program shows of the stream.
+    /// Returns what the ffmpeg program shows of the stream.
     func decodedByFFmpeg() throws -> [PlanarFrame] {
         try Files.withTemporaryFolder { folder in
             guard let first = reconstruction.frames.first else { return [] }
@@ -142,7 +143,7 @@ struct ForeignStream {
         var description: String
     }
 
-    /// FFmpeg's test pattern as a file of raw planar frames; of 10 bits, all values occur.
+    /// FFmpeg's test pattern as a file of raw planar frames; with 10 bits, all values occur.
     private struct Pattern {
         var path: String
         var frames: [PlanarFrame]
@@ -180,7 +181,7 @@ struct ForeignStream {
             reconstruction = try Reconstruction(frames: [], text: "")
             return
         }
-        // 4:2:0 crops by two: of an odd size the column or row after the last is shown, too.
+        // 4:2:0 crops in steps of two: for an odd size, the next column or row is shown as well.
         let shown = shown ?? ((first.width + 1) & ~1, (first.height + 1) & ~1)
         reconstruction = try Reconstruction(
             path: folder + "/recon.yuv", width: shown.width, height: shown.height, bitDepth: first.bitDepth)

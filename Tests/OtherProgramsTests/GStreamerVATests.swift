@@ -1,14 +1,14 @@
 import TestOracles
 import Testing
 
-/// GStreamer's plugin va, which knows nothing of vaenc, on the reference driver as users have it: tolerant.
+/// GStreamer's plugin va, which does not know vaenc, runs on the reference driver in its tolerant default mode.
 @Suite struct GStreamerVATests {
     @Test(arguments: [
         (176, 144, []), (328, 242, ["num-slices=3", "ref-frames=2"]), (176, 144, ["b-frames=2"]),
         (176, 144, ["b-frames=3", "b-pyramid=true"]), (176, 144, ["rate-control=cbr", "bitrate=900"]),
         (176, 144, ["rate-control=vbr", "bitrate=900", "b-frames=1"]),
     ] as [(Int, Int, [String])])
-    func encodesH264(width: Int, height: Int, options: [String]) throws {
+    func pluginEncodesH264(width: Int, height: Int, options: [String]) throws {
         let stream = try ForeignStream.gstreamerVA(width, height, options: options)
         try stream.judge(saysOrder: false)
         #expect(
@@ -21,16 +21,16 @@ import Testing
         (640, 272, 10, ["num-slices=2"]), (176, 144, 8, ["rate-control=cbr", "bitrate=300"]),
         (176, 144, 10, ["rate-control=vbr", "bitrate=300"]),
     ] as [(Int, Int, Int, [String])])
-    func encodesHEVC(width: Int, height: Int, bitDepth: Int, options: [String]) throws {
+    func pluginEncodesHEVC(width: Int, height: Int, bitDepth: Int, options: [String]) throws {
         let stream = try ForeignStream.gstreamerVA(
             width, height, codec: .hevc, bitDepth: bitDepth, frames: 13, options: options)
         try stream.judge(frames: 13)
     }
 
-    /// The plugin fills images of vaCreateImage with the offsets of vaDeriveImage: of 1080 rows chroma is in another place
-    /// unless both are laid out alike.
+    /// The plugin fills images of vaCreateImage with the offsets of vaDeriveImage: with 1080 rows, chroma is at another
+    /// offset unless both have the same layout.
     @Test(arguments: [(StreamCodec.h264, 8), (.hevc, 8), (.hevc, 10)])
-    func encodes1080Rows(codec: StreamCodec, bitDepth: Int) throws {
+    func chromaOffsetIsRightFor1080Rows(codec: StreamCodec, bitDepth: Int) throws {
         let stream = try ForeignStream.gstreamerVA(
             1920, 1080, codec: codec, bitDepth: bitDepth, frames: 2, options: ["target-usage=7"])
         try stream.judge(frames: 2, saysOrder: false)
@@ -66,12 +66,12 @@ import Testing
     @Test(arguments: [
         ("yuv420p", StreamCodec.h264, "vah264dec"), ("yuv420p", .hevc, "vah265dec"), ("yuv420p10le", .hevc, "vah265dec"),
     ])
-    func decodes(format: String, codec: StreamCodec, element: String) throws {
+    func pluginDecodesToFFmpegsPictures(format: String, codec: StreamCodec, element: String) throws {
         let (made, wanted) = try decoded(format, codec, by: element)
         #expect(made == wanted && made.count == 15 * 320 * 180 * 3 / 2 * (format == "yuv420p" ? 1 : 2))
     }
 
-    @Test func processes() throws {
+    @Test func pluginScalesLikeFFmpeg() throws {
         try Files.withTemporaryFolder { folder in
             let source = try ProcessRunner.run(
                 "ffmpeg",

@@ -1,15 +1,16 @@
 import TestOracles
 import Testing
 
-/// The reference driver's HEVC under programs that know nothing of vaenc.
+/// Programs that do not know vaenc use the HEVC of the reference driver.
 @Suite(.serialized) struct HEVCProgramsTests {
-    /// FFmpeg lets no filter cross the slices that it is asked for, tiles among them.
+    /// Judges a stream of FFmpeg, which lets no filter cross the borders of requested slices and tiles.
     private func judge(_ stream: ForeignStream, frames: Int = 12, _ options: [String]) throws {
         try stream.judge(frames: frames, hasClosedSlices: options.contains("-slices") || options.contains("-tiles"))
         #expect(stream.reconstruction.pictures.first?.type == "IDR")
     }
 
-    /// Of any size: what fills the smallest coding blocks up is cropped. A tile has at least 256×64 samples.
+    /// Sizes need not be multiples of the smallest coding block: the padding is cropped. A tile has at least 256×64
+    /// samples.
     @Test(arguments: [
         (176, 144, 8, []), (176, 144, 10, ["-g", "5", "-aud", "1"]),
         (640, 272, 8, ["-slices", "3"]), (640, 272, 10, ["-slices", "4", "-bf", "2"]),
@@ -28,7 +29,8 @@ import Testing
         #expect((types == ["IDR"]) == (options == ["-g", "1"]))
     }
 
-    /// Pyramids of B pictures; open GOPs, whose leading pictures refer to pictures before the CRA picture.
+    /// The streams have pyramids of B pictures, and open GOPs, whose leading pictures refer to pictures before the CRA
+    /// picture.
     @Test(arguments: [
         (8, ["-bf", "3", "-b_depth", "3"]), (10, ["-bf", "7", "-b_depth", "4"]),
         (8, ["-bf", "2", "-g", "4", "-idr_interval", "2"]), (10, ["-bf", "2", "-g", "4", "-idr_interval", "2"]),
@@ -46,8 +48,8 @@ import Testing
     @Test(arguments: [
         ("CBR", 8, 0), ("CBR", 10, 2), ("VBR", 8, 2), ("VBR", 10, 0), ("ICQ", 10, 2), ("QVBR", 8, 2), ("AVBR", 8, 0),
     ])
-    func ffmpegControlsTheRate(mode: String, bitDepth: Int, bFrames: Int) throws {
-        // What a second of the decoder's buffer allows to be over counts for less in a longer clip.
+    func ffmpegsRateModesAreKept(mode: String, bitDepth: Int, bFrames: Int) throws {
+        // In a longer clip, the excess that one second of buffer allows counts for less.
         let frames = mode == "VBR" || mode == "QVBR" ? 240 : 60
         let stream = try ForeignStream.ffmpeg(
             176, 144, codec: .hevc, bitDepth: bitDepth, frames: frames,
@@ -65,8 +67,8 @@ import Testing
         }
     }
 
-    /// What pictures FFmpeg makes of P pictures, which drivers of both lists take as B slices with equal lists; and
-    /// block sizes, features and packed headers as each personality says them, or as FFmpeg guesses where it does not.
+    /// On drivers that need both lists, FFmpeg turns P pictures into B slices with equal lists. Block sizes, features
+    /// and packed headers are those of each personality, or FFmpeg's guesses if the personality does not report them.
     @Test(arguments: [
         ("iHD-9A49", 8, ["-low_power", "1"], "B"), ("iHD-9A49", 10, ["-low_power", "1", "-bf", "2"], "B"),
         ("iHD-56A0", 10, ["-low_power", "1", "-slices", "2", "-rc_mode", "CBR", "-b:v", "900k"], "B"),
@@ -83,7 +85,7 @@ import Testing
     }
 
     /// AMD codes sizes in steps of 64×16 and leaves the conformance window to the client. FFmpeg 5 and 7 crop as for
-    /// steps of 8: what is between is shown.
+    /// steps of 8, so the samples between are shown.
     @Test(arguments: [
         ("radeonsi-raven", 8, 1366, 768, []), ("radeonsi-navi21", 10, 320, 180, ["-slices", "2"]),
         ("radeonsi-navi21", 8, 320, 180, ["-rc_mode", "CBR", "-b:v", "900k"]),
@@ -103,27 +105,28 @@ import Testing
         #expect(Set(stream.reconstruction.pictures.dropFirst().map(\.type)) == ["P"])
     }
 
-    /// MD5 hashes of the driver's, checked by libavcodec behind FFmpeg's headers.
-    @Test func hashesStandBehindFFmpegsPictures() throws {
+    /// libavcodec checks the driver's MD5 hashes, which follow pictures with FFmpeg's headers.
+    @Test func hashesFollowFFmpegsPictures() throws {
         let options = ["-bf", "2", "-aud", "1"]
         let plain = try ForeignStream.ffmpeg(176, 144, codec: .hevc, bitDepth: 10, options: options)
         let hashed = try ForeignStream.ffmpeg(
             176, 144, codec: .hevc, bitDepth: 10, options: options, environment: ["VAENC_REFERENCE_HASH": "md5"])
         try judge(hashed, options)
         #expect(hashed.reconstruction.frames == plain.reconstruction.frames)
-        // The start code, the header, type and size, the method, three digests, the end; and what escapes add.
+        // The start code, the header, type and size, the method, three digests, the end, and the emulation prevention
+        // bytes.
         let added = hashed.bytes.count - plain.bytes.count - 12 * (3 + 2 + 2 + 1 + 3 * 16 + 1)
         #expect((0..<36).contains(added), "\(added)")
     }
 
-    @Test func ffmpegsQPReachesTheStream() throws {
+    @Test func streamHasFFmpegsQP() throws {
         let coarse = try ForeignStream.ffmpeg(176, 144, codec: .hevc, options: ["-qp", "40"])
         let fine = try ForeignStream.ffmpeg(176, 144, codec: .hevc, options: ["-qp", "16"])
         #expect(coarse.bytes.count * 2 < fine.bytes.count)
         #expect(Set(fine.reconstruction.pictures.map(\.qp)).isSubset(of: Set(10...22)))
     }
 
-    @Test func nullModeIsTinyAndDecodes() throws {
+    @Test func nullModeStreamIsTinyAndDecodes() throws {
         let stream = try ForeignStream.ffmpeg(
             640, 272, codec: .hevc, bitDepth: 10, frames: 30, options: [],
             environment: ["VAENC_REFERENCE_MODE": "null"])
@@ -134,8 +137,8 @@ import Testing
         }
     }
 
-    /// 13 frames are whole groups of B pictures: at the end of others GStreamer 1.22 sends the last ones in an order
-    /// that its own sps_max_num_reorder_pics forbids.
+    /// 13 frames are whole groups of B pictures. At the end of incomplete groups, GStreamer 1.22 sends the last
+    /// pictures in an order that its own sps_max_num_reorder_pics forbids.
     @Test(arguments: [
         (176, 144, 8, []), (176, 144, 10, ["keyframe-period=5", "refs=3"]),
         (640, 272, 8, ["num-slices=3"]), (328, 242, 10, ["num-slices=2", "max-bframes=2"]),
@@ -154,9 +157,9 @@ import Testing
                 == options.contains { $0.hasPrefix("max-bframes=") })
     }
 
-    /// GStreamer asks no attribute for features: strong intra smoothing, temporal vectors and transform skip are always on,
-    /// and coding trees are of 32 but on low-power encoders. Real drivers do these things or leave them out; none refuses
-    /// them. Sizes are those that AMD's steps of 64×16 leave as they are.
+    /// GStreamer queries no attribute for features: strong intra smoothing, temporal motion vectors and transform skip
+    /// are always on, and coding tree blocks are of 32 samples except on low-power encoders. Real drivers use or ignore
+    /// these features; none refuses them. The sizes are multiples of AMD's steps of 64×16.
     @Test(arguments: [
         ("iHD-9A49", 8, ["refs=2"]), ("iHDnonfree-9A49", 10, []), ("iHDnonfree-8A52", 8, []),
         ("iHDnonfree-8A52", 10, ["max-bframes=2"]), ("radeonsi-navi21", 8, ["num-slices=2"]), ("radeonsi-raven", 8, []),

@@ -1,10 +1,10 @@
 import TestOracles
 import Testing
 
-/// The reference driver under programs that know nothing of vaenc, on an X display without a GPU.
+/// Programs that do not know vaenc use the reference driver, on an X display without a GPU.
 @Suite(.serialized) struct OtherProgramsTests {
-    /// A program's status is its own, whatever its display's server does when the program is gone.
-    @Test func theScreenPassesTheStatusOn() throws {
+    /// The display's server does not change a program's status when the program ends.
+    @Test func virtualScreenReturnsTheProgramsStatus() throws {
         for status in [0, 75] {
             let result = try VirtualScreen.runOnDriver("sh", ["-c", "vainfo --display x11; exit \(status)"])
             #expect(result.status == status, "\(result.errors)")
@@ -74,7 +74,7 @@ import Testing
         #expect(stream.reconstruction.pictures.contains { $0.type == "B" })
     }
 
-    /// FFmpeg asks a driver what it can do: other headers, references and entry points with each personality.
+    /// FFmpeg queries the driver's capabilities: headers, references and entry points differ with each personality.
     @Test(arguments: [
         ("iHD-9A49", ["-low_power", "1", "-slices", "3"], 0), ("iHDnonfree-9A49", ["-bf", "2", "-b_depth", "2"], 1),
         ("iHDnonfree-9A49", ["-bf", "2", "-rc_mode", "CBR", "-b:v", "900k"], 1), ("i965-5916", ["-bf", "2"], 1),
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["CBR", "VBR", "ICQ", "QVBR", "AVBR"])
-    func ffmpegControlsTheRate(mode: String) throws {
+    func ffmpegsRateModesAreKept(mode: String) throws {
         let stream = try ForeignStream.ffmpeg(
             176, 144, frames: 60, options: ["-rc_mode", mode, "-b:v", "900k", "-global_quality", "26", "-g", "20"])
         try stream.judge(frames: 60)
@@ -103,14 +103,14 @@ import Testing
         }
     }
 
-    @Test func ffmpegsQPReachesTheStream() throws {
+    @Test func streamHasFFmpegsQP() throws {
         let coarse = try ForeignStream.ffmpeg(176, 144, options: ["-qp", "40"])
         let fine = try ForeignStream.ffmpeg(176, 144, options: ["-qp", "16"])
         #expect(coarse.bytes.count * 2 < fine.bytes.count)
         #expect(Set(fine.reconstruction.pictures.map(\.qp)).isSubset(of: Set(10...22)))
     }
 
-    @Test func nullModeIsTinyAndDecodes() throws {
+    @Test func nullModeStreamIsTinyAndDecodes() throws {
         let stream = try ForeignStream.ffmpeg(
             640, 272, frames: 30, options: [], environment: ["VAENC_REFERENCE_MODE": "null"])
         #expect(stream.bytes.count < 2000)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func libvasTraceLogsEveryCall() throws {
+    @Test func libvaTraceLogsCalls() throws {
         try Files.withTemporaryFolder { folder in
             let trace = folder + "/trace"
             _ = try ForeignStream.ffmpeg(
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func refusalsAreLoggedOnDemand() throws {
+    @Test func refusalsAreLoggedOnRequest() throws {
         func errors(_ log: String?) throws -> String {
             try VirtualScreen.runOnDriver(
                 "ffmpeg",

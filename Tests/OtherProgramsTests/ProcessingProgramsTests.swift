@@ -1,11 +1,11 @@
 import TestOracles
 import Testing
 
-/// Other programs' video processing on the reference driver, judged by FFmpeg's own scaler.
+/// Other programs' video processing on the reference driver, compared with FFmpeg's own scaler.
 @Suite struct ProcessingProgramsTests {
     private static let exact = "bicubic+accurate_rnd+full_chroma_int+full_chroma_inp+bitexact"
 
-    /// The frames of FFmpeg's test pattern, and of what its scaler makes of them.
+    /// Returns the file of FFmpeg's test pattern, and the frames that its scaler makes of it.
     private static func pattern(
         _ folder: String, _ width: Int, _ height: Int, filter: String
     ) throws -> (path: String, scaled: [UInt8]) {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [(320, 180), (160, 120), (100, 50)])
-    func ffmpegScales(width: Int, height: Int) throws {
+    func ffmpegScalesLikeItsOwnScaler(width: Int, height: Int) throws {
         try Files.withTemporaryFolder { folder in
             let (path, wanted) = try Self.pattern(
                 folder, 160, 120, filter: "scale=\(width):\(height):flags=\(Self.exact)")
@@ -35,7 +35,7 @@ import Testing
             #expect(result.status == 0, "\(result.errors)")
             let made = try Files.read(folder + "/out")
             try #require(made.count == wanted.count && made.count == 5 * width * height * 3 / 2)
-            // Not the same siting of chroma.
+            // The chroma siting differs.
             #expect(PSNR.of(made[...], wanted[...]) > 42)
         }
     }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func gstreamerScales() throws {
+    @Test func gstreamerScalesLikeFFmpeg() throws {
         try Files.withTemporaryFolder { folder in
             let (path, wanted) = try Self.pattern(folder, 160, 120, filter: "scale=320:240:flags=\(Self.exact)")
             let result = try VirtualScreen.runOnDriver(

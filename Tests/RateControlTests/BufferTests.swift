@@ -3,10 +3,10 @@ import VideoBase
 
 @testable import RateControl
 
-/// The coded picture buffer against numbers worked out by hand, and against Annex C's own formulas.
+/// Compares the coded picture buffer with hand-derived numbers and with Annex C's own formulas.
 @Suite struct BufferTests {
-    @Test func constantArrival() {
-        // 25 frames/s at 100 kbit/s: 4000 bits a frame; half of 20 000 bits at the start is 0.1 s, 9000 ticks.
+    @Test func constantArrivalMatchesHandDerivedFullness() {
+        // At 25 frames/s and 100 kbit/s, a frame has 4000 bits; the initial half of 20 000 bits is 0.1 s or 9000 ticks.
         var buffer = CodedPictureBuffer(
             rate: 100_000, size: 20_000, initialFullness: 10_000, frameRate: Rational(25), isConstant: true)
         #expect(buffer.removalDelay == 9000 && buffer.sizeDelay == 18_000 && buffer.bitsPerFrame == 4000)
@@ -24,20 +24,20 @@ import VideoBase
         #expect(buffer.fullness == 19_999 && buffer.filler(afterBits: 0) == 4000 && buffer.filler(afterBits: 3990) == 48 && buffer.filler(afterBits: 4000) == 0)
     }
 
-    @Test func waitingArrival() {
+    @Test func variableRateArrivalWaitsForRoom() {
         var buffer = CodedPictureBuffer(
             rate: 100_000, size: 20_000, initialFullness: 20_000, frameRate: Rational(25), isConstant: false)
         buffer.remove(bits: 0)
         #expect(buffer.fullness == 20_000 && buffer.filler(afterBits: 0) == 0)
-        // 1 bit more than 19 999 bits take 17 999.1 ticks: with 17 999, arrival begins later and a bit is lost.
+        // One bit more than 19 999 bits takes 17 999.1 ticks: with 17 999, arrival begins later and a bit is lost.
         buffer.remove(bits: 4001)
         #expect(buffer.fullness == 19_999)
         buffer.beginBufferingPeriod()
         #expect(buffer.removalDelay == 17_999 && buffer.fullness == 19_998)
     }
 
-    /// Frame times that are no whole number of bits leave nothing behind.
-    @Test func fractions() {
+    /// If a frame time is no whole number of bits, no fraction accumulates.
+    @Test func fractionsOfBitsDoNotAccumulate() {
         var buffer = CodedPictureBuffer(
             rate: 1_000_000, size: 10_000_000, initialFullness: 0, frameRate: Rational(30000, 1001), isConstant: true)
         for _ in 0..<299 { buffer.remove(bits: 0) }
@@ -48,8 +48,8 @@ import VideoBase
         #expect(buffer.fullness == 10_010_000)
     }
 
-    /// Arrival and removal times by C.1.1 and C.1.2 in floating point, from what the messages say alone.
-    @Test(arguments: [true, false]) func annexC(isConstant: Bool) {
+    /// Computes arrival and removal times by C.1.1 and C.1.2 in floating point, from the values of the messages alone.
+    @Test(arguments: [true, false]) func bufferMatchesAnnexC(isConstant: Bool) {
         let rate = 640_000
         let size = 480_000
         for frameRate in [Rational(25), Rational(30000, 1001), Rational(24000, 1001)] {
@@ -93,7 +93,7 @@ import VideoBase
                     let isRemovable = hrd.coded(bits: bits, beginsBufferingPeriod: begins)
                     #expect(isRemovable)
                 }
-                // What is in the buffer just before the next removal.
+                // This is the fullness just before the next removal.
                 if isConstant {
                     let next = removal + 1 / frameRate.value
                     #expect((next - lastArrival) * Double(rate) <= Double(size) + 1)
@@ -103,8 +103,8 @@ import VideoBase
         }
     }
 
-    /// What is added is never less than a filler unit of the codec has: 6 bytes in H.264, 7 in HEVC.
-    @Test(arguments: [6, 7]) func leastFiller(bytes: Int) {
+    /// A filler NAL unit has at least 6 bytes in H.264 and 7 in HEVC.
+    @Test(arguments: [6, 7]) func fillerHasTheLeastUnitSize(bytes: Int) {
         var buffer = CodedPictureBuffer(
             rate: 100_000, size: 20_000, initialFullness: 20_000, frameRate: Rational(25), isConstant: true,
             leastFillerBytes: bytes)
@@ -116,8 +116,8 @@ import VideoBase
         #expect(buffer.fullness == 20_000 - bytes * 8 + 1)
     }
 
-    /// Rates, sizes, frame rates and pictures at the ends of their ranges: nothing overflows, and the delays stay whole ticks.
-    @Test func extremes() {
+    /// Rates, sizes, frame rates and pictures are at the ends of their ranges; the delays stay whole ticks.
+    @Test func extremeValuesDoNotOverflow() {
         let rates = [1, 64, 960, 4_000_000_000, Int.max]
         let frameRates = [
             Rational(1, 1000), Rational(1000), Rational(2_147_483_647, 2_147_484), Rational(2_147_483_647, 2_147_483_646),
@@ -144,8 +144,8 @@ import VideoBase
         #expect(CodedPictureBuffer.fillDelay(size: .max, rate: 1) == .max)
     }
 
-    /// initial_cpb_removal_delay as the standard rounds it (C.3): swept over sizes of pictures, against Annex C in doubles.
-    @Test(arguments: [6, 7]) func delaysSwept(filler bytes: Int) {
+    /// Sweeps picture sizes and compares initial_cpb_removal_delay, rounded as in C.3, with Annex C in floating point.
+    @Test(arguments: [6, 7]) func initialDelayIsRoundedAsInAnnexC(filler bytes: Int) {
         var seed: UInt64 = 11
         for rate in stride(from: 59_968, through: 700_000, by: 6_400) {
             var hrd = HRDTiming(

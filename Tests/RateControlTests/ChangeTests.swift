@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import RateControl
 
-/// What changes while the controller runs.
+/// Tests changes while the controller runs, and limits.
 @Suite struct ChangeTests {
     private func targets(_ aim: RateTargets.Aim, _ rate: Int, _ fps: Int = 30) -> RateTargets {
         var targets = RateTargets(
@@ -13,9 +13,9 @@ import VideoBase
         return targets
     }
 
-    /// From 1 to 4 Mbit/s and back: the second after the next is at the new rate.
+    /// The rate changes between 1 and 4 Mbit/s and others: after half a second, the rate is the new one.
     @Test(arguments: [RateTargets.Aim.constant, .variable], [(1, 4), (4, 1), (2, 3), (6, 1)])
-    func bitRate(aim: RateTargets.Aim, rates: (Int, Int)) {
+    func bitRateFollowsTheChange(aim: RateTargets.Aim, rates: (Int, Int)) {
         for gop in [nil, 300, 45] {
             for at in [150, 163, 190] {
                 let new = targets(aim, rates.1 * 1_000_000)
@@ -32,7 +32,7 @@ import VideoBase
         }
     }
 
-    @Test func frameRate() {
+    @Test func frameRateChangeKeepsTheBitRate() {
         let new = targets(.constant, 1_000_000, 15)
         let simulation = Simulation(
             targets: targets(.constant, 1_000_000), content: SimulatedContent(intra: 100_000, inter: 30_000), gop: nil,
@@ -43,8 +43,7 @@ import VideoBase
         #expect(abs(before - 1) < 0.05 && abs(after - 1) < 0.05, "\(before) \(after)")
     }
 
-    /// QP limits hold from the next picture on.
-    @Test func limits() {
+    @Test func qpLimitsApplyFromTheNextPicture() {
         var new = targets(.variable, 1_000_000)
         new.qpRange = 30...34
         let simulation = Simulation(
@@ -55,8 +54,8 @@ import VideoBase
         #expect(result.qps[90...].allSatisfy { (30...34).contains($0) })
     }
 
-    /// No picture is larger than asked, cuts included, and no window either.
-    @Test func largestPicture() {
+    /// No picture exceeds its limit, scene cuts included, and no window does.
+    @Test func pictureAndWindowLimitsHold() {
         var limited = targets(.variable, 1_000_000)
         limited.maxPictureBits = 80_000
         limited.windows.append(WindowLimit(bits: 120_000, seconds: 0.1))
@@ -67,8 +66,8 @@ import VideoBase
         #expect(result.peak(frames: 3) <= 120_000)
     }
 
-    /// A quality is kept where nothing limits it, and left where the rate's maximum does.
-    @Test func quality() {
+    /// The quality is kept unless the maximum rate limits it.
+    @Test func qualityIsKeptWithinTheMaximumRate() {
         var targets = targets(.quality(qp: 28), 1_000_000)
         let easy = Simulation(targets: targets, content: SimulatedContent(intra: 40_000, inter: 5_000), gop: 60)
             .run(frames: 300)
@@ -79,8 +78,8 @@ import VideoBase
         #expect(hard.peak(frames: 30) <= 1_000_000 && hard.qps.contains { $0 > 30 })
     }
 
-    /// Content that is too easy for the rate at the lowest QP: filler keeps it up.
-    @Test func filler() {
+    /// At the lowest QP, the content is too easy for the rate.
+    @Test func fillerKeepsTheConstantRate() {
         var targets = targets(.constant, 2_000_000)
         targets.qpRange = 20...51
         let result = Simulation(targets: targets, content: SimulatedContent(intra: 20_000, inter: 1_000), gop: 60)

@@ -2,16 +2,16 @@ import VideoBase
 
 @testable import RateControl
 
-/// Content made up: how many bits each picture takes at a QP. Repeatable.
+/// Simulated content: the number of bits that each picture takes at a QP. It is repeatable.
 struct SimulatedContent {
-    /// Bits of intra pictures and of P pictures at QP 26.
+    /// The numbers of bits of intra and P pictures at QP 26.
     var intra: Double
     var inter: Double
-    /// Bits fall by that power of two for 6 steps of QP, not what the controller believes.
+    /// The powers of two by which the bits fall for 6 steps of QP; the controller assumes other values.
     var slopes = (intra: 0.75, inter: 1.3)
-    /// ± share of noise.
+    /// The amplitude of the noise, as a share.
     var noise = 0.2
-    /// Frames at which another scene begins, and how much harder it is.
+    /// The frames at which another scene begins, and how much harder it is.
     var cuts: [Int: Double] = [:]
     private var seed: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var hardness = 1.0
@@ -21,7 +21,7 @@ struct SimulatedContent {
         self.inter = inter
     }
 
-    /// Before the pictures of each frame.
+    /// Advances to a frame; called before its pictures.
     mutating func next(frame: Int) -> (isCut: Bool, wobble: Double) {
         seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         let random = Double(seed >> 33) / Double(UInt32.max >> 1) * 2 - 1
@@ -38,7 +38,7 @@ struct SimulatedContent {
 }
 
 extension Double {
-    /// 2 to that power, without a C library.
+    /// Returns 2 to the given power, without a C library.
     static func exp2(_ power: Double) -> Double {
         let whole = power.rounded(.down)
         var result = 1.0
@@ -51,19 +51,19 @@ extension Double {
     }
 }
 
-/// A run of the controller over made-up content.
+/// A run of the controller over simulated content.
 struct Simulation {
     var targets: RateTargets
     var content: SimulatedContent
     var gop: Int?
     var bFrames = 0
-    /// Pictures under way when the next is planned.
+    /// The number of pictures in flight when the next is planned.
     var delay = 0
-    /// Before each picture.
+    /// Called before each picture.
     var change: (Int, inout PictureRateController) -> Void = { _, _ in }
 
     struct Result {
-        /// Bits and QP of each picture in coding order, filler included.
+        /// The bits and the QP of each picture in coding order, filler included.
         var bits: [Int] = []
         var qps: [Int] = []
         var types: [PictureType] = []

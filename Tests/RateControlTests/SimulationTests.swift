@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import RateControl
 
-/// The controller on content made up, swept.
+/// Sweeps the controller over simulated content.
 @Suite struct SimulationTests {
     struct Case: CustomStringConvertible {
         var rate: Int
@@ -52,18 +52,19 @@ import VideoBase
         return Simulation(targets: targets, content: content, gop: each.gop, bFrames: each.bFrames, delay: each.delay)
     }
 
-    /// Where the rate can be had with QPs of 1 to 50 on the whole.
+    /// Whether most pictures have a QP from 1 to 50, so that the rate is attainable.
     private func isAttainable(_ result: Simulation.Result) -> Bool {
         let ends = result.qps.count { $0 == 51 || $0 == 0 }
         return ends * 50 < result.qps.count
     }
 
-    /// Limits hold where a higher QP is left, and no cut comes while the next picture is already under way.
+    /// Whether limits must hold: a higher QP is left, and no scene cut occurs while the next picture is already in
+    /// flight.
     private func mustHold(_ each: Case, _ result: Simulation.Result) -> Bool {
         !result.qps.contains(51) && (each.delay == 0 || !each.cuts)
     }
 
-    /// Thirty seconds of each case. Where the rate can be had, and that is in most cases, it must be met but for
+    /// Runs thirty seconds of each case. If the rate is attainable, which most cases must be, it must be met within
     /// `tolerance`.
     private func judge(
         _ aim: RateTargets.Aim, maximum: Double, tolerance: Double, _ others: (Case, Simulation.Result) -> Void
@@ -82,13 +83,13 @@ import VideoBase
         #expect(attained * 10 > Self.cases.count * 6)
     }
 
-    @Test func constantRate() {
+    @Test func constantRateIsMet() {
         judge(.constant, maximum: 1, tolerance: 0.02) { each, result in
             if !each.cuts { #expect(result.filler * 50 < result.bits.reduce(0, +), "\(each): \(result.filler)") }
         }
     }
 
-    @Test func variableRate() {
+    @Test func variableRateIsMetBelowTheMaximum() {
         judge(.variable, maximum: 1.5, tolerance: 0.05) { each, result in
             #expect(result.filler == 0)
             guard mustHold(each, result) else { return }
@@ -97,8 +98,8 @@ import VideoBase
         }
     }
 
-    /// A quality takes what it needs and no more than the rate on average; where that suffices, pictures have it but for the first.
-    @Test func qualityWithinTheRate() {
+    /// The rate is at most the average; if the quality needs less, all pictures except the first ones have its QP.
+    @Test func qualityIsKeptWithinTheAverageRate() {
         var (reached, missed) = (0, 0)
         for each in Self.cases {
             let frames = Int(each.fps.value * 30)

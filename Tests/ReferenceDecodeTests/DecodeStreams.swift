@@ -1,12 +1,12 @@
 import TestOracles
 
-/// Streams that x264 and x265 make of a real clip, each with a tool that a decoder must have.
+/// Streams that x264 and x265 make from a real clip; each has a tool that a decoder must support.
 struct DecodeStreams {
     struct Stream {
         var name: String
         var codec: StreamCodec
         var bitDepth = 8
-        /// Filters before the encoder, and the encoder's own options.
+        /// The filters before the encoder, and the encoder's own options.
         var filter = "null"
         var options: String
 
@@ -48,7 +48,7 @@ struct DecodeStreams {
             Stream(name: "ten", codec: .hevc, bitDepth: 10, options: "log-level=none:bframes=3:weightb=1"),
         ]
 
-    /// Writes all streams into `folder`, by one ffmpeg.
+    /// Writes all streams into `folder` with one run of ffmpeg.
     static func write(into folder: String) throws {
         var arguments = ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path()]
         for stream in all {
@@ -64,7 +64,7 @@ struct DecodeStreams {
     }
 }
 
-/// ffmpeg's arguments to decode on the driver, into planes in the file's own depth.
+/// Arguments for ffmpeg to decode on the driver into planes at the file's own depth.
 enum DeviceDecoding {
     static func arguments(_ input: String, bitDepth: Int = 8, output: [String]) -> [String] {
         let (device, plain) = bitDepth > 8 ? ("p010", "yuv420p10le") : ("nv12", "yuv420p")
@@ -75,6 +75,6 @@ enum DeviceDecoding {
         ] + output
     }
 
-    /// A line of a shell script.
+    /// Returns the words as a line of a shell script.
     static func line(_ words: [String]) -> String { words.map { "'\($0)'" }.joined(separator: " ") }
 }

@@ -2,10 +2,10 @@ import Glibc
 import TestOracles
 import Testing
 
-/// The driver's decoding under programs that know nothing of it: their pictures are those of libavcodec in software.
+/// Programs that do not know the driver decode with it: their pictures are those of libavcodec's software decoders.
 @Suite(.serialized) struct DeviceDecodingTests {
-    /// Every tool, by ffmpeg's and by GStreamer's VA-API decoders.
-    @Test func everyStreamIsDecodedToTheSameSamples() throws {
+    /// ffmpeg's and GStreamer's VA-API decoders decode a stream for every tool.
+    @Test func everyStreamDecodesToTheSameSamples() throws {
         try Files.withTemporaryFolder { folder in
             try DecodeStreams.write(into: folder)
             var script: [String] = []
@@ -42,14 +42,13 @@ import Testing
                 }
             }
             #expect(judged == 2 * DecodeStreams.all.count - 3, "\(result.errors.suffix(400))")
-            // Nobody's pictures are lost, and each is read once: mapped, or copied out.
+            // No pictures are lost, and each is read once: mapped or copied.
             let lines = try String(decoding: Files.read(folder + "/counts"), as: UTF8.self).split(separator: "\n")
             #expect(lines.filter { $0.contains("\"decoded\": \(DecodeStreams.frameCount),") }.count == judged)
         }
     }
 
-    /// Real clips; what comes out is hashed.
-    @Test(arguments: [Fixture.bikes, .bigBuckBunny]) func clipsAreDecodedToTheSameSamples(clip: Fixture) throws {
+    @Test(arguments: [Fixture.bikes, .bigBuckBunny]) func clipsDecodeToTheSameSamples(clip: Fixture) throws {
         let hash = ["-an", "-frames:v", "40", "-f", "md5", "-"]
         let wanted = try ProcessRunner.run(
             "ffmpeg", ["-nostdin", "-v", "error", "-i", clip.path(), "-pix_fmt", "yuv420p", "-fps_mode", "passthrough"] + hash)
@@ -57,8 +56,8 @@ import Testing
         #expect(result.status == 0 && result.output == wanted.output && wanted.output.hasPrefix("MD5="), "\(result.errors)")
     }
 
-    /// A stream that changes its size, joins in the middle and streams with lost pictures: as in software.
-    @Test(arguments: StreamCodec.allCases) func sequencesChangeAndPicturesAreMissing(codec: StreamCodec) throws {
+    /// The streams change size, are joined in the middle, or lack a picture; the frames are those of software decoders.
+    @Test(arguments: StreamCodec.allCases) func changedAndDamagedSequencesDecodeAsInSoftware(codec: StreamCodec) throws {
         try Files.withTemporaryFolder { folder in
             let encoder = codec == .h264 ? "libx264" : "libx265"
             let names = ["a", "b"].map { "\(folder)/\($0).\(codec.fileExtension)" }
@@ -88,7 +87,7 @@ import Testing
         }
     }
 
-    /// Field pictures, each of them a vaBeginPicture on its frame's surface.
+    /// Each field picture is a vaBeginPicture on the surface of its frame.
     @Test func fieldsAreDecodedIntoFrames() throws {
         try Files.withTemporaryFolder { folder in
             let path = folder + "/a.h264"
@@ -104,7 +103,7 @@ import Testing
         }
     }
 
-    /// ffmpeg's frames on the driver are those in software.
+    /// Expects ffmpeg's frames on the driver to be those of its software decoder.
     private func expectSameFrames(_ path: String, count: Int? = nil, atLeast least: Int = 8) throws {
         let hash = ["-noautoscale", "-f", "framemd5", "-"]
         let wanted = try ProcessRunner.run(
@@ -117,8 +116,8 @@ import Testing
         #expect(frames == others, "\(path): \(result.errors)")
     }
 
-    /// Damage is told, and ends nothing: the driver's own word for it reaches the client, and no program dies of it.
-    @Test(arguments: StreamCodec.allCases) func damageIsAnError(codec: StreamCodec) throws {
+    /// The driver reports the damage to the client, and no program crashes.
+    @Test(arguments: StreamCodec.allCases) func damageIsReportedAsAnError(codec: StreamCodec) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.\(codec.fileExtension)"
             let made = try ProcessRunner.run(
@@ -143,7 +142,7 @@ import Testing
                 let result = try VirtualScreen.runOnDriver(
                     "ffmpeg", DeviceDecoding.arguments(path, output: ["-f", "null", "-"]),
                     environment: ["VAENC_REFERENCE_LOG": "1"])
-                // 128 and the signal's number; ffmpeg's own statuses may be that high too.
+                // A signal gives 128 plus its number; ffmpeg's own exit statuses may be as high.
                 #expect(![SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV].contains { result.status == 128 + Int($0) }, "\(result.errors)")
                 if result.errors.contains("holds a picture with errors") { told += 1 }
             }
@@ -151,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func vainfoListsTheEntries() throws {
+    @Test func vainfoListsTheDecodeEntryPoints() throws {
         let result = try VirtualScreen.runOnDriver("vainfo", ["--display", "x11"])
         #expect(result.output.split(separator: "\n").filter { $0.contains("VAEntrypointVLD") }.count == 5)
         let old = try VirtualScreen.runOnDriver(
@@ -160,7 +159,7 @@ import Testing
     }
 }
 
-/// Sizes and hashes of frames, as ffmpeg's framemd5 prints them.
+/// The sizes and hashes of frames as ffmpeg's framemd5 prints them.
 struct FrameHashes: Equatable {
     var hashes: [String]
 
@@ -171,7 +170,7 @@ struct FrameHashes: Equatable {
     }
 }
 
-/// An Annex B stream in its NAL units, with their start codes.
+/// Splits an Annex B stream into its NAL units, with their start codes.
 enum AnnexBUnits {
     static func split(_ stream: [UInt8]) -> [[UInt8]] {
         let starts = stream.indices.dropLast(3).filter { stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1 }

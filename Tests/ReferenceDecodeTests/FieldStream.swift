@@ -1,12 +1,13 @@
 import TestOracles
 
-/// Field pictures, which no encoder here writes: a stream of frames of half the height, CAVLC with P pictures only, whose
-/// pictures are said to be top and bottom fields in turn. What it shows is no matter, and it is for all decoders the same.
+/// Field pictures, which no available encoder writes. The stream has frames of half the height, CAVLC with P pictures
+/// only, whose pictures are marked as top and bottom fields in turn. Its content is arbitrary, but the same for all
+/// decoders.
 enum FieldStream {
     /// x264's parameters for such a stream.
     static let options = "cabac=0:bframes=0:ref=1:weightp=0:8x8dct=0:keyint=60:scenecut=0"
 
-    /// From an Annex B stream of frames.
+    /// Rewrites an Annex B stream of frames.
     static func rewritten(_ stream: [UInt8]) -> [UInt8] {
         var frameNumberBits = 4
         var pictures = 0
@@ -16,7 +17,7 @@ enum FieldStream {
             var bits = Bits([])
             switch header & 31 {
             case 7:
-                // To log2_max_frame_num, of the profiles without a chroma format and of those with one.
+                // Reads up to log2_max_frame_num, for profiles with and without a chroma format.
                 let profile = source.take(8)
                 _ = source.take(16)
                 _ = source.unsigned()
@@ -25,7 +26,7 @@ enum FieldStream {
                     _ = source.take(2)
                 }
                 frameNumberBits = source.unsigned() + 4
-                // pic_order_cnt_type 2, references, gaps, width, height in map units: of fields now.
+                // pic_order_cnt_type 2, references, gaps, width, and the height in map units, which now counts fields.
                 _ = source.unsigned()
                 _ = source.unsigned()
                 _ = source.take(1)
@@ -33,7 +34,7 @@ enum FieldStream {
                 bits.values = Array(source.values[..<source.position]) + [false, false]
                 _ = source.take(1)
             case 1, 5:
-                // first_mb_in_slice, slice_type, pic_parameter_set_id.
+                // Reads first_mb_in_slice, slice_type and pic_parameter_set_id.
                 for _ in 0..<3 { _ = source.unsigned() }
                 bits.values = Array(source.values[..<source.position])
                 _ = source.take(frameNumberBits)
@@ -80,7 +81,7 @@ enum FieldStream {
             return take(zeros + 1) - 1
         }
 
-        /// Bytes with a stop bit and emulation prevention.
+        /// The bytes with a stop bit and emulation prevention.
         var escaped: [UInt8] {
             var all = values + [true]
             while all.count % 8 != 0 { all.append(false) }

@@ -5,8 +5,8 @@ import Testing
 import VAAPI
 import VideoBase
 
-/// Opening under environments that users have. The environment belongs to the whole process: each case runs in one of
-/// its own, a copy of this program with `InnerEnvironmentTests` alone.
+/// Opens displays under users' environments. The environment belongs to the whole process, so each case runs in another
+/// process, a copy of this program that runs only a test of `InnerEnvironmentTests`.
 @Suite struct EnvironmentTests {
     private func child(_ test: String, _ variables: String) throws -> Int {
         let path = try #require(
@@ -14,7 +14,7 @@ import VideoBase
                 defer { unsafe free(path) }
                 return unsafe String(cString: path)
             })
-        // With the variables that this process was started with: other tests set some for a moment.
+        // The child has the variables with which this process was started, because other tests set some temporarily.
         return try ProcessRunner.run(
             "sh",
             [
@@ -25,28 +25,28 @@ import VideoBase
         ).status
     }
 
-    @Test func aUsersVariablesNeitherHinderNorChange() throws {
-        #expect(try child("opensAsItWas", "LIBVA_DRIVER_NAME=iHD LIBVA_DRIVERS_PATH=/nowhere:/else") == 0)
-        #expect(try child("opensAsItWas", "env -u LIBVA_DRIVER_NAME -u LIBVA_DRIVERS_PATH") == 0)
+    @Test func userVariablesAreIgnoredAndKept() throws {
+        #expect(try child("displayOpensAndKeepsTheEnvironment", "LIBVA_DRIVER_NAME=iHD LIBVA_DRIVERS_PATH=/nowhere:/else") == 0)
+        #expect(try child("displayOpensAndKeepsTheEnvironment", "env -u LIBVA_DRIVER_NAME -u LIBVA_DRIVERS_PATH") == 0)
     }
 
-    @Test func anAbsentDriverIsNamed() throws {
-        #expect(try child("saysItIsNotInstalled", "VAENC_DRIVER_DIR=/nowhere") == 0)
+    @Test func missingDriverIsReported() throws {
+        #expect(try child("missingDriverHasARemedy", "VAENC_DRIVER_DIR=/nowhere") == 0)
     }
 
-    @Test func aBrokenDriverIsAnErrorAndNoCrash() throws {
+    @Test func brokenDriverIsAnErrorWithoutCrash() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write(Array("text".utf8), to: folder + "/libvaenc_drv_video.so")
-            #expect(try child("saysItDoesNotLoad", "VAENC_DRIVER_DIR='\(folder)'") == 0)
+            #expect(try child("unloadableDriverIsAnError", "VAENC_DRIVER_DIR='\(folder)'") == 0)
         }
     }
 }
 
-/// Runs in processes that `EnvironmentTests` starts.
+/// Tests that run in processes started by `EnvironmentTests`.
 @Suite struct InnerEnvironmentTests {
     private static func isChild(_ test: String) -> Bool { Environment.value("VAENC_TEST_CHILD") == test }
 
-    @Test(.enabled(if: isChild("opensAsItWas"))) func opensAsItWas() throws {
+    @Test(.enabled(if: isChild("displayOpensAndKeepsTheEnvironment"))) func displayOpensAndKeepsTheEnvironment() throws {
         let names = ["LIBVA_DRIVER_NAME", "LIBVA_DRIVERS_PATH"]
         let before = names.map(Environment.value)
         for _ in 0..<3 {
@@ -56,14 +56,14 @@ import VideoBase
         }
     }
 
-    @Test(.enabled(if: isChild("saysItIsNotInstalled"))) func saysItIsNotInstalled() {
+    @Test(.enabled(if: isChild("missingDriverHasARemedy"))) func missingDriverHasARemedy() {
         #expect(!ReferenceDisplay.isInstalled)
         let error = #expect(throws: VaencError.self) { try ReferenceDisplay.open() }
         #expect(error?.category == .unavailable)
         #expect(error?.remedy?.contains("make install") == true)
     }
 
-    @Test(.enabled(if: isChild("saysItDoesNotLoad"))) func saysItDoesNotLoad() {
+    @Test(.enabled(if: isChild("unloadableDriverIsAnError"))) func unloadableDriverIsAnError() {
         for _ in 0..<3 {
             let error = #expect(throws: VaencError.self) { try ReferenceDisplay.open() }
             #expect(error?.category == .unavailable)

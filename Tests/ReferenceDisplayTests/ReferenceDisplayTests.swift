@@ -4,7 +4,7 @@ import VAAPI
 import VideoBase
 
 @Suite struct ReferenceDisplayTests {
-    @Test func startsWithoutAGPU() throws {
+    @Test func displayOpensWithoutAGPU() throws {
         let display = try ReferenceDisplay.open()
         #expect(ReferenceDisplay.isInstalled)
         #expect(display.kind == .reference)
@@ -14,7 +14,7 @@ import VideoBase
         #expect(display.encodes(.h264, profile: .h264High))
     }
 
-    @Test func opensMoreThanOnce() throws {
+    @Test func displayOpensMoreThanOnce() throws {
         let first = try ReferenceDisplay.open()
         let second = try ReferenceDisplay.open()
         #expect(try first.profiles() == second.profiles())

@@ -3,9 +3,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Random calls with random arguments: any status will do, a crash will not.
+/// Random calls with random arguments may have any status, but must not crash.
 @Suite struct BackendFuzzTests {
-    @Test(arguments: 0..<8) func randomCalls(seed: UInt64) {
+    @Test(arguments: 0..<8) func randomCallsDoNotCrash(seed: UInt64) {
         var random = SplitMix64(state: seed)
         var environment = Environment(isStrict: true)
         environment.isNull = seed % 4 == 0
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// Whole pictures in which some bytes of some buffers are wrong.
-    @Test(arguments: 0..<6) func damagedPictures(seed: UInt64) {
+    /// In each picture, some bytes of some buffers are wrong.
+    @Test(arguments: 0..<6) func damagedPicturesAreAcceptedOrRefused(seed: UInt64) {
         var random = SplitMix64(state: 100 + seed)
         var accepted = 0
         var refused = 0

@@ -2,7 +2,8 @@ import CVA
 import TestOracles
 import Testing
 
-/// Packed headers: taken as given, in any order that clients use, and refused where they contradict the buffers.
+/// Tests packed headers: they are used unchanged, in any order that clients use, and refused if they contradict the
+/// buffers.
 @Suite struct BackendHeaderTests {
     private func bits(_ text: String) -> (bytes: [UInt8], count: Int) {
         let digits = text.filter { $0 == "0" || $0 == "1" }.map { UInt8($0 == "1" ? 1 : 0) }
@@ -21,7 +22,8 @@ import Testing
         return String(repeating: "0", count: count - code.count) + code
     }
 
-    /// slice_header by hand for StreamClient's parameter sets (frame_num and POC of 8 bits, deblocking control).
+    /// Returns a hand-written slice_header for StreamClient's parameter sets (frame_num and POC of 8 bits, deblocking
+    /// control).
     private func sliceHeader(
         index: Int, first: Int, qpDelta: String = "1", deblocking: String = "111", type: Int? = nil
     ) -> (type: UInt32, bits: Int, bytes: [UInt8], isEscaped: Bool) {
@@ -36,14 +38,14 @@ import Testing
         return (3, 32 + header.count, [0, 0, 1, isIDR ? 0x65 : 0x41] + header.bytes, false)
     }
 
-    /// A stream whose parameter sets the driver writes, to hand back to it as packed ones.
+    /// Returns parameter sets that the driver wrote, to send them back as packed headers.
     private func parameterSets() throws -> [[UInt8]] {
         let bytes = try #require(StreamClient(packedHeaders: 0).encode())
         return nalUnits(bytes).prefix(2).map(Array.init)
     }
 
     @Test(arguments: [false, true], [false, true])
-    func clientsHeadersStandInTheStream(slicesFirst: Bool, isEscaped: Bool) throws {
+    func packedHeadersAreUsedUnchanged(slicesFirst: Bool, isEscaped: Bool) throws {
         let sets = try parameterSets()
         let stream = StreamClient(packedHeaders: StreamClient.allHeaders)
         let plain = StreamClient()
@@ -74,10 +76,10 @@ import Testing
         #expect(ForeignDecoder.openh264.decode(all).frames == decoded.frames)
     }
 
-    @Test func generatedSetsComeAfterTheDelimiter() throws {
+    @Test func generatedParameterSetsFollowTheDelimiter() throws {
         let stream = StreamClient(packedHeaders: StreamClient.allHeaders)
         var buffers = stream.buffers()
-        // A delimiter and a message in one packed header.
+        // One packed header holds a delimiter and a message.
         let message: [UInt8] = [0, 0, 1, 6, 5, 17] + [UInt8](repeating: 7, count: 16) + [0x61, 0x80]
         let bytes: [UInt8] = [0, 0, 0, 1, 9, 0x10] + message
         buffers.packed = [(4, 8 * bytes.count, bytes, true)]
@@ -85,7 +87,7 @@ import Testing
         #expect(found == [9, 7, 8, 6, 5])
     }
 
-    @Test func contradictionsAreRefused() throws {
+    @Test func contradictoryPackedHeadersAreRefused() throws {
         func status(_ header: (type: UInt32, bits: Int, bytes: [UInt8], isEscaped: Bool), at index: Int = 0) -> VAStatus
         {
             let stream = StreamClient(packedHeaders: StreamClient.allHeaders)
@@ -112,17 +114,17 @@ import Testing
         #expect(status((3, 40, [0, 0, 1, 0x67, 0x42], true)) == invalid, "no slice")
         #expect(status((1, 40, [0, 0, 1, 0x67, 0x42], true)) == invalid, "a broken sequence parameter set")
         #expect(status((9, 40, [0, 0, 1, 0x67, 0x42], true)) == invalid, "no such type")
-        // Two headers for one slice.
+        // One slice has two headers.
         let stream = StreamClient(packedHeaders: StreamClient.allHeaders)
         var buffers = stream.buffers()
         buffers.packed = [sliceHeader(index: 0, first: 0), sliceHeader(index: 0, first: 0)]
         #expect(stream.send(buffers) == invalid)
-        // A packed header that the config does not name.
+        // The config does not name this packed header.
         let plain = StreamClient()
         buffers = plain.buffers()
         buffers.packed = [sliceHeader(index: 0, first: 0)]
         #expect(plain.send(buffers) == invalid)
-        // Parameters without data, data without parameters.
+        // Parameters are sent without data, and data without parameters.
         var parameters = VAEncPackedHeaderParameterBuffer()
         (parameters.type, parameters.bit_length) = (3, 48)
         let client = stream.client
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func packedSetsThatContradictTheBuffers() throws {
+    @Test func contradictoryPackedParameterSetsAreRefused() throws {
         let sets = try parameterSets()
         let other = StreamClient(width: 96, height: 48, packedHeaders: StreamClient.allHeaders)
         var buffers = other.buffers()

@@ -41,7 +41,7 @@ import Testing
         (VA_FOURCC_NV12, VA_RT_FORMAT_YUV420), (VA_FOURCC_I420, VA_RT_FORMAT_YUV420), (VA_FOURCC_YV12, VA_RT_FORMAT_YUV420),
         (VA_FOURCC_P010, VA_RT_FORMAT_YUV420_10), (VA_FOURCC_YUY2, VA_RT_FORMAT_YUV422), (VA_FOURCC_BGRA, VA_RT_FORMAT_RGB32),
     ])
-    func createdAndDerivedImagesHaveOneLayout(fourcc: Int32, format: Int32) {
+    func createdAndDerivedImagesHaveTheSameLayout(fourcc: Int32, format: Int32) {
         for (width, height) in [(64, 64), (1920, 1080), (1366, 768), (35, 51), (2, 2)] {
             let attribute = VASurfaceAttrib(VASurfaceAttribPixelFormat, fourcc)
             let surface = client.createSurfaces(width, height, 1, format: format, [attribute]).1[0]
@@ -53,7 +53,7 @@ import Testing
 
     @Test(
         arguments: [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12], [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12])
-    func putThenGetConverts(from: Int32, to: Int32) throws {
+    func putAndGetImageConvertFormats(from: Int32, to: Int32) throws {
         let (width, height) = (78, 38)
         let surface = client.createSurfaces(width, height).1[0]
         let whole = client.createImage(VA_FOURCC_NV12, width, height).1
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func derivedImagesAreTheSurface() throws {
+    @Test func derivedImageSharesTheSurfacesMemory() throws {
         let surface = client.createSurfaces(70, 36).1[0]
         let (status, image) = client.derive(surface)
         #expect(status == VA_STATUS_SUCCESS && image.format.fourcc == UInt32(VA_FOURCC_NV12))
@@ -120,7 +120,7 @@ import Testing
         #expect(client.derive(surface).0 == VA_STATUS_ERROR_INVALID_SURFACE)
     }
 
-    @Test func wrongCalls() {
+    @Test func wrongImageCallsAreRefused() {
         let surface = client.createSurfaces(64, 48).1[0]
         let image = client.createImage(VA_FOURCC_NV12, 64, 48).1
         #expect(client.createImage(VA_FOURCC_AYUV, 64, 48).0 == VA_STATUS_ERROR_INVALID_IMAGE_FORMAT)

@@ -3,7 +3,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// The rate controller over real pictures, judged by sizes, a decoder's buffer counted here, and decoders.
+/// Tests the rate controller with real pictures: by their sizes, by a decoder's buffer computed here, and by decoders.
 @Suite struct BackendRateTests {
     private let frameRate = misc(VAEncMiscParameterTypeFrameRate, [30])
 
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [60_000, 200_000, 800_000])
-    func constantBitRate(rate: Int) throws {
+    func constantBitRateIsKept(rate: Int) throws {
         let client = try RateClient(VA_RC_CBR)
         #expect(
             client.encode(
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [60_000, 200_000, 800_000])
-    func variableBitRate(maximum: Int) throws {
+    func variableBitRateIsKept(maximum: Int) throws {
         let client = try RateClient(VA_RC_VBR)
         #expect(
             client.encode(
@@ -43,8 +43,8 @@ import Testing
         #expect(decodes(client))
     }
 
-    /// window_size: no stretch of that time takes more than the highest rate, though the buffer would allow it.
-    @Test(arguments: [500, 1000]) func noWindowOverTheHighestRate(milliseconds: Int) throws {
+    /// With a window_size, no window of that length exceeds the maximum rate, although the buffer would allow it.
+    @Test(arguments: [500, 1000]) func maximumRateHoldsInEveryWindow(milliseconds: Int) throws {
         let rate = 200_000
         func fullest(_ window: Int) throws -> Int {
             let client = try RateClient(VA_RC_VBR)
@@ -62,13 +62,14 @@ import Testing
         #expect(try fullest(0) > rate * milliseconds / 1000)
     }
 
-    /// Clients that add to the stream themselves correct the rate by a little all the time.
-    @Test func correctionsChangeNothing() throws {
+    /// Clients that add units to the stream continually correct the rate by small amounts.
+    @Test func smallRateCorrectionsKeepTheRate() throws {
         let client = try RateClient(VA_RC_VBR)
         func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitRate: bits, percentage: 95).buffer }
         #expect(client.encode(8, [rate(60_000), frameRate, buffer(240_000, 240_000)]))
         for number in 0..<36 { #expect(client.encode(8, [rate(number % 2 == 0 ? 59_600 : 60_000)])) }
-        // A share of each second is kept for pictures that turn out larger, at a target this near the highest rate.
+        // With a target this near the maximum rate, a share of each second is reserved for pictures that become larger
+        // than planned.
         #expect((52_500...57_500).contains(client.rate()), "\(client.rate())")
         let count = RateClient.framesPerSecond
         let fullest = (0...client.pictures.count - count).map { first in
@@ -77,14 +78,14 @@ import Testing
         #expect(fullest.max() ?? 0 <= 60_000, "\(fullest.max() ?? 0)")
     }
 
-    @Test func averageBitRate() throws {
+    @Test func averageBitRateIsKept() throws {
         let client = try RateClient(VA_RC_AVBR)
         #expect(client.encode(450, [RateWords(bitRate: 150_000, window: 60).buffer, frameRate]))
         #expect(abs(client.rate() / 150_000 - 1) < 0.05, "\(client.rate())")
     }
 
-    /// A buffer of three pictures: hardly any picture may be larger than the others.
-    @Test func smallBuffer() throws {
+    /// The buffer holds three pictures, so hardly any picture may be larger than the others.
+    @Test func smallBufferIsKept() throws {
         let client = try RateClient(VA_RC_CBR)
         let rate = 300_000
         #expect(client.encode(200, [RateWords(bitRate: 300_000).buffer, frameRate, buffer(rate / 10, rate / 10)]))
@@ -93,7 +94,7 @@ import Testing
         #expect(abs(client.rate() / Double(rate) - 1) < 0.02)
     }
 
-    @Test func fillerKeepsAStillPictureAtItsRate() throws {
+    @Test func fillerKeepsTheRateOfAStillPicture() throws {
         let client = try RateClient(VA_RC_CBR, still: true)
         let parameters = RateWords(bitRate: 2_000_000, minimumQP: 20)
         #expect(client.encode(90, [parameters.buffer, frameRate, buffer(1_000_000, 500_000)]))
@@ -101,7 +102,7 @@ import Testing
         #expect(abs(client.rate() / 2_000_000 - 1) < 0.1, "\(client.rate())")
         #expect(client.violations(rate: 2_000_000, size: 1_000_000, fullness: 500_000, isConstant: true) == (0, 0))
         #expect(decodes(client))
-        // disable_bit_stuffing
+        // The flag is disable_bit_stuffing.
         let bare = try RateClient(VA_RC_CBR, still: true)
         var flags = parameters
         flags.flags = 1 << 2
@@ -110,13 +111,13 @@ import Testing
         #expect(bare.rate() < client.rate() / 2)
     }
 
-    @Test func limitsOfQPHold() throws {
+    @Test func qpLimitsHold() throws {
         let client = try RateClient(VA_RC_VBR)
         let parameters = RateWords(bitRate: 100_000, initialQP: 33, minimumQP: 30, maximumQP: 34)
         #expect(client.encode(60, [parameters.buffer, frameRate]))
         #expect(client.pictures.allSatisfy { (30...34).contains($0.qp) })
         #expect(client.pictures.first?.qp == 33)
-        // With the next picture, and nothing else.
+        // Only the limits change, with the next picture.
         #expect(client.encode(60, [RateWords(bitRate: 100_000, minimumQP: 40, maximumQP: 42).buffer]))
         #expect(client.pictures[60...].allSatisfy { (40...42).contains($0.qp) })
         #expect(decodes(client))
@@ -131,21 +132,21 @@ import Testing
         #expect(client.encode(120, [rate(400_000)]))
         #expect(client.encode(120, [rate(100_000)]))
         let scale = Double(percentage) / 100
-        // The second after a change already has the new rate.
+        // One second after a change, the rate is already the new one.
         for (range, wanted) in [(60..<120, 100_000.0), (150..<240, 400_000), (270..<360, 100_000)] {
             #expect(abs(client.rate(range) / (wanted * scale) - 1) < 0.2, "\(client.rate(range)) in \(range)")
         }
         #expect(decodes(client))
     }
 
-    @Test func frameRateCounts() throws {
+    @Test func bitRateFollowsTheFrameRate() throws {
         let client = try RateClient(VA_RC_CBR)
         #expect(client.encode(150, [RateWords(bitRate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [15])]))
-        // Counted at 30 pictures a second, 15 of 200 kbit/s look like 30 of 400.
+        // Counted at 30 pictures/s, 15 pictures/s at 200 kbit/s look like 400 kbit/s.
         #expect(abs(client.rate(30..<150) / 400_000 - 1) < 0.1, "\(client.rate(30..<150))")
     }
 
-    @Test func constantQuality() throws {
+    @Test func constantQualityKeepsItsQP() throws {
         var rates: [Double] = []
         for quality: UInt32 in [20, 28, 36] {
             let client = try RateClient(VA_RC_ICQ)
@@ -157,8 +158,8 @@ import Testing
         #expect(rates[0] > 1.5 * rates[1] && rates[1] > 1.5 * rates[2])
     }
 
-    @Test func qualityVariableBitRate() throws {
-        // Enough rate: the quality decides. Too little: the rate does.
+    @Test func qualityIsKeptUnlessTheRateLimitsIt() throws {
+        // If the rate suffices, the quality decides; otherwise the rate does.
         let rich = try RateClient(VA_RC_QVBR)
         #expect(rich.encode(90, [RateWords(bitRate: 4_000_000, quality: 30).buffer, frameRate]))
         #expect(rich.pictures[1...].allSatisfy { $0.qp == 30 } && rich.rate() < 2_000_000)
@@ -167,7 +168,7 @@ import Testing
         #expect(poor.rate() < 1.05 * 50_000)
     }
 
-    @Test func noPictureOverItsLimit() throws {
+    @Test func pictureSizeLimitHolds() throws {
         let client = try RateClient(VA_RC_VBR)
         let limit = misc(VAEncMiscParameterTypeMaxFrameSize, [0, 24_000])
         #expect(client.encode(60, [RateWords(bitRate: 1_000_000).buffer, frameRate, limit]))
@@ -175,7 +176,7 @@ import Testing
         #expect(client.pictures.contains { $0.bits > 16_000 })
     }
 
-    @Test func layersHaveTheirOwnRates() throws {
+    @Test func temporalLayersKeepTheirRates() throws {
         let client = try RateClient(VA_RC_VBR)
         func layer(_ index: UInt32, _ rate: UInt32) -> [UInt8] {
             RateWords(bitRate: rate, flags: index << 7).buffer
@@ -193,7 +194,7 @@ import Testing
         #expect(abs(Double(top) / 200_000 - 1) < 0.1, "\(top)")
     }
 
-    @Test func modesThatNeedARateSaySo() throws {
+    @Test func missingRateIsRefused() throws {
         for mode in [VA_RC_CBR, VA_RC_VBR, VA_RC_QVBR, VA_RC_AVBR] {
             let stream = StreamClient(rateControl: mode)
             #expect(stream.send(stream.buffers()) == VA_STATUS_ERROR_INVALID_PARAMETER)
@@ -202,7 +203,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// A NAL unit of type 12.
+    /// Whether the stream contains a NAL unit of type 12.
     fileprivate var containsFiller: Bool {
         (3..<Swift.max(count, 3)).contains { self[$0] == 12 && self[$0 - 1] == 1 && self[$0 - 2] == 0 && self[$0 - 3] == 0 }
     }

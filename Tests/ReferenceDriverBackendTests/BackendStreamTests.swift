@@ -3,9 +3,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Streams of the driver, decoded by others and compared with what its surfaces show.
+/// Decodes the driver's streams with foreign decoders and compares them with the surfaces.
 @Suite struct BackendStreamTests {
-    /// What a surface shows, through vaGetImage into an I420 image.
+    /// Returns the samples of a surface, through vaGetImage into an I420 image.
     private func pixels(_ client: Client, _ surface: VASurfaceID, _ width: Int, _ height: Int) throws -> [UInt8] {
         let (status, image) = client.createImage(VA_FOURCC_I420, width, height)
         #expect(status == VA_STATUS_SUCCESS)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [(16, 16), (64, 48), (66, 50), (130, 18), (34, 98)], [false, true])
-    func surfacesShowWhatDecodersDecode(size: (Int, Int), cabac: Bool) throws {
+    func surfacesMatchForeignDecoders(size: (Int, Int), cabac: Bool) throws {
         let stream = StreamClient(width: size.0, height: size.1, profile: cabac ? VAProfileH264High : VAProfileH264Main)
         var bytes: [UInt8] = []
         var shown: [[UInt8]] = []
@@ -51,7 +51,7 @@ import Testing
         #expect(Set(shown).count == 5, "the pictures move")
     }
 
-    @Test func levelsOfQualityAndMaximumFrameSize() throws {
+    @Test func qualityLevelsDifferAndOverflowIsReported() throws {
         var sizes: [Int] = []
         for level: UInt32 in [1, 4, 7] {
             let stream = StreamClient(width: 128, height: 96)
@@ -91,7 +91,7 @@ import Testing
         #expect(coded.status == 27 && coded.segments == 1)
     }
 
-    @Test func nothingIsWrittenPastTheCodedBuffer() throws {
+    @Test func writesStayWithinTheCodedBuffer() throws {
         let whole = try #require(StreamClient().encode())
         for size in [1, 8, 40, whole.count - 1, whole.count] {
             let stream = StreamClient(codedBytes: size)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func endOfSequenceAndStream() throws {
+    @Test func lastPictureEndsSequenceAndStream() throws {
         let stream = StreamClient()
         var buffers = stream.buffers()
         buffers.picture!.last_picture = 3
@@ -112,7 +112,7 @@ import Testing
         #expect(bytes.suffix(8) == [0, 0, 1, 10, 0, 0, 1, 11])
     }
 
-    @Test func parameterSetsAreRepeatedAtIDROnly() throws {
+    @Test func parameterSetsRepeatAtIDRPicturesOnly() throws {
         let stream = StreamClient()
         func types(_ bytes: [UInt8]) -> [UInt8] {
             (3..<bytes.count).filter { bytes[$0 - 3..<$0].elementsEqual([0, 0, 1]) }.map { bytes[$0] & 31 }
@@ -124,7 +124,7 @@ import Testing
         #expect(types(try #require(stream.encode(buffers))) == [8, 1], "a changed picture parameter set")
     }
 
-    @Test func nullModeIsTinyAndDecodable() throws {
+    @Test func nullModeStreamIsTinyAndDecodes() throws {
         var environment = Environment(isStrict: true)
         environment.isNull = true
         for (cabac, slices) in [(false, 1), (true, 1), (false, 3), (true, 2)] {

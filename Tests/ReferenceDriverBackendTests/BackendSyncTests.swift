@@ -5,7 +5,7 @@ import TestOracles
 import Testing
 
 @Suite struct BackendSyncTests {
-    @Test func waitsEndAtTheirLimit() {
+    @Test func waitsEndAtTheirTimeout() {
         let stream = StreamClient.busy(width: 2560, height: 1440)
         let (client, table) = (stream.client, stream.client.table)
         #expect(table.vaSyncBuffer(client.context, stream.coded, 0) == VA_STATUS_ERROR_TIMEDOUT)
@@ -22,7 +22,7 @@ import Testing
         #expect(status == VASurfaceReady)
     }
 
-    @Test func mappingWaits() {
+    @Test func mappingWaitsForThePicture() {
         let stream = StreamClient.busy(width: 2560, height: 1440)
         #expect(stream.client.coded(stream.coded)?.bytes.isEmpty == false)
         let again = StreamClient.busy(width: 2560, height: 1440)
@@ -42,7 +42,7 @@ import Testing
         #expect(other.client.terminate() == VA_STATUS_SUCCESS)
     }
 
-    @Test func manyContextsOfOneDisplayAndMany() {
+    @Test func concurrentContextsGiveTheSameStream() {
         let shared = Client()
         let reference = Self.encode(Client())
         #expect(reference.count > 100)
@@ -59,8 +59,9 @@ import Testing
         return (0..<8).reduce(into: []) { bytes, _ in bytes += stream.encode(stream.buffers(cabac: true)) ?? [] }
     }
 
-    @Test func aSurfaceMayBeReferenceOfAnotherContext() throws {
-        // One context codes the first picture, another predicts from it at once: its stream begins without an IDR picture.
+    @Test func surfaceMayBeAReferenceOfAnotherContext() throws {
+        // One context codes the first picture, and another predicts from it at once, so its stream begins without an
+        // IDR picture.
         let first = StreamClient.busy(Client(Environment(isStrict: false)), width: 2560, height: 1440)
         let second = StreamClient(first.client, width: 2560, height: 1440, codedBytes: 16 << 20)
         var buffers = second.buffers(cabac: true)
@@ -81,7 +82,7 @@ import Testing
     }
 }
 
-/// A thread of the test's own: driver calls block.
+/// A thread of the test, because driver calls block.
 private final class Runner {
     private var handle = pthread_t()
 

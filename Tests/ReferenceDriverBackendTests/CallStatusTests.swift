@@ -5,7 +5,7 @@ import Testing
     let client = Client()
     static let wrong: UInt32 = 0x1234_5678
 
-    @Test func configs() {
+    @Test func configCallsHaveTheirStatus() {
         for profile in [VAProfileHEVCMain12, VAProfileHEVCMain444, VAProfileVP9Profile0, VAProfileAV1Profile0] {
             #expect(client.createConfig(profile).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
         }
@@ -46,7 +46,7 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    @Test func everyAttributeIsAnswered() {
+    @Test func everyConfigAttributeIsAnswered() {
         var list = (0..<80).map { VAConfigAttrib(type: VAConfigAttribType(UInt32($0)), value: 7) }
         #expect(
             client.table.vaGetConfigAttributes(
@@ -69,7 +69,7 @@ import Testing
         #expect(chosen.first { $0.type == VAConfigAttribEncPackedHeaders }?.value == 5)
     }
 
-    @Test func surfaceAttributes() {
+    @Test func surfaceAttributesAreListed() {
         let config = client.createConfig().1
         var count: UInt32 = 0
         let table = client.table
@@ -89,7 +89,7 @@ import Testing
         #expect(table.vaQuerySurfaceAttributes(client.context, config, nil, nil) == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    @Test func surfaces() {
+    @Test func surfaceCallsHaveTheirStatus() {
         func status(_ attributes: [VASurfaceAttrib]) -> VAStatus { client.createSurfaces(64, 64, 1, attributes).0 }
         #expect(status([VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_NV12)]) == VA_STATUS_SUCCESS)
         #expect(status([VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_P010)]) == VA_STATUS_ERROR_INVALID_VALUE)
@@ -124,7 +124,7 @@ import Testing
         #expect(status == VASurfaceReady)
     }
 
-    @Test func contexts() {
+    @Test func contextCallsHaveTheirStatus() {
         let config = client.createConfig().1
         for (width, height) in [(15, 64), (64, 8), (4097, 64), (64, 4100), (0, 0), (-16, 64)] {
             #expect(client.createContext(config, width, height).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
@@ -144,7 +144,7 @@ import Testing
         #expect(table.vaDestroyContext(client.context, id) == VA_STATUS_ERROR_INVALID_CONTEXT)
     }
 
-    @Test func buffers() {
+    @Test func bufferCallsHaveTheirStatus() {
         let stream = StreamClient(client)
         let context = stream.context
         func status(_ type: VABufferType, _ size: Int, _ count: Int = 1) -> VAStatus {
@@ -188,7 +188,7 @@ import Testing
         #expect(client.coded(stream.coded)?.bytes == [], "nothing was encoded")
     }
 
-    @Test func whatAnEncoderHasNot() {
+    @Test func unsupportedCallsAreRefused() {
         let surface = client.createSurfaces(64, 64).1[0]
         var count: UInt32 = 9
         #expect(client.table.vaQuerySubpictureFormats(client.context, nil, nil, &count) == VA_STATUS_SUCCESS)
@@ -199,7 +199,7 @@ import Testing
                 client.context, surface, nil, 0, 0, 1, 1, 0, 0, 1, 1, nil, 0, 0) == VA_STATUS_ERROR_UNIMPLEMENTED)
     }
 
-    @Test func nothingAfterTerminate() {
+    @Test func callsAfterTerminateAreRefused() {
         let client = Client()
         let table = client.table
         #expect(client.terminate() == VA_STATUS_SUCCESS)

@@ -2,7 +2,7 @@ import CVA
 import Glibc
 import ReferenceDriver
 
-/// A client on the driver's own vtable, without libva between: what a call answers is what the driver answered.
+/// A client on the driver's own vtable, without libva in between, so that it gets the driver's own results.
 final class Client: @unchecked Sendable {
     let context: VADriverContextP
     var table: VADriverVTable { context.pointee.vtable.pointee }
@@ -18,7 +18,7 @@ final class Client: @unchecked Sendable {
         precondition(openDriver(context, environment) == VA_STATUS_SUCCESS)
     }
 
-    /// On a driver that hides HEVC.
+    /// A client on a driver that hides HEVC.
     static var withoutHEVC: Client {
         var environment = Environment(isStrict: true)
         environment.offersHEVC = false
@@ -123,7 +123,7 @@ final class Client: @unchecked Sendable {
         return (table.vaCreateImage(context, &format, Int32(width), Int32(height), &image), image)
     }
 
-    /// The coded bytes and the first segment's status.
+    /// Returns the coded bytes, the first segment's status, and the number of segments.
     func coded(_ buffer: VABufferID) -> (bytes: [UInt8], status: UInt32, segments: Int)? {
         let (status, address) = map(buffer)
         guard status == VA_STATUS_SUCCESS else { return nil }

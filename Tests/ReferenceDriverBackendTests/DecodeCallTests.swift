@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReferenceDriver
 
-/// Decoding as calls: what is offered, and what is refused and with which status.
+/// Tests the calls for decoding: what is offered, and what is refused with which status.
 @Suite struct DecodeCallTests {
     private typealias Decoder = DecodeClient
     private let idr = DecodeClient.cutOff
@@ -13,7 +13,7 @@ import Testing
         DecodeClient.parameters(surface, size: size)
     }
 
-    @Test func configsAreOfWhatIsDecoded() {
+    @Test func decodeConfigsAreOffered() {
         let client = Client()
         let mode = (VAConfigAttribDecSliceMode, UInt32(VA_DEC_SLICE_MODE_NORMAL))
         for profile in [
@@ -29,7 +29,7 @@ import Testing
         #expect(client.createContext(config, 8192, 64).0 == VA_STATUS_SUCCESS)
     }
 
-    @Test func buffersAreOfTheContextsKind() {
+    @Test func decodeContextsRefuseEncodeBuffers() {
         let decoder = Decoder(VAProfileH264High)
         let size = MemoryLayout<VAPictureParameterBufferH264>.size
         let refused = VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE
@@ -40,7 +40,7 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    @Test func picturesThatSayNothingAreRefused() {
+    @Test func incompletePicturesAreRefused() {
         let decoder = Decoder(VAProfileH264High)
         let target = decoder.surfaces[0]
         #expect(decoder.begin(target) == VA_STATUS_SUCCESS)
@@ -60,8 +60,8 @@ import Testing
         #expect(decoder.sync(target) == VA_STATUS_SUCCESS, "nothing was queued")
     }
 
-    /// A slice that ends too early: the picture is there, and said to be damaged until another one is decoded.
-    @Test func damageIsToldAtTheSync() throws {
+    /// The slice ends too early: the picture exists, and is reported as damaged until another one is decoded.
+    @Test func damageIsReportedBySync() throws {
         let decoder = Decoder(VAProfileH264High)
         let target = decoder.surfaces[0]
         #expect(decoder.send(target, parameters(target), data: idr) == VA_STATUS_SUCCESS)
@@ -82,8 +82,8 @@ import Testing
         #expect(none[0].status == -1)
     }
 
-    /// Any bytes behind any header bytes: a status, and never more.
-    @Test func anyBytesAreRefusedOrDecoded() {
+    /// Header bytes and slice data are random; every call returns a status.
+    @Test func randomBytesAreRefusedOrDecoded() {
         var random = SystemRandomNumberGenerator()
         for profile in [VAProfileH264High, VAProfileHEVCMain] {
             let decoder = Decoder(profile)
@@ -120,51 +120,9 @@ import Testing
 }
 
 extension Client {
-    /// A buffer of one element of exactly so many bytes.
+    /// Creates a buffer of one element with exactly this many bytes.
     fileprivate func createBuffer(_ owner: VAContextID, _ type: VABufferType, bytes: [UInt8], size: Int) -> VABufferID {
         var copy = bytes
         return createBuffer(owner, type, size: size, data: &copy).1
-    }
-}
-
-/// References that do not hold what they are named for are refused, and those that clients make up pass.
-@Suite struct DecodedPicturesTests {
-    private typealias Name = DecodedPictures.Name
-    private func mark(_ marks: [VASurfaceID: DecodeMark]) -> (VASurfaceID) -> DecodeMark? { { marks[$0] } }
-
-    @Test func namesAreHeldAgainstSurfaces() throws {
-        var pictures = DecodedPictures()
-        var marks: [VASurfaceID: DecodeMark] = [:]
-        for number in 0..<4 {
-            let name = Name(frame: number, top: 2 * number, bottom: 2 * number + 1)
-            marks[VASurfaceID(number)] = pictures.note(name, in: VASurfaceID(number), of: 9)
-        }
-        func reference(_ number: Int, in surface: Int) -> (name: Name, surface: VASurfaceID) {
-            (Name(frame: number, top: 2 * number, bottom: 2 * number + 1), VASurfaceID(surface))
-        }
-        #expect(try pictures.check([reference(1, in: 1), reference(2, in: 2)], mark: mark(marks)))
-        #expect(try pictures.check([reference(1, in: 1), reference(7, in: 30)], mark: mark(marks)), "one made up")
-        #expect(try !pictures.check([], mark: mark(marks)), "a client that begins anew")
-        #expect(try !pictures.check([reference(7, in: 30)], mark: mark(marks)))
-        #expect(try !pictures.check([reference(1, in: 2)], mark: mark(marks)), "nothing is where it was: anew")
-        #expect(throws: Refusal.self, "one of two is elsewhere") {
-            _ = try pictures.check([reference(1, in: 1), reference(2, in: 3)], mark: mark(marks))
-        }
-        marks[1] = nil
-        #expect(throws: Refusal.self, "overwritten by a client") {
-            _ = try pictures.check([reference(1, in: 1)], mark: mark(marks))
-        }
-        // A field refers to one field of a frame; a long-term reference has no frame_num.
-        #expect(
-            try pictures.check([(Name(frame: nil, top: 4, bottom: nil), VASurfaceID(2))], mark: mark(marks)))
-        pictures.forget()
-        #expect(try !pictures.check([reference(2, in: 2)], mark: mark(marks)))
-    }
-
-    @Test func scansAreTheStandards() {
-        #expect(H264DecodeSets.zigzag(4) == [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15])
-        #expect(H264DecodeSets.zigzag(8).prefix(10) == [0, 1, 8, 16, 9, 2, 3, 10, 17, 24])
-        #expect(HEVCDecodeSets.diagonal(4) == [0, 4, 1, 8, 5, 2, 12, 9, 6, 3, 13, 10, 7, 14, 11, 15])
-        #expect(Set(H264DecodeSets.zigzag(8)).count == 64 && Set(HEVCDecodeSets.diagonal(8)).count == 64)
     }
 }

@@ -1,6 +1,6 @@
 import CVA
 
-/// A client with a context that decodes.
+/// A client with a context for decoding.
 struct DecodeClient {
     let client: Client
     let context: VAContextID
@@ -36,8 +36,8 @@ struct DecodeClient {
         return end()
     }
 
-    /// Of a picture that refers to none.
-    /// - Parameter size: macroblocks on a side.
+    /// Returns the parameters of a picture without references.
+    /// - Parameter size: the number of macroblocks per side.
     static func parameters(_ surface: VASurfaceID, size: Int = 4) -> VAPictureParameterBufferH264 {
         var picture = VAPictureParameterBufferH264()
         picture.CurrPic.picture_id = surface
@@ -57,7 +57,7 @@ struct DecodeClient {
         return picture
     }
 
-    /// An IDR slice's header, by hand: first_mb 0, type 7, set 0, frame_num 0 of 4 bits, idr_pic_id 0, marking 00,
-    /// slice_qp_delta 0; then 16 macroblocks cut off.
+    /// A hand-written IDR slice header: first_mb 0, type 7, set 0, frame_num 0 of 4 bits, idr_pic_id 0, marking 00,
+    /// slice_qp_delta 0; then 16 macroblocks that are cut off.
     static let cutOff: [UInt8] = [0x65, 0x88, 0x84, 0x00, 0x10, 0xff, 0xfe, 0xf6]
 }

@@ -3,11 +3,11 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// What a client may ask for picture by picture, judged by what decoders see of it.
+/// Tests the options of single pictures by what decoders see of them.
 @Suite struct EncodeOptionTests {
     private static let carphone = Result { try Fixture.carphone.frames() }
 
-    /// carphone through the driver, and what came of it.
+    /// The results of encoding carphone on the driver.
     private struct Encoded {
         var pictures: [[UInt8]] = []
         var statuses: [UInt32] = []
@@ -46,7 +46,8 @@ import Testing
 
     // MARK: Regions of interest
 
-    /// VAEncMiscParameterBufferROI; the regions are never freed: the driver reads them while the picture is rendered.
+    /// Returns a VAEncMiscParameterBufferROI. The regions are never freed, because the driver reads them when the
+    /// picture is rendered.
     private func regions(_ list: [(x: Int16, y: Int16, width: UInt16, height: UInt16, value: Int8)], isDelta: Bool)
         -> [UInt8]
     {
@@ -69,7 +70,7 @@ import Testing
         return bytes
     }
 
-    /// Mean squared error of luma in a rectangle, and outside of it.
+    /// Returns the mean squared error of luma inside and outside a rectangle.
     private func errors(_ encoded: Encoded, _ x: Int, _ y: Int, _ width: Int, _ height: Int) throws -> (
         inside: Double, outside: Double
     ) {
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [VA_RC_CQP, VA_RC_VBR])
-    func regionsOfInterestAreFiner(mode: Int32) throws {
+    func regionsOfInterestChangeTheirQuality(mode: Int32) throws {
         let rate = [RateWords(bitRate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
         let plain = try encode(6, misc: rate, everyPicture: true, qp: 36, rateControl: mode)
         let before = try errors(plain, 48, 32, 64, 64)
@@ -108,7 +109,7 @@ import Testing
         #expect(finer.outside < 1.1, "\(finer)")
         let coarser = try change([regions([(48, 32, 64, 64, 8)], isDelta: true)])
         #expect(coarser.inside < 0.7, "\(coarser)")
-        // The first region counts where two overlap.
+        // If two regions overlap, the first one applies.
         let first = try change([regions([(48, 32, 64, 64, -12), (0, 0, 176, 144, 10)], isDelta: true)])
         #expect(first.inside > 2 && first.outside < 0.95, "\(first)")
         if mode == VA_RC_VBR {
@@ -117,8 +118,8 @@ import Testing
         }
     }
 
-    /// At constant QPs the average that the status tells is that of the macroblocks: 20 of 99 are 10 finer.
-    @Test func statusTellsTheAverageWithRegions() throws {
+    /// At constant QPs the status holds the average QP of the macroblocks: 20 of 99 are finer by 10.
+    @Test func statusHoldsTheAverageQPWithRegions() throws {
         let encoded = try encode(1, misc: [regions([(0, 0, 80, 64, -10)], isDelta: true)], qp: 36)
         #expect(encoded.statuses[0] & 0xff == 34)
     }
@@ -127,8 +128,8 @@ import Testing
 
     private func trellis(_ flags: UInt32) -> [UInt8] { misc(VAEncMiscParameterTypeQuantization, [flags]) }
 
-    /// Fewer bits at hardly less quality, in the pictures that it is asked for.
-    @Test func trellisSavesBits() throws {
+    /// Trellis quantization saves bits at almost the same quality in the pictures for which it is requested.
+    @Test func trellisSavesBitsOnRequest() throws {
         func quality(_ encoded: Encoded) throws -> Double {
             let sources = try Self.carphone.get()
             return zip(sources, encoded.shown).reduce(0) { $0 + PSNR.luma($1.0, $1.1) } / Double(encoded.shown.count)
@@ -146,8 +147,8 @@ import Testing
         }
     }
 
-    /// Whatever the quality level does by itself.
-    @Test func trellisOverrulesTheQualityLevel() throws {
+    /// The request applies whatever the quality level does by default.
+    @Test func trellisRequestOverridesTheQualityLevel() throws {
         func level(_ level: UInt32) -> [UInt8] { misc(VAEncMiscParameterTypeQualityLevel, [level]) }
         for quality: UInt32 in [1, 7] {
             let own = try encode(4, misc: [level(quality)])
@@ -160,7 +161,7 @@ import Testing
 
     // MARK: Macroblock rate control
 
-    /// Flat on the left, noise on the right.
+    /// Returns pictures that are flat on the left and have noise on the right.
     private func halves(_ count: Int) -> [PlanarFrame] {
         var generator = SplitMix64(state: 7)
         return (0..<count).map { index in
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func macroblockRateControlMovesBitsToWhatIsFlat() throws {
+    @Test func macroblockRateControlMovesBitsToFlatAreas() throws {
         let frames = halves(40)
         let mode = VA_RC_VBR | VA_RC_MB
         func run(_ mode: Int32, flag: UInt32) throws -> (rate: Double, flatError: Int) {
@@ -210,14 +211,14 @@ import Testing
     }
 
     @Test(arguments: [300, 700, 1500], [false, true])
-    func slicesKeepToTheirSize(limit: Int, cabac: Bool) throws {
+    func slicesKeepTheirSizeLimit(limit: Int, cabac: Bool) throws {
         let encoded = try encode(
             5, misc: [misc(VAEncMiscParameterTypeMaxSliceSize, [UInt32(8 * limit)])], cabac: cabac,
             slices: limit == 700 ? 2 : 1, qp: 24)
         for (index, picture) in encoded.pictures.enumerated() {
             let slices = nalUnits(picture).filter(isSlice)
             #expect(slices.allSatisfy { $0.count <= limit }, "\(slices.map(\.count)) of \(limit)")
-            // Slices end where they are nearly full, not long before.
+            // Slices end when they are nearly full, not long before.
             let bytes = slices.reduce(0) { $0 + $1.count }
             #expect(slices.count <= bytes * 4 / (limit * 3) + 2, "\(slices.map(\.count)) of \(limit)")
             #expect(index > 0 || slices.count > 2)
@@ -225,8 +226,8 @@ import Testing
         }
     }
 
-    /// A macroblock larger than the limit has a slice for itself, and the status says so.
-    @Test func macroblocksLargerThanASliceAreTold() throws {
+    /// If a macroblock exceeds the limit, it has its own slice, and the status reports it.
+    @Test func macroblocksLargerThanASliceAreReported() throws {
         let part = try Self.carphone.get()[0].cropped(x: 48, y: 32, width: 64, height: 48)
         let encoded = try encode(
             1, frames: [part], misc: [misc(VAEncMiscParameterTypeMaxSliceSize, [8 * 40])], qp: 10)

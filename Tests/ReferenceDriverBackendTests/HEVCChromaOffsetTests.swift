@@ -3,11 +3,11 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// pps_cb_qp_offset and pps_cr_qp_offset reach the deblocking of chroma too (cQpPicOffset, H.265 8.7.2.5.5), the slices'
-/// own offsets do not: decoders compare their pictures with the driver's hashes.
+/// pps_cb_qp_offset and pps_cr_qp_offset also affect the deblocking of chroma (cQpPicOffset, H.265 8.7.2.5.5); the
+/// slices' own offsets do not. Decoders compare their pictures with the driver's hashes.
 @Suite struct HEVCChromaOffsetTests {
     @Test(arguments: [(12, -12, 0, 0), (-7, 5, 0, 0), (0, 0, 6, -9), (4, -4, 8, -8)], [false, true])
-    func decodersAgree(offsets: (Int, Int, Int, Int), isWide: Bool) throws {
+    func decodersMatchTheDriversHashes(offsets: (Int, Int, Int, Int), isWide: Bool) throws {
         var environment = Environment(isStrict: true)
         environment.writesHashes = true
         let client = HEVCClient(environment, width: 200, height: 136, isWide: isWide)

@@ -2,7 +2,7 @@ import CVA
 import TestOracles
 
 extension HEVCClient {
-    /// Fills the source: with the frame of an order where there are frames, or with a moving pattern.
+    /// Fills the source with the frame of this order if there are frames, otherwise with a moving pattern.
     func paint(_ order: Int) {
         let (_, image) = client.derive(source)
         guard let base = client.map(image.buf).1 else { return }
@@ -36,7 +36,7 @@ extension HEVCClient {
         }
     }
 
-    /// What the surface of the picture of an order shows; nil where a call fails.
+    /// Returns the surface's samples of the picture of this order, or nil if a call fails.
     func shown(_ order: Int) -> PlanarFrame? {
         let (status, image) = client.createImage(isWide ? VA_FOURCC_P010 : VA_FOURCC_NV12, width, height)
         guard status == VA_STATUS_SUCCESS else { return nil }

@@ -3,16 +3,16 @@ import Glibc
 import ReferenceDriver
 import TestOracles
 
-/// A plain HEVC encoder on the driver, headers left to the driver. Tests change what it sends through `Buffers`.
+/// A plain HEVC encoder on the driver, which writes all headers. Tests change what it sends through `Buffers`.
 final class HEVCClient {
     /// One picture of a stream, in coding order.
     struct Plan {
         var order: Int
-        /// 0 B, 1 P, 2 I.
+        /// The slice_type: 0 is B, 1 is P, 2 is I.
         var type: UInt8
-        /// By order.
+        /// The reference lists, by order.
         var lists: [[Int]] = [[], []]
-        /// Kept for later pictures only.
+        /// The pictures that are kept for later pictures only.
         var kept: [Int] = []
         var unitType: UInt8
         var longTerm: Set<Int> = []
@@ -35,14 +35,14 @@ final class HEVCClient {
     let width: Int
     let height: Int
     let isWide: Bool
-    /// CTB and smallest coding block, log2.
+    /// The log2 sizes of the coding tree block and of the smallest coding block.
     var log2Tree = 6
     var log2Block = 3
     var tiles = (columns: 1, rows: 1)
     private(set) var painted = 0
-    /// Pictures to encode in place of the pattern, in display order, again and again.
+    /// The pictures to encode instead of the pattern, in display order, repeated without end.
     var frames: [PlanarFrame] = []
-    /// Of pictures and slices: no deltas from it.
+    /// The QP of pictures and slices; slices have no delta.
     var qp = 30
 
     var alignedWidth: Int { (width + (1 << log2Block) - 1) & ~((1 << log2Block) - 1) }
@@ -79,7 +79,8 @@ final class HEVCClient {
         coded = client.createBuffer(context, VAEncCodedBufferType, size: 1 << 20).1
     }
 
-    /// The first picture is IDR; each other refers to `references` before it, in both lists where `isGeneralized`.
+    /// Returns a stream whose first picture is IDR. Each other picture refers to the `references` pictures before it,
+    /// in both lists if `isGeneralized`.
     static func lowDelay(_ count: Int, references: Int = 1, isGeneralized: Bool = false) -> [Plan] {
         (0..<count).map { order in
             guard order > 0 else { return Plan(order: 0, type: 2, unitType: 19) }
@@ -89,7 +90,7 @@ final class HEVCClient {
         }
     }
 
-    /// Groups of four: a P picture, then one B picture that is a reference, then two that are not.
+    /// Returns groups of four: a P picture, then one B picture that is a reference, then two that are not.
     static func pyramid(_ groups: Int) -> [Plan] {
         [Plan(order: 0, type: 2, unitType: 19)]
             + (0..<groups).flatMap { group in
@@ -124,7 +125,7 @@ final class HEVCClient {
         }
     }
 
-    /// The buffers of a picture.
+    /// Returns the buffers of a picture.
     func buffers(_ plan: Plan, slices count: Int = 1) -> Buffers {
         var sequence = VAEncSequenceParameterBufferHEVC()
         sequence.general_profile_idc = isWide ? 2 : 1
@@ -203,7 +204,7 @@ final class HEVCClient {
         return Buffers(sequence: plan.unitType == 19 ? sequence : nil, picture: picture, slices: slices)
     }
 
-    /// Begin, render, end: the first status that is no success. The picture is closed whatever happens.
+    /// Begins, renders and ends a picture; returns the first status that is no success. The picture is always ended.
     func send(_ buffers: Buffers) -> VAStatus {
         let table = client.table
         var status = table.vaBeginPicture(client.context, context, source)
@@ -231,7 +232,7 @@ final class HEVCClient {
         return status == VA_STATUS_SUCCESS ? end : status
     }
 
-    /// Paints and encodes a picture; nil where a call failed.
+    /// Paints and encodes a picture; returns nil if a call fails.
     func encode(_ buffers: Buffers) -> [UInt8]? {
         paint(Int(buffers.picture?.decoded_curr_pic.pic_order_cnt ?? 0))
         painted += 1
@@ -239,7 +240,7 @@ final class HEVCClient {
         return result.bytes
     }
 
-    /// nal_unit_type of each NAL unit.
+    /// Returns the nal_unit_type of each NAL unit.
     static func types(_ bytes: [UInt8]) -> [UInt8] {
         (3..<bytes.count).filter { bytes[$0 - 3..<$0].elementsEqual([0, 0, 1]) }.map { bytes[$0] >> 1 }
     }

@@ -3,7 +3,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// What a client may ask of HEVC pictures one by one, judged by what decoders see of it.
+/// Tests the options of single HEVC pictures by what decoders see of them.
 @Suite struct HEVCOptionTests {
     private static let carphone = Result { Array(try Fixture.carphone.frames().prefix(12)) }
 
@@ -20,8 +20,8 @@ import Testing
 
     // MARK: Regions of interest
 
-    /// VAEncMiscParameterBufferROI with one region of QP `delta`, and the memory that it points into: the driver reads
-    /// that while the picture is rendered.
+    /// Returns a VAEncMiscParameterBufferROI with one region of QP `delta`, and the memory that it refers to, which the
+    /// driver reads when the picture is rendered.
     private func region(_ x: Int16, _ y: Int16, _ width: UInt16, _ height: UInt16, delta: Int8) -> (
         bytes: [UInt8], memory: UnsafeMutablePointer<VAEncROI>
     ) {
@@ -39,7 +39,7 @@ import Testing
         return (bytes, memory)
     }
 
-    /// Mean squared errors of luma in a rectangle and outside of it, of samples of 8 bits.
+    /// Returns the mean squared errors of luma inside and outside a rectangle, for samples of 8 bits.
     private func errors(
         _ frames: [PlanarFrame], _ shown: [PlanarFrame], _ columns: Range<Int>, _ rows: Range<Int>
     ) -> (inside: Double, outside: Double) {
@@ -64,9 +64,9 @@ import Testing
         return (Double(sums.inside) / Double(area * shown.count), Double(sums.outside) / Double(rest * shown.count))
     }
 
-    /// With quantization groups of a coding tree, and of parts of one where trees are larger.
+    /// The quantization groups are whole coding trees, or parts of larger ones.
     @Test(arguments: [(4, 0, false), (5, 1, true), (6, 2, false)], [VA_RC_CQP, VA_RC_VBR])
-    func regionsOfInterestAreFiner(_ each: (tree: Int, depth: Int, isWide: Bool), mode: Int32) throws {
+    func regionsOfInterestHaveHigherQuality(_ each: (tree: Int, depth: Int, isWide: Bool), mode: Int32) throws {
         let region = region(48, 32, 64, 64, delta: -12)
         defer { region.memory.deallocate() }
         let rate = [RateWords(bitRate: 250_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
@@ -84,8 +84,8 @@ import Testing
         #expect(plain.outside / finer.outside < 1.15, "\(plain) and \(finer)")
     }
 
-    /// At constant QPs the average that the status tells is that of the areas: 20 of 99 are 10 finer.
-    @Test func statusTellsTheAverageWithRegions() throws {
+    /// At constant QPs the status holds the average QP of the areas: 20 of 99 are finer by 10.
+    @Test func statusHoldsTheAverageQPWithRegions() throws {
         let region = region(0, 0, 80, 64, delta: -10)
         defer { region.memory.deallocate() }
         let run = try HEVCRun(stream(qp: 36), HEVCClient.lowDelay(1)) { $1.misc = [region.bytes] }
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Intra refresh
 
-    /// Every second picture a B picture between two P pictures, its neighbours.
+    /// Returns a stream in which every second picture is a B picture between two P pictures, its neighbours.
     private func between(_ count: Int) -> [HEVCClient.Plan] {
         var plans = [HEVCClient.Plan(order: 0, type: 2, unitType: 19)]
         for first in stride(from: 0, to: 2 * count, by: 2) {
@@ -117,8 +117,8 @@ import Testing
         }
     }
 
-    /// Rounds of pictures that other pictures are predicted from, each two columns or rows on. The last part of a round
-    /// may be empty.
+    /// Encodes rounds of intra refresh in reference pictures; each picture advances by two columns or rows. The last
+    /// part of a round may be empty.
     private func refreshed(_ each: Refresh, seed: UInt64, _ count: Int) throws -> HEVCRun {
         let stream = HEVCClient(width: 144, height: 96, isWide: each.isWide)
         let frames = PlanarFrame.movingBox(2 * count + 1, width: 144, height: 96, seed: seed)
@@ -128,7 +128,7 @@ import Testing
         let steps = (total + 1) / 2
         var asked = 0
         let plans = each.hasB ? between(count) : HEVCClient.lowDelay(count + 1, isGeneralized: each.isGeneralized)
-        // Of 8 bits and coding tree blocks of 16, libavcodec and libde265 disagree on SAO in corners.
+        // With 8 bits and coding tree blocks of 16, libavcodec and libde265 disagree on SAO in corners.
         let offsets: UInt32 = each.isWide || each.tree > 4 ? 1 : 0
         return try HEVCRun(stream, plans) { plan, buffers in
             buffers.sequence?.seq_fields.bits.sample_adaptive_offset_enabled_flag = offsets
@@ -145,19 +145,20 @@ import Testing
         }
     }
 
-    /// The first picture replaced by another: pictures are wrong until a round is over, and right from then on.
+    /// The first picture is replaced by another: pictures are wrong until a round is over, and correct after it.
     @Test(arguments: [
         Refresh(isRows: false, tree: 4), Refresh(isRows: true, tree: 4, isGeneralized: true),
         Refresh(isRows: false, tree: 5, isWide: true), Refresh(isRows: false, tree: 4, hasB: true),
         Refresh(isRows: true, tree: 4, hasB: true, isWide: true), Refresh(isRows: true, tree: 5, isGeneralized: true),
     ])
-    func aRoundOfIntraRefreshMendsEverything(_ each: Refresh) throws {
+    func roundOfIntraRefreshRepairsThePicture(_ each: Refresh) throws {
         let (columns, rows) = ((144 >> each.tree) + (144 % (1 << each.tree) > 0 ? 1 : 0), 96 >> each.tree)
         let steps = ((each.isRows ? rows : columns) + 1) / 2
         let run = try refreshed(each, seed: 1, steps + 2)
         run.judge(each.testDescription)
         let other = try refreshed(each, seed: 9, 0)
-        // What is displayed from the last picture of the round on, or from the B picture that was coded after it.
+        // Pictures are correct in display order from the last picture of the round on, or from the B picture coded
+        // after it.
         let healed = each.hasB ? 2 * steps - 1 : steps
         for decoder in ForeignDecoder.all(for: .hevc) {
             let joined = decoder.decode(other.bytes + run.pictures.dropFirst().flatMap { $0 }, codec: .hevc)
@@ -171,8 +172,7 @@ import Testing
         }
     }
 
-    /// Without it nothing mends what is wrong.
-    @Test func withoutIntraRefreshNothingMends() throws {
+    @Test func errorsRemainWithoutIntraRefresh() throws {
         let each = Refresh(isRows: false, tree: 4, asks: false)
         let run = try refreshed(each, seed: 1, 7)
         let other = try refreshed(each, seed: 9, 0)
@@ -184,7 +184,7 @@ import Testing
     // MARK: Slices by size
 
     @Test(arguments: [(300, 4, false, 1), (700, 4, true, 2), (600, 5, false, 1), (500, 4, false, 3)])
-    func slicesKeepToTheirSize(_ each: (limit: Int, tree: Int, isWide: Bool, slices: Int)) throws {
+    func slicesKeepTheirSizeLimit(_ each: (limit: Int, tree: Int, isWide: Bool, slices: Int)) throws {
         let stream = try stream(each.isWide, tree: each.tree, qp: 26)
         let plans = HEVCClient.lowDelay(2) + HEVCClient.pyramid(1).dropFirst().map { plan in
             var plan = plan
@@ -202,13 +202,13 @@ import Testing
                 (unit.drop { $0 == 0 }.dropFirst().first ?? 0x7f) >> 1 & 63 < 32
             }
             let largest = slices.map(\.count).max() ?? 0
-            // One coding tree unit may be larger, and the status says so.
+            // One coding tree unit may be larger than the limit, and the status reports it.
             let overflows = run.statuses[index] & UInt32(VA_CODED_BUF_STATUS_SLICE_OVERFLOW_MASK) != 0
             #expect(overflows == (largest > each.limit), "\(slices.map(\.count)) of \(each.limit)")
             #expect(!overflows || each.tree > 4)
             let bytes = slices.reduce(0) { $0 + $1.count }
             #expect(slices.count >= each.slices && (index > 0 || slices.count > 2 + each.slices))
-            // Slices end where they are nearly full, not long before.
+            // Slices end when they are nearly full, not long before.
             let most = each.tree > 4 ? 2.5 : 1.5
             #expect(Double(slices.count) <= Double(bytes) * most / Double(each.limit) + 1 + Double(each.slices))
         }
@@ -216,18 +216,18 @@ import Testing
 
     // MARK: Skipped pictures
 
-    /// A picture that the client lets out of the stream: nothing of it is there, and its surface is what it was.
-    @Test(arguments: [false, true]) func skippedPicturesAreNotInTheStream(isWide: Bool) throws {
+    /// If the client skips a picture, the stream does not contain it, and its surface is unchanged.
+    @Test(arguments: [false, true]) func skippedPictureIsNotInTheStream(isWide: Bool) throws {
         let stream = try stream(isWide)
         var plans = HEVCClient.lowDelay(6)
-        // Picture 3 is skipped: the next refers past it.
+        // Picture 3 is skipped, so the next picture refers to the one before it.
         plans[4].lists = [[2], []]
         let run = try HEVCRun(stream, plans) { plan, buffers in
             if plan.order == 3 { buffers.misc = [misc(VAEncMiscParameterTypeSkipFrame, [2])] }
         }
         #expect(run.pictures[3] == [] && run.frames.count == 5)
         run.judge()
-        // Nobody may refer to it.
+        // A reference to the skipped picture is refused.
         let other = try self.stream(isWide)
         _ = try HEVCRun(other, Array(HEVCClient.lowDelay(4))) { plan, buffers in
             if plan.order == 3 { buffers.misc = [misc(VAEncMiscParameterTypeSkipFrame, [2])] }
@@ -235,8 +235,8 @@ import Testing
         #expect(other.send(other.buffers(HEVCClient.lowDelay(5)[4])) == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    /// Pictures that the client coded itself are in the buffer that a constant rate keeps: what they took is not there.
-    @Test func skippedPicturesCount() throws {
+    /// Pictures that the client codes itself take room in the buffer of a constant rate.
+    @Test func skippedPicturesCountInTheBuffer() throws {
         func size(_ skip: [UInt32]?) throws -> Int {
             let stream = try stream(rateControl: VA_RC_CBR)
             let run = try HEVCRun(stream, HEVCClient.lowDelay(10)) { plan, buffers in

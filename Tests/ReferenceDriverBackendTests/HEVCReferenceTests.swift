@@ -2,12 +2,12 @@ import CVA
 import TestOracles
 import Testing
 
-/// reference_frames of a client that packs no headers: what a reference picture set can say stands in the stream, what it
-/// cannot is refused.
+/// Tests reference_frames of a client that packs no headers: references that a reference picture set can express are
+/// written to the stream, and others are refused.
 @Suite struct HEVCReferenceTests {
     private let invalid = VA_STATUS_ERROR_INVALID_PARAMETER
 
-    /// The status of a picture of order 4 that refers to picture 0 and keeps 2 and 8, changed.
+    /// Returns the status of a picture of order 4 that refers to picture 0 and keeps 2 and 8, with a change.
     private func status(
         _ plan: HEVCClient.Plan = .init(order: 4, type: 1, lists: [[0], []], kept: [2, 8], unitType: 1),
         level: UInt8 = 120, _ change: (inout VAEncPictureParameterBufferHEVC) -> Void = { _ in }
@@ -23,7 +23,7 @@ import Testing
         return status
     }
 
-    @Test func picturesAreThereOnce() {
+    @Test func duplicateReferencesAreRefused() {
         #expect(status() == VA_STATUS_SUCCESS)
         #expect(status { $0.reference_frames.1.pic_order_cnt = 0 } == invalid, "two of order 0")
         #expect(status { $0.reference_frames.2.pic_order_cnt = 2 } == invalid, "two of order 2, both only kept")
@@ -36,7 +36,7 @@ import Testing
             } == VA_STATUS_SUCCESS, "an entry that names none")
     }
 
-    @Test func picturesAreWhereTheirFlagsSay() {
+    @Test func contradictoryReferenceFlagsAreRefused() {
         let (before, after, distant) = (
             UInt32(VA_PICTURE_HEVC_RPS_ST_CURR_BEFORE), UInt32(VA_PICTURE_HEVC_RPS_ST_CURR_AFTER),
             UInt32(VA_PICTURE_HEVC_RPS_LT_CURR)
@@ -49,14 +49,15 @@ import Testing
         #expect(status { $0.reference_frames.1.flags = before | distant } == invalid)
         #expect(
             status { $0.reference_frames.1.flags = before | UInt32(VA_PICTURE_HEVC_LONG_TERM_REFERENCE) } == invalid)
-        // A CRA picture keeps pictures for those that lead it, and refers to none.
+        // A CRA picture keeps pictures for its leading pictures, and refers to none.
         let start = HEVCClient.Plan(order: 4, type: 2, kept: [0, 2], unitType: 21)
         #expect(status(start) == VA_STATUS_SUCCESS)
         #expect(status(start) { $0.reference_frames.0.flags = before } == invalid)
     }
 
-    /// DeltaPocS0 and DeltaPocS1 have 16 bits; delta_poc_msb_cycle_lt has no sign, and slice_pic_order_cnt_lsb 12 bits.
-    @Test func picturesAreWithinReach() {
+    /// DeltaPocS0 and DeltaPocS1 have 16 bits; delta_poc_msb_cycle_lt is unsigned, and slice_pic_order_cnt_lsb has 12
+    /// bits.
+    @Test func referencesOutOfRangeAreRefused() {
         #expect(status { $0.reference_frames.1.pic_order_cnt = 4 - (1 << 15) } == VA_STATUS_SUCCESS)
         #expect(status { $0.reference_frames.1.pic_order_cnt = 3 - (1 << 15) } == invalid)
         #expect(status { $0.reference_frames.2.pic_order_cnt = 3 + (1 << 15) } == VA_STATUS_SUCCESS)
@@ -72,8 +73,8 @@ import Testing
         #expect(distant(4096) == invalid, "in a later cycle")
     }
 
-    /// 136×72 at level 3 has room for 12 pictures, the current one among them (A.4.2).
-    @Test func picturesHaveRoom() {
+    /// 136×72 at level 3 allows 12 pictures, including the current one (A.4.2).
+    @Test func referencesAboveTheLevelAreRefused() {
         func kept(_ count: Int) -> VAStatus {
             status(.init(order: 15, type: 1, lists: [[0], []], kept: Array(1..<count), unitType: 1), level: 90)
         }
@@ -85,8 +86,8 @@ import Testing
         #expect(small(12) == invalid)
     }
 
-    /// A long-term picture ahead of the current one in the same cycle, and one behind it.
-    @Test(arguments: [false, true]) func longTermPicturesOnBothSides(isWide: Bool) throws {
+    /// One long-term picture follows the current one in the same cycle, and one precedes it.
+    @Test(arguments: [false, true]) func longTermReferencesOnBothSidesDecode(isWide: Bool) throws {
         let stream = HEVCClient(isWide: isWide)
         var plans = HEVCClient.lowDelay(1)
         plans.append(.init(order: 6, type: 1, lists: [[0], []], unitType: 1))

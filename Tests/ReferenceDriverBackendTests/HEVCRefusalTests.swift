@@ -1,11 +1,12 @@
 import CVA
 import Testing
 
-/// Wrong HEVC pictures are refused with their status, and the next right one is encoded as if nothing had been.
+/// Wrong HEVC pictures are refused with their status, and the next correct one is encoded as if there had been no
+/// refusal.
 @Suite struct HEVCRefusalTests {
     private let invalid = VA_STATUS_ERROR_INVALID_PARAMETER
 
-    /// Two pictures of which the second, or the first where `isFirst`, is changed.
+    /// Sends two pictures; the second, or the first if `isFirst`, has the change.
     private func expect(
         _ status: Int32? = nil, isFirst: Bool = false, slices: Int = 1, plan: HEVCClient.Plan? = nil,
         sourceLocation: SourceLocation = #_sourceLocation, _ change: (inout HEVCClient.Buffers) -> Void
@@ -22,7 +23,7 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
-    @Test func missingBuffers() {
+    @Test func missingBuffersAreRefused() {
         expect(isFirst: true) { $0.sequence = nil }
         expect { $0.picture = nil }
         expect { $0.slices = [] }
@@ -30,7 +31,7 @@ import Testing
         expect(VA_STATUS_SUCCESS, isFirst: true) { _ in }
     }
 
-    @Test func sequences() {
+    @Test func wrongSequencesAreRefused() {
         func sequence(
             sourceLocation: SourceLocation = #_sourceLocation,
             _ change: (inout VAEncSequenceParameterBufferHEVC) -> Void
@@ -58,7 +59,7 @@ import Testing
         sequence { $0.max_transform_hierarchy_depth_intra = 200 }
     }
 
-    @Test func pictures() {
+    @Test func wrongPicturesAreRefused() {
         func picture(
             isFirst: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
             _ change: (inout VAEncPictureParameterBufferHEVC) -> Void
@@ -100,7 +101,7 @@ import Testing
         picture { $0.decoded_curr_pic.picture_id = $0.reference_frames.0.picture_id }
     }
 
-    @Test func slices() {
+    @Test func wrongSlicesAreRefused() {
         func slice(
             count: Int = 1, isFirst: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
             _ change: (inout [VAEncSliceParameterBufferHEVC]) -> Void
@@ -129,8 +130,8 @@ import Testing
         slice(count: 2) { $0.swapAt(0, 1) }
     }
 
-    /// Personalities of drivers that predict from both lists only.
-    @Test func listsOfLowPower() {
+    /// These personalities belong to drivers that predict only from both lists.
+    @Test func unsupportedListsOfLowPowerAreRefused() {
         func send(_ name: String, _ plans: [HEVCClient.Plan]) -> VAStatus {
             var environment = HEVCClient.null
             environment.personality = name

@@ -3,19 +3,19 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// An HEVC stream of the driver, and what its surfaces show of it.
+/// An HEVC stream of the driver, and the samples of its surfaces.
 struct HEVCRun {
-    /// In coding order.
+    /// The coded pictures, in coding order.
     private(set) var pictures: [[UInt8]] = []
     private(set) var statuses: [UInt32] = []
-    /// By order, which is display order.
+    /// The surfaces' samples by order, which is display order.
     private(set) var shown: [Int: PlanarFrame] = [:]
 
     var bytes: [UInt8] { pictures.flatMap { $0 } }
-    /// In display order.
+    /// The surfaces' samples, in display order.
     var frames: [PlanarFrame] { shown.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Encodes `plans`, of whose buffers `change` makes what the test is about.
+    /// Encodes `plans`; `change` makes the change of the test in their buffers.
     init(
         _ stream: HEVCClient, _ plans: [HEVCClient.Plan], slices: Int = 1,
         _ change: (HEVCClient.Plan, inout HEVCClient.Buffers) throws -> Void = { _, _ in }
@@ -34,7 +34,7 @@ struct HEVCRun {
         }
     }
 
-    /// Decoders, both if nothing else is said, decode what the surfaces show, without a word.
+    /// Expects the decoders (by default both) to decode the surfaces' samples without messages.
     func judge(
         _ comment: String = "", by decoders: [ForeignDecoder] = ForeignDecoder.all(for: .hevc),
         sourceLocation: SourceLocation = #_sourceLocation

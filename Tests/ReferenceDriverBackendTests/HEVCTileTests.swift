@@ -2,9 +2,9 @@ import CVA
 import TestOracles
 import Testing
 
-/// Tiles by uniform spacing and by given sizes, coded as a client asks for them.
+/// Tests tiles with uniform spacing and with given sizes.
 @Suite struct HEVCTileTests {
-    /// Slices of whole tiles: one to a tile, or each of several rows of tiles.
+    /// Makes slices of whole tiles, one per tile.
     private func perTile(_ stream: HEVCClient, _ buffers: inout HEVCClient.Buffers) {
         let whole = buffers.slices[0]
         let (columns, rows) = stream.tiles
@@ -34,19 +34,19 @@ import Testing
         }
     }
 
-    /// Each tile is a part by itself, contexts and predictions too: the pictures are what both decoders decode, and the
-    /// slices have an entry point for each tile after their first.
+    /// Each tile is independent, with its own contexts and predictions: both decoders decode the surfaces' pictures,
+    /// and a slice has an entry point for each tile after its first.
     @Test(arguments: [
         Case(columns: 2, rows: 1, tree: 6), Case(columns: 1, rows: 2, tree: 6, isWide: true, perTile: true),
         Case(columns: 2, rows: 3, tree: 5, filtersAcross: false), Case(columns: 2, rows: 2, tree: 4, perTile: true),
         Case(columns: 2, rows: 2, tree: 6, isWide: true, perTile: true, filtersAcross: false),
     ])
-    func tilesAreCoded(_ each: Case) throws {
+    func uniformTilesDecode(_ each: Case) throws {
         let stream = HEVCClient(width: 536, height: 208, isWide: each.isWide)
         stream.log2Tree = each.tree
         stream.tiles = (each.columns, each.rows)
         let plans = HEVCClient.lowDelay(2) + HEVCClient.pyramid(1).dropFirst().map { plan in
-            // Behind the second picture.
+            // The pyramid follows the second picture.
             var plan = plan
             plan.order += 1
             plan.lists = plan.lists.map { $0.map { $0 + 1 } }
@@ -73,12 +73,12 @@ import Testing
         #expect(slices.allSatisfy { $0["num_entry_point_offsets"] == entryPoints })
     }
 
-    /// Tiles that are not of one size.
-    @Test func givenSizes() throws {
+    /// The tiles have different sizes.
+    @Test func tilesOfGivenSizesDecode() throws {
         let stream = HEVCClient(width: 648, height: 144)
         stream.tiles = (2, 2)
         let run = try HEVCRun(stream, HEVCClient.lowDelay(3)) { _, buffers in
-            // 11 columns of coding trees, 3 rows.
+            // The picture has 11 columns and 3 rows of coding trees.
             (buffers.picture!.column_width_minus1.0, buffers.picture!.column_width_minus1.1) = (6, 3)
             (buffers.picture!.row_height_minus1.0, buffers.picture!.row_height_minus1.1) = (1, 0)
         }
@@ -88,7 +88,7 @@ import Testing
         #expect(trace["column_width_minus1[0]"].first == 6 && trace["row_height_minus1[0]"].first == 1)
     }
 
-    /// Main and Main 10 have no tiles below 256×64 (A.3.2, A.3.3).
+    /// Main and Main 10 allow no tiles below 256×64 (A.3.2, A.3.3).
     @Test func smallTilesAreRefused() throws {
         func status(_ width: Int, _ tree: Int, _ tiles: (Int, Int), isWide: Bool = false) -> VAStatus {
             let stream = HEVCClient(HEVCClient.null, width: width, height: 200, isWide: isWide)
@@ -98,7 +98,7 @@ import Testing
         }
         let invalid = VA_STATUS_ERROR_INVALID_PARAMETER
         for tree in 4...6 {
-            // Sizes count whole coding trees.
+            // Tile sizes are whole coding trees.
             #expect(status(512, tree, (2, 1)) == VA_STATUS_SUCCESS)
             #expect(status(512 - (1 << tree), tree, (2, 1)) == invalid)
             #expect(status(136, tree, (2, 1), isWide: true) == invalid)
@@ -110,8 +110,8 @@ import Testing
         #expect(status(192, 6, (1, 2)) == invalid)
     }
 
-    /// MaxTileCols and MaxTileRows, table A.8; level 8.5 has no limits.
-    @Test func moreTilesThanTheLevelHasAreRefused() {
+    /// The limits are MaxTileCols and MaxTileRows (Table A.8); level 8.5 has no limits.
+    @Test func tilesAboveTheLevelAreRefused() {
         func status(_ level: UInt8, _ columns: Int, _ rows: Int) -> VAStatus {
             let stream = HEVCClient(HEVCClient.null, width: 256 * columns, height: 64 * rows)
             stream.tiles = (columns, rows)

@@ -4,20 +4,20 @@ import Glibc
 import TestOracles
 import Testing
 
-/// Personalities against the real drivers' own answers, row by row, where those are at hand: `vainfo -a` as it printed
-/// them, and raw attribute values. They are not part of the project: SHARED names the folder that holds
-/// `capabilities`, `../shared` beside the checkout otherwise.
+/// Compares personalities row by row with the real drivers' own answers, if these are available: the output of `vainfo
+/// -a`, and raw attribute values. They are not part of the project: SHARED names the folder that contains
+/// `capabilities`; the default is `../shared` beside the checkout.
 @Suite(.enabled(if: PersonalityDumps.folder != nil, "needs the real drivers' answers")) struct PersonalityDumpTests {
-    @Test func everyPersonalityHasADumpAndBack() throws {
-        // One that encodes nothing is no personality.
+    @Test func personalitiesMatchTheDumps() throws {
+        // A dump of a device that encodes nothing is no personality.
         let dumps = try PersonalityDumps.names().filter { name in
             try PersonalityDumps.printed(name).keys.contains { $0.contains("VAEntrypointEnc") }
         }
         #expect(Set(dumps) == Set(Personality.names) && dumps.count == 37)
     }
 
-    /// Every row that vainfo printed, for every profile and entry point, and no entry point more.
-    @Test func whatVainfoPrintedIsWhatIsAnswered() throws {
+    /// Compares every row that vainfo printed, for every profile and entry point, and allows no further entry point.
+    @Test func answersMatchVainfosOutput() throws {
         var rows = 0
         for name in Personality.names {
             let printed = try PersonalityDumps.printed(name)
@@ -33,7 +33,7 @@ import Testing
         #expect(rows > 2300, "\(rows) rows")
     }
 
-    @Test func rawValuesAreTheSame() throws {
+    @Test func answersMatchRawAttributes() throws {
         var values = 0
         for name in Personality.names {
             let answers = PersonalityDumps.answers(of: name)
@@ -48,7 +48,7 @@ import Testing
     }
 }
 
-/// The folder of dumps, read without the script that made the driver's table.
+/// The folder of dumps, read without the script that generated the driver's table.
 enum PersonalityDumps {
     typealias Rows = [String: UInt32]
 
@@ -98,7 +98,7 @@ enum PersonalityDumps {
         "EncHEVCFeatures": VAConfigAttribEncHEVCFeatures, "EncHEVCBlockSizes": VAConfigAttribEncHEVCBlockSizes,
     ]
 
-    /// Words that vainfo prints for bits, as va.h defines them.
+    /// The words that vainfo prints for bits, as va.h defines them.
     private static let bits: [String: Int32] = [
         "VA_DEC_SLICE_MODE_NORMAL": VA_DEC_SLICE_MODE_NORMAL, "VA_DEC_SLICE_MODE_BASE": VA_DEC_SLICE_MODE_BASE,
         "VA_DEC_PROCESSING_NONE": VA_DEC_PROCESSING_NONE, "VA_DEC_PROCESSING": VA_DEC_PROCESSING,
@@ -135,17 +135,17 @@ enum PersonalityDumps {
         "VA_ENC_INTRA_REFRESH_P_FRAME": VA_ENC_INTRA_REFRESH_P_FRAME,
     ]
 
-    /// Where a field that vainfo prints as `name=value` stands.
+    /// The bit offset of each field that vainfo prints as `name=value`.
     private static let fields: [String: UInt32] = [
         "l0": 0, "l1": 16, "num_roi_regions": 0, "roi_rc_priority_support": 8, "roi_rc_qp_delta_support": 9,
         "max_num_temporal_layers_minus1": 0, "temporal_layer_bitrate_control_flag": 8, "max_frame_size": 0,
         "multiple_pass": 1,
     ]
 
-    /// `vainfo -a`'s rows that can be understood, as values.
+    /// Returns the rows of `vainfo -a` that can be parsed, as values.
     static func printed(_ name: String) throws -> [String: Rows] {
         let lines = try text(name + ".txt")
-        // vainfo of libva 2.12 printed the references where the number of slices belongs.
+        // vainfo of libva 2.12 printed the references instead of the number of slices.
         let mistakesSlices = !lines.contains { $0.contains("libva 2.22") }
         var found: [String: Rows] = [:]
         var (entry, attribute): (String?, String?)
@@ -185,7 +185,7 @@ enum PersonalityDumps {
         return found
     }
 
-    /// Values of `attributes-NAME.txt`, where there is one.
+    /// Returns the values of `attributes-NAME.txt` if it exists.
     static func raw(_ name: String) throws -> [String: Rows] {
         guard Files.exists((folder ?? "") + "/attributes-\(name).txt") else { return [:] }
         var found: [String: Rows] = [:]
@@ -201,7 +201,7 @@ enum PersonalityDumps {
         return found
     }
 
-    /// What the driver answers under a personality, through its vtable.
+    /// Returns the driver's answers under a personality, through its vtable.
     static func answers(of name: String) -> [String: Rows] {
         var environment = Environment(isStrict: true)
         environment.personality = name

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReferenceDriver
 
-/// What personalities answer, against what the real drivers' dumps say, copied by hand.
+/// Compares personalities' answers with the real drivers' dumps, copied by hand.
 @Suite struct PersonalityTests {
     private func client(_ name: String, offersHEVC: Bool = true) -> Client {
         var environment = Environment(isStrict: true)
@@ -22,7 +22,7 @@ import Testing
         return status == VA_STATUS_SUCCESS ? list[0].value : .max
     }
 
-    @Test func everyOneOpensAndAnswers() {
+    @Test func everyPersonalityOpensAndAnswers() {
         #expect(Personality.names.count == 37)
         for name in Personality.names {
             let client = client(name, offersHEVC: false)
@@ -35,11 +35,11 @@ import Testing
         }
     }
 
-    @Test func hevcIsWhereTheDriversHaveIt() {
+    @Test func hevcIsOfferedWhereRealDriversDo() {
         let hevc = Personality.names.filter { name in
             !client(name).createConfigFails(VAProfileHEVCMain)
         }
-        // Broadwell, Skylake's and Coffee Lake's free drivers have none, nor has i965.
+        // Broadwell, Skylake's and Coffee Lake's free drivers, and i965 offer no HEVC.
         #expect(hevc.count == 30 && hevc.allSatisfy { !$0.hasPrefix("i965") })
         #expect(client("radeonsi25-navi31", offersHEVC: false).createConfigFails(VAProfileHEVCMain), "where it is hidden")
         #expect(client("radeonsi-raven").createConfigFails(VAProfileHEVCMain10))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func unknownOnesFailWithAMessage() {
+    @Test func unknownPersonalityFailsWithAMessage() {
         let context = VADriverContextP.allocate(capacity: 1)
         context.initialize(to: VADriverContext())
         context.pointee.vtable = .allocate(capacity: 1)
@@ -76,7 +76,7 @@ import Testing
             context.pointee.vtable.deallocate()
             context.deallocate()
         }
-        // A C function has no context: what it hears goes where the driver's data would.
+        // A C function has no context, so it stores the message in place of the driver's data.
         context.pointee.error_callback = { context, message in
             guard let context, let message else { return }
             context.pointee.pDriverData = UnsafeMutableRawPointer(strdup(message))
@@ -89,7 +89,7 @@ import Testing
         #expect(heard?.contains("voodoo-2") == true && heard?.contains("radeonsi25-navi31") == true)
     }
 
-    @Test func answersAreTheDumps() {
+    @Test func answersMatchTheDumps() {
         let navi21 = client("radeonsi-navi21")
         #expect(value(navi21, VAConfigAttribRateControl) == UInt32(VA_RC_CBR | VA_RC_VBR | VA_RC_CQP))
         #expect(value(navi21, VAConfigAttribEncPackedHeaders) == 0)
@@ -118,7 +118,7 @@ import Testing
         #expect(value(client("iHD25nonfree-7D55"), VAConfigAttribRateControl) == 0x14d6)
     }
 
-    @Test func limitsHold() {
+    @Test func personalityLimitsHold() {
         let low = client("iHD-9A49")
         let config = low.createConfig(VAProfileH264High, VAEntrypointEncSliceLP)
         #expect(config.0 == VA_STATUS_SUCCESS)
@@ -132,13 +132,13 @@ import Testing
         #expect(amd.createContext(plain.1, 176, 144).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
     }
 
-    @Test func mesa22LooksPastPackedHeaders() throws {
+    @Test func mesa22IgnoresPackedHeaders() throws {
         let stream = StreamClient(client("radeonsi-navi21"), width: 256, height: 128)
         var buffers = stream.buffers(slices: 2)
         buffers.packed = [(1, 40, [0, 0, 0, 1, 0x67], true)]
         let coded = try #require(stream.encode(buffers))
         #expect(coded.starts(with: [0, 0, 0, 1, 0x67, 100]), "the driver's own")
-        // Equal rows, but for the last slice.
+        // The rows are equal except for the last slice.
         var unequal = stream.buffers(slices: 2)
         unequal.slices[0].num_macroblocks -= 16
         unequal.slices[1].macroblock_address -= 16
@@ -149,12 +149,12 @@ import Testing
         #expect(stream.client.coded(stream.coded)?.status == 0)
     }
 
-    @Test func mesa25ChainsHeadersAndNeedsThoseOfSlices() throws {
+    @Test func mesa25NeedsPackedSliceHeaders() throws {
         let stream = StreamClient(client("radeonsi25-navi31"), width: 256, height: 128, packedHeaders: 0x1f)
         stream.paint()
         #expect(stream.send(stream.buffers()) == VA_STATUS_ERROR_INVALID_PARAMETER)
         var buffers = stream.buffers()
-        // IDR slice, frame_num and POC of 8 bits, no marking, QP and deblocking as in the buffers.
+        // An IDR slice, frame_num and POC of 8 bits, no marking, QP and deblocking as in the buffers.
         let header: [UInt8] = [0, 0, 1, 0x65, 0b1011_1000, 0b0000_0100, 0, 0b1111_0000]
         buffers.packed = [(4, 48, [0, 0, 0, 1, 9, 0xf0], true), (3, 60, header, false)]
         #expect(stream.send(buffers) == VA_STATUS_SUCCESS)
@@ -165,7 +165,7 @@ import Testing
 }
 
 extension Client {
-    /// Whether there is no entry point for `profile`.
+    /// Whether no entry point encodes `profile`.
     fileprivate func createConfigFails(_ profile: VAProfile) -> Bool {
         [VAEntrypointEncSlice, VAEntrypointEncSliceLP].allSatisfy {
             createConfig(profile, $0).0 != VA_STATUS_SUCCESS

@@ -1,7 +1,7 @@
 import CVA
 import Testing
 
-/// Wrong pictures are refused with their status, and the next right one is encoded as if nothing had been.
+/// Wrong pictures are refused with their status, and the next correct one is encoded as if there had been no refusal.
 @Suite struct PictureRefusalTests {
     typealias Change = (inout StreamClient.Buffers, StreamClient) -> Void
 
@@ -20,14 +20,14 @@ import Testing
 
     private let invalid = VA_STATUS_ERROR_INVALID_PARAMETER
 
-    @Test func missingBuffers() {
+    @Test func missingBuffersAreRefused() {
         expect(invalid, onPicture: 0) { buffers, _ in buffers.sequence = nil }
         expect(invalid) { buffers, _ in buffers.picture = nil }
         expect(invalid) { buffers, _ in buffers.slices = [] }
         expect(VA_STATUS_SUCCESS) { _, _ in }
     }
 
-    @Test func sequences() {
+    @Test func wrongSequencesAreRefused() {
         func sequence(_ change: (inout VAEncSequenceParameterBufferH264) -> Void) {
             expect(invalid, onPicture: 0) { buffers, _ in change(&buffers.sequence!) }
         }
@@ -45,7 +45,7 @@ import Testing
         sequence { ($0.frame_cropping_flag, $0.frame_crop_top_offset) = (1, .max) }
     }
 
-    @Test func pictures() {
+    @Test func wrongPicturesAreRefused() {
         func picture(
             _ status: Int32? = nil, at index: Int = 1, _ change: (inout VAEncPictureParameterBufferH264) -> Void
         ) {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func profiles() {
+    @Test func toolsBeyondTheProfileAreRefused() {
         for (profile, cabac, transform) in [
             (VAProfileH264ConstrainedBaseline, 1, 0), (VAProfileH264ConstrainedBaseline, 0, 1),
             (VAProfileH264Main, 0, 1),
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func slices() {
+    @Test func wrongSlicesAreRefused() {
         func slice(_ count: Int = 1, _ change: (inout [VAEncSliceParameterBufferH264]) -> Void) {
             expect(invalid, slices: count) { buffers, _ in change(&buffers.slices) }
         }
@@ -134,25 +134,25 @@ import Testing
         #expect(stream.send(many) == VA_STATUS_ERROR_MAX_NUM_EXCEEDED)
     }
 
-    @Test func references() {
+    @Test func wrongReferencesAreRefused() {
         func reference(_ status: Int32, _ change: Change) { expect(status, change) }
         reference(invalid) { buffers, _ in buffers.slices[0].RefPicList0.0.picture_id = VA_INVALID_ID }
         reference(invalid) { buffers, _ in buffers.slices[0].RefPicList0.0.flags = UInt32(VA_PICTURE_H264_INVALID) }
         reference(VA_STATUS_ERROR_INVALID_SURFACE) { buffers, _ in buffers.slices[0].RefPicList0.0.picture_id = 99 }
         reference(invalid) { buffers, _ in buffers.picture!.ReferenceFrames.0.picture_id = VA_INVALID_ID }
         reference(invalid) { buffers, stream in
-            // Never reconstructed.
+            // This surface was never reconstructed.
             let other = stream.client.createSurfaces(64, 48).1[0]
             buffers.slices[0].RefPicList0.0.picture_id = other
             buffers.picture!.ReferenceFrames.0.picture_id = other
         }
         reference(invalid) { buffers, stream in
-            // Itself.
+            // The picture refers to itself.
             buffers.slices[0].RefPicList0.0.picture_id = stream.reconstructions[1]
             buffers.picture!.ReferenceFrames.0.picture_id = stream.reconstructions[1]
         }
         reference(invalid) { buffers, stream in
-            // Of another size: the surface of a larger stream.
+            // The surface of a larger stream has another size.
             let other = StreamClient(stream.client, width: 96, height: 48)
             #expect(other.encode() != nil)
             buffers.slices[0].RefPicList0.0.picture_id = other.reconstructions[0]
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func referencesThatTheClientOverwrote() {
+    @Test func overwrittenReferencesAreRefused() {
         let stream = StreamClient()
         #expect(stream.encode() != nil)
         let (_, image) = stream.client.createImage(VA_FOURCC_NV12, 64, 48)
@@ -171,7 +171,7 @@ import Testing
         #expect(stream.send(stream.buffers()) == invalid)
     }
 
-    @Test func misc() {
+    @Test func wrongMiscParametersAreRefused() {
         func misc(_ type: VAEncMiscParameterType, _ words: [UInt32]) -> [UInt8] {
             var bytes: [UInt8] = []
             for word in [type.rawValue] + words { withUnsafeBytes(of: word) { bytes += $0 } }
@@ -206,7 +206,7 @@ import Testing
         send(Array(misc(VAEncMiscParameterTypeRateControl, [1]).prefix(12)), invalid)
     }
 
-    @Test func order() {
+    @Test func callsOutOfOrderAreRefused() {
         let stream = StreamClient()
         let (client, table) = (stream.client, stream.client.table)
         #expect(table.vaBeginPicture(client.context, stream.context, stream.sources[0]) == VA_STATUS_SUCCESS)

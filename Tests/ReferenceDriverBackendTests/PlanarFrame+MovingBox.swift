@@ -1,7 +1,7 @@
 import TestOracles
 
 extension PlanarFrame {
-    /// Pictures of a box that moves over a still ground, so far as `seed` goes.
+    /// Returns pictures of a box that moves over a still background; `seed` selects the content.
     static func movingBox(_ count: Int, width: Int, height: Int, seed: UInt64) -> [PlanarFrame] {
         (0..<count).map { index in
             var generator = SplitMix64(state: seed)

@@ -1,14 +1,14 @@
 import CVA
 import TestOracles
 
-/// A misc parameter buffer: its type, then the words of its structure.
+/// Returns a misc parameter buffer: its type, then the words of its structure.
 func misc(_ type: VAEncMiscParameterType, _ words: [UInt32]) -> [UInt8] {
     var bytes: [UInt8] = []
     for word in [type.rawValue] + words { withUnsafeBytes(of: word) { bytes += $0 } }
     return bytes + [UInt8](repeating: 0, count: 256)
 }
 
-/// VAEncMiscParameterRateControl, in its order.
+/// The fields of VAEncMiscParameterRateControl, in its order.
 struct RateWords {
     var bitRate: UInt32
     var percentage: UInt32 = 100
@@ -26,7 +26,7 @@ struct RateWords {
     }
 }
 
-/// carphone through a rate control mode, and what came of it.
+/// Encodes carphone with a rate control mode and keeps the results.
 final class RateClient {
     struct Picture {
         var bits: Int
@@ -44,7 +44,7 @@ final class RateClient {
         stream.frames = Array(try Fixture.carphone.frames().prefix(still ? 1 : 120))
     }
 
-    /// Encodes `count` pictures, the first with `parameters` before it.
+    /// Encodes `count` pictures, with `parameters` before the first.
     func encode(_ count: Int, _ parameters: [[UInt8]] = []) -> Bool {
         for number in 0..<count {
             stream.paint()
@@ -61,20 +61,21 @@ final class RateClient {
         return true
     }
 
-    /// Bits a second of pictures `range`.
+    /// Returns the rate of the pictures `range` in bits/s.
     func rate(_ range: Range<Int>? = nil) -> Double {
         let part = range.map { Array(pictures[$0]) } ?? pictures
         return Double(part.reduce(0) { $0 + $1.bits }) * Double(Self.framesPerSecond) / Double(part.count)
     }
 
-    /// H.264 annex C: how often a buffer of `size` bits, filled at `rate` and `fullness` at first, runs dry or over.
+    /// Returns how often a buffer of `size` bits, filled at `rate` from `fullness` on, underflows and overflows (H.264
+    /// Annex C).
     func violations(rate: Int, size: Int, fullness: Int, isConstant: Bool) -> (dry: Int, over: Int) {
         var (dry, over) = (0, 0)
         var held = Double(fullness)
         for picture in pictures {
             if Double(picture.bits) > held { dry += 1 }
             held += Double(rate) / Double(Self.framesPerSecond) - Double(picture.bits)
-            // A byte of filler is the least there is.
+            // The least filler is one byte.
             if isConstant, held > Double(size) + 8 { over += 1 }
             held = min(held, Double(size))
         }

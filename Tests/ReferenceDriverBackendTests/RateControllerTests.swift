@@ -3,10 +3,10 @@ import Testing
 
 @testable import ReferenceDriver
 
-/// The controller against a model of content, apart from any encoder.
+/// Tests the controller with a model of content, without an encoder.
 @Suite struct RateControllerTests {
-    /// Bits of a picture as HEVC takes them: in B pictures that no other refers to nearly all is skipped, and at lower QPs
-    /// they grow far faster than others. `cost` is the content's.
+    /// Returns the size of a picture in bits as in HEVC. B pictures that no other picture refers to are almost
+    /// completely skipped, and at lower QPs they grow far faster than others. `cost` is the content's.
     private func bits(_ kind: RatedPicture.Kind, _ qp: Int, _ cost: Double) -> Int {
         let (at26, doublings, least): (Double, Double, Double) =
             switch kind {
@@ -20,9 +20,9 @@ import Testing
         return Int(max(size, least))
     }
 
-    /// A buffer of a second, of which an I picture takes more than half: what is saved for it has room, and B pictures do
-    /// not fill up what is over. Scenes of 1.2 seconds at 1.6, 0.6, 1 and 0.5 times the cost.
-    @Test func savingsForIntraPicturesHaveRoom() throws {
+    /// The buffer lasts one second, and an I picture takes more than half of it: there is room for what is saved for
+    /// it, and B pictures do not use up the surplus. Scenes of 1.2 seconds have 1.6, 0.6, 1 and 0.5 times the cost.
+    @Test func bufferKeepsRoomForIntraPictures() throws {
         let rate = 500_000
         let settings = RateSettings(
             mode: .constantBitRate, layers: [.init(maximumBitRate: rate, targetPercentage: 100, framesPerSecond: 25)],
@@ -51,15 +51,17 @@ import Testing
             started = controller
         }
         #expect(abs(Double(total) / 20 / Double(rate) - 1) < 0.02, "\(total)")
-        // The costs fall to half every few seconds, and the controller follows such a fall with care: it may be a flash.
+        // The costs fall to half every few seconds. The controller follows such a fall carefully, because it may be a
+        // flash.
         #expect(Double(filler) < 0.09 * Double(total), "\(filler) bits of filler")
         let most = try #require(sizes[.disposable]?.max())
         #expect(most < 5 * rate / 25, "\(most) bits in a picture that no other refers to")
     }
 
-    /// A minute of pictures that are up to three times harder or easier than those before them, in scenes of eight seconds, where
-    /// no second may take more than 1.5 times the rate: the reserves for harder pictures leave nothing of the rate unused.
-    @Test(arguments: [1, 3]) func variableRateIsUsed(_ referencePeriod: Int) {
+    /// One minute of pictures in scenes of eight seconds; each is up to three times harder or easier than the one
+    /// before, and no second may take more than 1.5 times the rate. The reserves for harder pictures leave almost
+    /// nothing of the rate unused.
+    @Test(arguments: [1, 3]) func variableRateIsAlmostFullyUsed(_ referencePeriod: Int) {
         let rate = 500_000
         let settings = RateSettings(
             mode: .variableBitRate,
@@ -92,9 +94,9 @@ import Testing
         #expect((0.96...1.01).contains(share), "\(share) of the rate")
     }
 
-    /// Noise that is too much at the highest QP leaves the decoder's buffer owing: that is paid before pictures get finer, and
-    /// nothing is filled up meanwhile.
-    @Test func debtIsPaid() {
+    /// Noise that is too much at the highest QP makes the decoder's buffer underflow: the deficit is made up before
+    /// pictures become finer, and no filler is added until then.
+    @Test func bufferDeficitIsMadeUp() {
         let settings = RateSettings(
             mode: .constantBitRate,
             layers: [.init(maximumBitRate: 300_000, targetPercentage: 100, framesPerSecond: 25)],

@@ -3,7 +3,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Long-term references and intra refresh, as clients ask for them.
+/// Tests requests for long-term references and intra refresh.
 @Suite struct ReferenceOptionTests {
     // MARK: Intra refresh
 
@@ -11,7 +11,8 @@ import Testing
         PlanarFrame.movingBox(count, width: 128, height: 96, seed: seed)
     }
 
-    /// Two rounds of four pictures each, columns or rows; each picture's bytes, and what it shows.
+    /// Encodes two rounds of four pictures each, by columns or rows; returns each picture's bytes and its surface's
+    /// samples.
     private func refreshed(_ frames: [PlanarFrame], rows: Bool, cabac: Bool, asks: Bool = true) throws -> (
         pictures: [[UInt8]], shown: [PlanarFrame]
     ) {
@@ -20,7 +21,7 @@ import Testing
         var result: (pictures: [[UInt8]], shown: [PlanarFrame]) = ([], [])
         for index in frames.indices {
             var buffers = stream.buffers(cabac: cabac)
-            // 8 columns, 6 rows; the last part of a round of rows is empty.
+            // There are 8 columns and 6 rows; the last part of a round of rows is empty.
             let place = (index + 3) % 4
             let (first, size) = rows ? (min(2 * place, 6), min(2, 6 - min(2 * place, 6))) : (2 * place, 2)
             if index > 0 && asks {
@@ -34,9 +35,9 @@ import Testing
         return result
     }
 
-    /// The first picture replaced by another: pictures are wrong until a round is over, and right from then on.
+    /// The first picture is replaced by another: pictures are wrong until a round is over, and correct after it.
     @Test(arguments: [false, true], [false, true])
-    func aRoundOfIntraRefreshMendsEverything(rows: Bool, cabac: Bool) throws {
+    func roundOfIntraRefreshRepairsThePicture(rows: Bool, cabac: Bool) throws {
         let stream = try refreshed(pictures(14, seed: 1), rows: rows, cabac: cabac)
         let other = try refreshed(Array(pictures(1, seed: 9)), rows: rows, cabac: cabac)
         for decoder in ForeignDecoder.all(for: .h264) {
@@ -44,22 +45,21 @@ import Testing
             #expect(whole.messages == [] && whole.frames == stream.shown, "\(decoder)")
             let joined = decoder.decode(other.pictures[0] + stream.pictures.dropFirst().flatMap { $0 })
             #expect(joined.messages == [] && joined.frames.count == 14, "\(decoder)")
-            // Pictures 1 to 4 are a round: columns are whole with the fourth, rows with the third.
+            // Pictures 1 to 4 are one round: columns are complete with the fourth, rows with the third.
             let healed = rows ? 3 : 4
             for index in 1..<healed { #expect(joined.frames[index] != stream.shown[index], "\(decoder): \(index)") }
             #expect(joined.frames[healed...] == stream.shown[healed...], "\(decoder)")
         }
     }
 
-    /// Without it nothing mends what is wrong.
-    @Test func withoutIntraRefreshNothingMends() throws {
+    @Test func errorsRemainWithoutIntraRefresh() throws {
         let stream = try refreshed(pictures(10, seed: 1), rows: false, cabac: true, asks: false)
         let other = try refreshed(Array(pictures(1, seed: 9)), rows: false, cabac: true, asks: false)
         let joined = ForeignDecoder.libavcodec.decode(other.pictures[0] + stream.pictures.dropFirst().flatMap { $0 })
         #expect(joined.frames.count == 10 && joined.frames[9] != stream.shown[9])
     }
 
-    @Test func insertedIntraTakesItsOwnQP() throws {
+    @Test func insertedIntraHasItsOwnQP() throws {
         func last(_ delta: Int8) throws -> Int {
             let stream = StreamClient(width: 128, height: 96)
             stream.frames = pictures(2, seed: 1)
@@ -86,7 +86,7 @@ import Testing
         return picture
     }
 
-    /// An IDR picture marked by its flag; the scene comes back, and is there.
+    /// An IDR picture is marked by its flag; when its scene comes back, the reference is available.
     @Test(arguments: [false, true])
     func idrPicturesAreKeptAsLongTermReferences(usesIt: Bool) throws {
         let (one, two) = scenes
@@ -118,7 +118,7 @@ import Testing
         #expect(usesIt ? sizes[5] < sizes[1] / 10 : sizes[5] > sizes[1] / 2, "\(sizes)")
     }
 
-    /// A later picture marked by commands in its packed header; the pictures between are lost without harm.
+    /// A later picture is marked by commands in its packed header; the loss of the pictures between does no harm.
     @Test func picturesAreMarkedByCommands() throws {
         let (one, two) = scenes
         let stream = StreamClient(width: 128, height: 96, packedHeaders: 0x1f, kept: 8)
@@ -155,7 +155,7 @@ import Testing
             case 0: break
             case 1: buffers.picture!.CurrPic.flags |= UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE)
             case 2:
-                // The IDR picture, the only short-term one.
+                // The IDR picture is the only short-term reference.
                 buffers.picture!.ReferenceFrames.1 = kept
                 buffers.picture!.ReferenceFrames.0 = stream.frame(0)
                 buffers.slices[0].RefPicList0.0 = stream.frame(0)
@@ -182,7 +182,7 @@ import Testing
             #expect(video.messages == [] && video.frames == shown, "\(decoder)")
         }
         #expect(pictures[4].count < pictures[1].count / 5, "\(pictures.map(\.count))")
-        // Pictures 2 and 3 never come: 4 and 5 do not need them.
+        // Pictures 2 and 3 are lost: 4 and 5 do not need them.
         let rest = ForeignDecoder.libavcodec.decode((pictures[..<2] + pictures[4...]).flatMap { $0 })
         #expect(Array(rest.frames.suffix(2)) == Array(shown[4...]))
     }

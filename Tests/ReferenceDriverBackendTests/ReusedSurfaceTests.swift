@@ -3,32 +3,33 @@ import Glibc
 import ReferenceDriver
 import Testing
 
-/// A surface that is meant for the next picture while the device works on the one before.
+/// Tests surfaces that are used for the next picture while the device still works on the one before.
 @Suite struct ReusedSurfaceTests {
     private func isReady(_ surface: VASurfaceID, _ client: Client) -> Bool {
         var status = VASurfaceStatus(0)
         return client.table.vaQuerySurfaceStatus(client.context, surface, &status) == VA_STATUS_SUCCESS && status == VASurfaceReady
     }
 
-    /// A picture with errors waits for the encoder; the processor's, which is whole, takes its place behind it.
-    @Test func damageIsOfThePictureThatHadIt() {
+    /// A damaged picture waits for the encoder; then the processor writes an intact picture over it.
+    @Test func overwrittenDamageIsNotReported() {
         let stream = StreamClient.busy(width: 1280, height: 720)
         let (client, reused) = (stream.client, stream.sources[0])
         let decoder = DecodeClient(VAProfileH264High, on: client)
-        let processor = ProcessClient(client)
+        let processor = VideoProcessingClient(client)
         let source = processor.surface(VA_FOURCC_NV12, 64, 64, samples: [UInt8](repeating: 90, count: 6144))
         #expect(decoder.send(reused, DecodeClient.parameters(reused), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
         #expect(processor.process(source, into: reused) == VA_STATUS_SUCCESS)
         #expect(!isReady(reused, client), "the encoder was done before: nothing is shown by this")
         #expect(decoder.sync(reused) == VA_STATUS_SUCCESS)
-        // Where nothing takes its place, it is told.
+        // If nothing overwrites the damaged picture, the damage is reported.
         let other = decoder.surfaces[0]
         #expect(decoder.send(other, DecodeClient.parameters(other), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
         #expect(decoder.sync(other) == VA_STATUS_ERROR_DECODING_ERROR)
     }
 
-    /// A small picture decoded into a corner of what an encoder still reconstructs: the rest is the reconstruction, whole.
-    @Test func whatIsReconstructedIsWholeBeforeItIsDecodedInto() throws {
+    /// A small picture is decoded into a corner of a surface that an encoder still reconstructs: the rest is the whole
+    /// reconstruction.
+    @Test func reconstructionCompletesBeforeDecoding() throws {
         func rows(_ stream: StreamClient) throws -> [UInt8] {
             let (status, image) = stream.client.derive(stream.reconstructions[0])
             #expect(status == VA_STATUS_SUCCESS)

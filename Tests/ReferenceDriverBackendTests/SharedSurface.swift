@@ -1,7 +1,7 @@
 import CVA
 import Glibc
 
-/// What a client gets of a surface as descriptors: closed when it goes.
+/// The descriptors of a surface that a client gets; they are closed at deinitialization.
 final class SharedSurface {
     var description: vaenc_prime_surface
 
@@ -21,7 +21,7 @@ final class SharedSurface {
         return Array([all.0, all.1, all.2, all.3].prefix(Int(description.num_layers)))
     }
 
-    /// By plane: object, offset, pitch.
+    /// The object, offset and pitch of each plane.
     var planes: [(object: Int, offset: Int, pitch: Int)] {
         layers.flatMap { layer in
             (0..<Int(layer.num_planes)).map { plane in
@@ -33,7 +33,7 @@ final class SharedSurface {
         }
     }
 
-    /// A memfd with these bytes, as one layer of one object's planes.
+    /// Makes a memfd with these bytes, as one layer with the planes of one object.
     convenience init(
         bytes: [UInt8], fourcc: Int32, layer: String, width: Int, height: Int, planes: [(offset: Int, pitch: Int)]
     ) {
@@ -55,7 +55,7 @@ final class SharedSurface {
         self.init(description)
     }
 
-    /// The bytes of an object, mapped apart from the driver.
+    /// Returns the bytes of an object, mapped independently of the driver.
     func bytes(of object: Int) -> [UInt8] {
         let size = Int(objects[object].size)
         guard let start = mmap(nil, size, PROT_READ, MAP_SHARED, objects[object].fd, 0), start != MAP_FAILED else {
@@ -70,19 +70,20 @@ final class SharedSurface {
     }
 }
 
-/// A new memfd.
+/// Returns a new memfd.
 func memory(_ bytes: [UInt8]) -> Int32 {
     let descriptor = vaenc_memfd_create("test", VAENC_MFD_CLOEXEC)
     precondition(pwrite(descriptor, bytes, bytes.count, 0) == bytes.count)
     return descriptor
 }
 
-/// A DRM format's four characters.
+/// Returns the four-character code of a DRM format.
 func code(_ name: String) -> UInt32 {
     name.utf8.enumerated().reduce(0) { $0 | UInt32($1.element) << UInt32(8 * $1.offset) }
 }
 
-/// How many descriptors of the process stand for the same object as one does; other tests open and close their own.
+/// Returns the number of descriptors of the process that refer to the same object; other tests open and close their
+/// own.
 func descriptors(like one: Int32) -> Int {
     func object(_ descriptor: Int32) -> [UInt]? {
         var status = stat()
@@ -119,7 +120,7 @@ extension Client {
         }
     }
 
-    /// The rows of all planes of a surface, without what is between them.
+    /// Returns the rows of all planes of a surface, without the padding between them.
     func samples(_ surface: VASurfaceID) -> [UInt8] {
         let (status, image) = derive(surface)
         guard status == VA_STATUS_SUCCESS, let base = map(image.buf).1 else { return [] }

@@ -2,7 +2,7 @@ import CVA
 import Glibc
 import Testing
 
-/// Surfaces that others have descriptors of: vaExportSurfaceHandle, and vaCreateSurfaces in memory of clients.
+/// Tests surfaces that are shared by descriptors: vaExportSurfaceHandle, and vaCreateSurfaces in clients' memory.
 @Suite struct SharingTests {
     static let formats: [(fourcc: Int32, rtFormat: Int32, composed: String, separate: [String])] = [
         (VA_FOURCC_NV12, VA_RT_FORMAT_YUV420, "NV12", ["R8  ", "GR88"]),
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: formats.indices, [VA_EXPORT_SURFACE_SEPARATE_LAYERS, VA_EXPORT_SURFACE_COMPOSED_LAYERS])
-    func whatIsExportedIsTheSurfaceItself(format: Int, layers: Int32) throws {
+    func exportedMemoryIsTheSurfaceItself(format: Int, layers: Int32) throws {
         let (owner, other) = (Client(), Client())
         for (width, height) in [(64, 64), (130, 38), (33, 17)] {
             let original = surface(owner, format, width, height)
@@ -34,23 +34,23 @@ import Testing
             let (imported, copy) = other.importSurface(shared.description, width, height, format: expected.rtFormat)
             try #require(imported == VA_STATUS_SUCCESS)
             #expect((other.samples(copy) == owner.samples(original)) as Bool)
-            // In place: what one display writes, the other shows, and so does the memory.
+            // The memory is shared: what one display writes, the other display and the memory show.
             other.fill(copy) { UInt8(truncatingIfNeeded: $0 &* 11 &+ 5) }
             #expect((owner.samples(original) == other.samples(copy)) as Bool)
             let first = try #require(shared.planes.first)
             #expect(Array(shared.bytes(of: first.object)[first.offset..<first.offset + 4]) == [5, 16, 27, 38])
             #expect(shared.write([99], at: first.offset))
             #expect(owner.samples(original)[0] == 99 && other.samples(copy)[0] == 99)
-            // The memory outlives whoever made it.
+            // The memory outlives its creator.
             #expect(owner.destroySurfaces([original]) == VA_STATUS_SUCCESS)
             #expect(other.samples(copy)[0] == 99)
-            // What was imported can be exported again.
+            // An imported surface can be exported again.
             let (again, second) = other.export(copy, flags: layers | VA_EXPORT_SURFACE_READ_ONLY)
             #expect(again == VA_STATUS_SUCCESS && second.bytes(of: 0) == shared.bytes(of: 0))
         }
     }
 
-    @Test func readersCannotWrite() {
+    @Test func readOnlyExportCannotBeWritten() {
         let client = Client()
         let (_, shared) = client.export(surface(client, 0, 64, 64), flags: VA_EXPORT_SURFACE_READ_ONLY)
         #expect(shared.bytes(of: 0).count >= 64 * 64 * 3 / 2)
@@ -58,7 +58,7 @@ import Testing
         #expect(client.importSurface(shared.description, 64, 64).0 == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    @Test func wrongFlagsAndTypes() throws {
+    @Test func wrongExportFlagsAndTypesAreRefused() throws {
         let client = Client()
         let id = surface(client, 0, 64, 64)
         let (_, shared) = client.export(id, flags: VA_EXPORT_SURFACE_READ_WRITE)
@@ -79,14 +79,14 @@ import Testing
         #expect(before == 2 && descriptors(like: exported) == before, "the driver's own and the client's")
     }
 
-    /// NV12 of 16×16 with rows close to each other, as others allocate it.
+    /// Returns NV12 of 16×16 without padding between rows, as other programs allocate it.
     private func tight() -> SharedSurface {
         SharedSurface(
             bytes: (0..<384).map { UInt8(truncatingIfNeeded: $0) }, fourcc: VA_FOURCC_NV12, layer: "NV12", width: 16,
             height: 16, planes: [(0, 16), (256, 16)])
     }
 
-    @Test func everyMalformedDescriptor() throws {
+    @Test func malformedDescriptorsAreRefused() throws {
         let client = Client()
         let shared = tight()
         #expect(client.importSurface(shared.description, 16, 16).0 == VA_STATUS_SUCCESS)
@@ -124,14 +124,14 @@ import Testing
         }
         #expect(client.importSurface(shared.description, 18, 16).0 == VA_STATUS_ERROR_INVALID_PARAMETER)
         #expect(descriptors(like: shared.objects[0].fd) == before, "a refusal keeps no descriptor")
-        // A part of the picture, an object that says nothing of its size, and a modifier that nobody knows.
+        // The import covers a part of the picture; the object has no size, and the modifier is unknown.
         var description = shared.description
         description.objects.0.size = 0
         description.objects.0.drm_format_modifier = 0xff_ffff_ffff_ffff
         #expect(client.importSurface(description, 14, 12).0 == VA_STATUS_SUCCESS)
     }
 
-    @Test func descriptorsAreNeeded() {
+    @Test func importNeedsDescriptorAndType() {
         let client = Client()
         let type = VASurfaceAttrib(VASurfaceAttribMemoryType, VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2)
         var pointer = VASurfaceAttrib(VASurfaceAttribExternalBufferDescriptor, 0)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func theOlderDescriptor() throws {
+    @Test func olderExternalBuffersAreImported() throws {
         let client = Client()
         let (first, second) = (tight(), tight())
         #expect(second.write([77], at: 0))
@@ -190,7 +190,7 @@ import Testing
         #expect(status(1) { $0.pixel_format = code("P010") }.0 == wrong)
     }
 
-    @Test func planesInTwoObjects() throws {
+    @Test func planesInTwoObjectsAreShared() throws {
         let client = Client()
         let whole = tight()
         let bytes = whole.bytes(of: 0)
@@ -215,7 +215,7 @@ import Testing
         #expect(Client().importSurface(again.description, 16, 16).0 == VA_STATUS_SUCCESS)
     }
 
-    @Test func modifiers() {
+    @Test func surfacesNeedTheLinearModifier() {
         let client = Client()
         func status(_ modifiers: [UInt64]) -> VAStatus {
             var list = modifiers

@@ -2,7 +2,7 @@ import CVA
 import TestOracles
 
 extension StreamClient {
-    /// What the surface of the picture `index` shows; nil where a call fails.
+    /// Returns the samples of the surface of picture `index`, or nil if a call fails.
     func shown(_ index: Int) -> PlanarFrame? {
         let (status, image) = client.createImage(VA_FOURCC_I420, width, height)
         guard status == VA_STATUS_SUCCESS else { return nil }
@@ -29,7 +29,7 @@ extension StreamClient {
     }
 }
 
-/// The NAL units of a stream, start codes included.
+/// Returns the NAL units of a stream, including start codes.
 func nalUnits(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var starts: [Int] = []
     var index = 0

@@ -3,7 +3,7 @@ import Glibc
 import TestOracles
 import Testing
 
-/// A plain encoder on the driver: I and P pictures with one reference, headers left to the driver. Tests change what
+/// A plain encoder on the driver: I and P pictures with one reference; the driver writes all headers. Tests change what
 /// it sends through `Buffers`.
 final class StreamClient {
     let client: Client
@@ -15,18 +15,19 @@ final class StreamClient {
     let width: Int
     let height: Int
     private(set) var index = 0
-    /// Pictures to encode in place of the pattern, again and again.
+    /// The pictures to encode instead of the pattern, repeated without end.
     var frames: [PlanarFrame] = []
 
     var columns: Int { (width + 15) / 16 }
     var rows: Int { (height + 15) / 16 }
 
-    /// What a picture is made of; slices in order.
+    /// The buffers of a picture; slices are in order.
     struct Buffers {
         var sequence: VAEncSequenceParameterBufferH264?
         var picture: VAEncPictureParameterBufferH264?
         var slices: [VAEncSliceParameterBufferH264]
-        /// Type and bytes of packed headers, and whether they have emulation bytes; before or after the slices.
+        /// The type and bytes of packed headers, and whether they have emulation prevention bytes; they precede or
+        /// follow the slices.
         var packed: [(type: UInt32, bits: Int, bytes: [UInt8], isEscaped: Bool)] = []
         var slicesFirst = false
         var misc: [[UInt8]] = []
@@ -93,7 +94,7 @@ final class StreamClient {
         }
     }
 
-    /// The buffers of picture `index`.
+    /// Returns the buffers of picture `index`.
     func buffers(slices count: Int = 1, cabac: Bool = false) -> Buffers {
         var sequence = VAEncSequenceParameterBufferH264()
         sequence.level_idc = 40
@@ -136,7 +137,7 @@ final class StreamClient {
         return Buffers(sequence: index == 0 ? sequence : nil, picture: picture, slices: slices)
     }
 
-    /// The picture `index` as buffers name it.
+    /// Returns picture `index` as buffers name it.
     func frame(_ index: Int) -> VAPictureH264 {
         var picture = VAPictureH264()
         picture.picture_id = reconstructions[index % reconstructions.count]
@@ -147,7 +148,7 @@ final class StreamClient {
         return picture
     }
 
-    /// Begin, render, end: the first status that is no success. The picture is closed whatever happens.
+    /// Begins, renders and ends a picture; returns the first status that is no success. The picture is always ended.
     func send(_ buffers: Buffers) -> VAStatus {
         let table = client.table
         var status = table.vaBeginPicture(client.context, context, sources[index % 2])
@@ -178,10 +179,10 @@ final class StreamClient {
         return status == VA_STATUS_SUCCESS ? end : status
     }
 
-    /// To the next picture.
+    /// Advances to the next picture.
     func advance() { index += 1 }
 
-    /// Paints and encodes the next picture; nil where a call failed.
+    /// Paints and encodes the next picture; returns nil if a call fails.
     func encode(_ buffers: Buffers? = nil) -> [UInt8]? {
         paint()
         guard send(buffers ?? self.buffers()) == VA_STATUS_SUCCESS, let result = client.coded(coded) else { return nil }
@@ -200,7 +201,7 @@ extension UnsafeMutableBufferPointer<VAPictureH264> {
 }
 
 extension StreamClient {
-    /// A client whose first picture, sent already, takes the encoder a while.
+    /// Returns a client that has already sent a first picture, which occupies the encoder for a while.
     static func busy(_ client: Client = Client(), width: Int, height: Int) -> StreamClient {
         let stream = StreamClient(client, width: width, height: height, codedBytes: 16 << 20)
         var buffers = stream.buffers(cabac: true)

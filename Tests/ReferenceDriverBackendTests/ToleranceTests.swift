@@ -3,7 +3,8 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// What real drivers take against va.h, or read differently: the driver encodes it, and refuses it where it is asked to be strict.
+/// Tests input that real drivers accept against va.h or interpret differently: the driver encodes it, and refuses it in
+/// strict mode.
 @Suite struct ToleranceTests {
     typealias Change = (inout StreamClient.Buffers) -> Void
 
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func levels() {
+    @Test func unknownLevelsAreTolerated() {
         for level: UInt8 in [0, 1, 14, 63, 255] { expect { $0.sequence!.level_idc = level } }
         for isStrict in [true, false] {
             for level: UInt8 in [0, 31, 120 + 1, 254] {
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func rates() {
+    @Test func ratePercentagesOutOfRangeAreTolerated() {
         func rate(_ percentage: UInt32) -> [[UInt8]] { [RateWords(bitRate: 500_000, percentage: percentage).buffer] }
         for mode in [VA_RC_CBR, VA_RC_VBR] {
             for percentage: UInt32 in [0, 101, 500, .max] { expect(rateControl: mode) { $0.misc = rate(percentage) } }
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func references() {
+    @Test func missingReferenceCountIsTolerated() {
         for isStrict in [true, false] {
             let stream = StreamClient(Self.client(isStrict: isStrict))
             var buffers = stream.buffers()
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func firstPictures() throws {
+    @Test func firstPictureWithoutIDRIsTolerated() throws {
         for isStrict in [true, false] {
             let stream = StreamClient(Self.client(isStrict: isStrict))
             var buffers = stream.buffers()
@@ -79,11 +80,11 @@ import Testing
         }
     }
 
-    /// radeonsi codes CurrPic's order, iHD the slice's.
-    @Test func pictureNumbers() throws {
+    /// radeonsi uses CurrPic's order, iHD the slice's.
+    @Test func differingPictureOrdersAreTolerated() throws {
         expect(onPicture: 1) { $0.slices[0].pic_order_cnt_lsb += 2 }
         expect(onPicture: 1) { $0.picture!.CurrPic.TopFieldOrderCnt += 2 }
-        // The same number in eight bits.
+        // The number is the same in eight bits.
         for isStrict in [true, false] {
             let stream = StreamClient(Self.client(isStrict: isStrict))
             #expect(stream.encode() != nil)
@@ -93,8 +94,8 @@ import Testing
         }
     }
 
-    /// A packed slice header of one picture with the buffers of another.
-    @Test func packedPictureNumbers() throws {
+    /// A packed slice header belongs to one picture, and the buffers to another.
+    @Test func packedHeaderOfAnotherPictureIsTolerated() throws {
         let plain = StreamClient(Self.client(isStrict: true))
         _ = plain.encode()
         let second = try #require(plain.encode())
@@ -109,12 +110,13 @@ import Testing
         }
     }
 
-    /// Of a P slice of StreamClient: first_mb_in_slice 1, slice_type 1, pic_parameter_set_id 1, frame_num 8, order 8,
-    /// the override flag, the modification flag, adaptive marking, slice_qp_delta 1, the filter's three elements 1 each.
+    /// The elements of a P slice of StreamClient: first_mb_in_slice 1 bit, slice_type 1, pic_parameter_set_id 1,
+    /// frame_num 8, order 8, the override flag, the modification flag, adaptive marking, slice_qp_delta 1, and the
+    /// three filter elements 1 each.
     private static let headerBits = 1 + 1 + 1 + 8 + 8 + 1 + 1 + 1 + 1 + 3
 
-    /// avcenc packs an SEI as raw data, whatever the config says.
-    @Test func unnamedHeaders() throws {
+    /// avcenc packs an SEI as raw data, whatever the config allows.
+    @Test func unlistedPackedHeadersAreTolerated() throws {
         let sei: [UInt8] = [0, 0, 0, 1, 6, 5, 17] + [UInt8](repeating: 0x55, count: 17) + [0x80]
         for isStrict in [true, false] {
             let stream = StreamClient(Self.client(isStrict: isStrict))
@@ -128,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func configs() {
+    @Test func rateControlFlagWithoutModeIsTolerated() {
         for isStrict in [true, false] {
             let client = Self.client(isStrict: isStrict)
             let (status, config) = client.createConfig(
@@ -138,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func surfaces() {
+    @Test func wrongSurfaceAttributesAreTolerated() {
         var descriptor = VASurfaceAttrib(VASurfaceAttribExternalBufferDescriptor, 0)
         descriptor.value.type = VAGenericValueTypePointer
         descriptor.value.value.p = nil
@@ -154,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func buffers() {
+    @Test func emptyAndUnusedBuffersAreTolerated() {
         for isStrict in [true, false] {
             let stream = StreamClient(Self.client(isStrict: isStrict))
             let wanted = isStrict ? refused : VA_STATUS_SUCCESS
@@ -167,8 +169,8 @@ import Testing
         }
     }
 
-    /// Contexts of 192×192 for streams of 176×144: hevcencode makes contexts of whole blocks of 64.
-    @Test func contextsLargerThanTheirSequences() throws {
+    /// The contexts are of 192×192 for streams of 176×144: hevcencode makes contexts of whole blocks of 64.
+    @Test func contextsLargerThanTheSequenceAreTolerated() throws {
         for isStrict in [true, false] {
             let client = Self.client(isStrict: isStrict)
             let large = StreamClient(client, width: 192, height: 192)
@@ -191,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func hevcContextsLargerThanTheirSequences() throws {
+    @Test func hevcContextsLargerThanTheSequenceAreTolerated() throws {
         for isStrict in [true, false] {
             let large = HEVCClient(Environment(isStrict: isStrict), width: 192, height: 192)
             let stream = HEVCClient(width: 136, height: 72)
@@ -214,9 +216,9 @@ import Testing
         }
     }
 
-    /// GStreamer names Main for Main 10, and hevcencode nothing: the stream is of the config's profile.
+    /// GStreamer names Main for Main 10, and hevcencode names no profile: the stream has the config's profile.
     @Test(arguments: [false, true], [0, 1, 3] as [UInt8])
-    func profiles(isWide: Bool, profile: UInt8) throws {
+    func wrongProfileIsTolerated(isWide: Bool, profile: UInt8) throws {
         let wanted: UInt8 = isWide ? 2 : 1
         for isStrict in [true, false] where profile != wanted {
             let stream = HEVCClient(Environment(isStrict: isStrict), isWide: isWide)
@@ -230,8 +232,8 @@ import Testing
         }
     }
 
-    /// Surfaces of 8 bits for an encoder of 10, as hevcencode has them, and reconstructions in either.
-    @Test func depths() throws {
+    /// As with hevcencode, surfaces have 8 bits for an encoder of 10 bits; reconstructions have either.
+    @Test func surfacesOfAnotherDepthAreTolerated() throws {
         for isStrict in [true, false] {
             let stream = HEVCClient(Environment(isStrict: isStrict), isWide: true)
             let narrow = stream.client.createSurfaces(136, 72).1[0]

@@ -2,9 +2,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Bits derived by hand from the tables of H.264 clause 9.
+/// Compares with bits derived by hand from the tables of H.264 clause 9.
 @Suite struct EntropyBitTests {
-    /// One macroblock of an I slice behind a one-byte header of zero bits.
+    /// Returns a slice with one macroblock of an I slice after a one-byte header of zero bits.
     private func slice(_ macroblock: MacroblockSyntax) -> [UInt8] {
         let writer = SliceEntropyWriter(widthInMacroblocks: 1)
         writer.begin(EntropySlice(), header: SliceHeaderBits(prefix: [0x65], payload: [], bitCount: 0))
@@ -12,7 +12,7 @@ import Testing
         return writer.finish()
     }
 
-    /// Bits, spaces left out, with rbsp_trailing_bits, as bytes.
+    /// Returns the bits, without spaces and with rbsp_trailing_bits, as bytes.
     private func bytes(_ bits: String) -> [UInt8] {
         var digits = bits.filter { $0 != " " } + "1"
         while digits.count % 8 != 0 { digits += "0" }
@@ -22,40 +22,40 @@ import Testing
         }
     }
 
-    /// mb_type 0, 16 times prev_intra4x4_pred_mode_flag, intra_chroma_pred_mode 0, coded_block_pattern 1 (codeNum 29),
-    /// mb_qp_delta 0.
+    /// The syntax elements mb_type 0, 16 times prev_intra4x4_pred_mode_flag, intra_chroma_pred_mode 0,
+    /// coded_block_pattern 1 (codeNum 29), and mb_qp_delta 0.
     private let intra4x4 = "1 1111111111111111 1 000011110 1"
 
-    /// The textbook block 0, 3, 0, 1, −1, −1, 0, 1: five levels, three trailing ones, three zeros among them.
-    @Test func levelsAndRunsOfABlock() {
+    /// The textbook block 0, 3, 0, 1, −1, −1, 0, 1 has five levels, three trailing ones, and three zeros between them.
+    @Test func blockMatchesHandDerivedBits() {
         var macroblock = MacroblockSyntax()
         macroblock.kind = .intra4x4
         macroblock.codedBlockPattern = 1
         for (index, level) in [0, 3, 0, 1, -1, -1, 0, 1].enumerated() { macroblock.setLevel(index, Int16(level)) }
         macroblock.setNonZeroCount(0, 5)
-        // coeff_token, signs, levels 1 and 3, total_zeros, runs; then blocks 1 and 2 with nC 5, block 3 with nC 0.
+        // coeff_token, signs, levels 1 and 3, total_zeros, runs; then blocks 1 and 2 with nC 5, and block 3 with nC 0.
         let block = "0000100 011 1 0010 111 10 1 1 01"
         #expect(slice(macroblock) == [0x65] + bytes(intra4x4 + block + "1111 1111 1"))
     }
 
-    /// Levels at the bounds of level_prefix, 9.2.2.1, alone in a block: TotalCoeff 1 and no trailing one, so that
-    /// the code starts 2 lower; the level is at place 15, hence total_zeros 15.
+    /// The levels are at the bounds of level_prefix (9.2.2.1) and alone in a block: TotalCoeff is 1 without a trailing
+    /// one, so the code starts 2 lower. The level is at index 15, so total_zeros is 15.
     @Test(arguments: [
         (2, "1"), (-2, "01"), (8, "0000000000001"), (-8, "00000000000001"), (9, "000000000000001 0000"),
         (-16, "000000000000001 1111"), (17, "0000000000000001 000000000000"),
         (-2064, "0000000000000001 111111111111"), (2065, "00000000000000001 0000000000000"),
         (-6160, "00000000000000001 1111111111111"), (6161, "000000000000000001 00000000000000"),
-    ]) func levelPrefixes(_ level: Int, _ code: String) {
+    ]) func levelPrefixesMatchHandDerivedBits(_ level: Int, _ code: String) {
         var macroblock = MacroblockSyntax()
         macroblock.kind = .intra4x4
         macroblock.codedBlockPattern = 1
         macroblock.setLevel(15, Int16(level))
         macroblock.setNonZeroCount(0, 1)
-        // coeff_token 1/0 with nC 0; blocks 1 and 2 have nC 1, block 3 nC 0.
+        // coeff_token is 1/0 with nC 0; blocks 1 and 2 have nC 1, and block 3 has nC 0.
         #expect(slice(macroblock) == [0x65] + bytes(intra4x4 + "000101" + code + "000000001" + "1 1 1"))
     }
 
-    @Test func skipRunsAndMotion() {
+    @Test func skipRunsAndMotionMatchHandDerivedBits() {
         let writer = SliceEntropyWriter(widthInMacroblocks: 4)
         var parameters = EntropySlice()
         parameters.type = .p
@@ -72,12 +72,12 @@ import Testing
         writer.write(skip, address: 1)
         writer.write(moved, address: 2)
         writer.write(skip, address: 3)
-        // Header, mb_skip_run 2, mb_type 1, ref_idx 1 and 0 (one bit, inverted), mvd 1, −2, 0, 3,
-        // coded_block_pattern 0 (codeNum 0), mb_skip_run 1.
+        // The header, mb_skip_run 2, mb_type 1, ref_idx 1 and 0 (one inverted bit), mvd 1, −2, 0, 3,
+        // coded_block_pattern 0 (codeNum 0), and mb_skip_run 1.
         #expect(writer.finish() == [0x41] + bytes("101 011 010 0 1 010 00101 1 00110 1 010"))
     }
 
-    @Test func exponentialGolombCodes() {
+    @Test func expGolombCodesMatchHandDerivedBits() {
         let unsigned = [
             (0, "1"), (1, "010"), (2, "011"), (3, "00100"), (6, "00111"), (7, "0001000"), (254, "000000011111111"),
         ]
@@ -94,7 +94,7 @@ import Testing
             writer.putTrailingBits()
             #expect(writer.bytes == bytes(code), "se(\(value))")
         }
-        // The largest value: 31 zeros, then 32 ones.
+        // The largest value has 31 zeros, then 32 ones.
         var writer = HeaderBitWriter()
         writer.putUnsigned(0xFFFF_FFFE)
         #expect(writer.bitCount == 63)
@@ -106,7 +106,7 @@ import Testing
         #expect(reader.failed)
     }
 
-    @Test func readingUndoesWriting() {
+    @Test func writtenValuesAreReadBack() {
         var writer = HeaderBitWriter()
         let values = Array(0...600) + [65534, 65535, 1 << 20]
         for value in values {
@@ -123,54 +123,5 @@ import Testing
             #expect(reader.get(21) == UInt32(value))
         }
         #expect(reader.position == writer.bitCount && !reader.failed)
-    }
-}
-
-/// emulation_prevention_three_byte, 7.4.1.1.
-@Suite struct EntropyEmulationPreventionTests {
-    /// As the syntax table 7.3.1 says it, byte by byte.
-    private func plain(_ bytes: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        for byte in bytes {
-            if result.suffix(2) == [0, 0] && byte <= 3 { result.append(3) }
-            result.append(byte)
-        }
-        return result
-    }
-
-    @Test func everyShortString() {
-        var wrong = 0
-        for length in 0...8 {
-            var string = [UInt8](repeating: 0, count: length)
-            var done = false
-            while !done {
-                let escaped = EmulationPrevention.escape(string)
-                if escaped != plain(string) || EmulationPrevention.unescape(escaped) != string { wrong += 1 }
-                var index = 0
-                while index < length && string[index] == 4 {
-                    string[index] = 0
-                    index += 1
-                }
-                done = index == length
-                if !done { string[index] += 1 }
-            }
-        }
-        #expect(wrong == 0)
-    }
-
-    /// Every string of three bytes at every place against the coder's words of eight.
-    @Test func everyPlace() {
-        var wrong = 0
-        for code in 0..<125 {
-            let string = [UInt8(code % 5), UInt8(code / 5 % 5), UInt8(code / 25)]
-            for place in 0...21 {
-                for background in [UInt8(0x80), 1, 0xFF, 4] {
-                    var bytes = [UInt8](repeating: background, count: 24)
-                    bytes.replaceSubrange(place..<(place + 3), with: string)
-                    if EmulationPrevention.escape(bytes, after: [0, 0, 1]) != [0, 0, 1] + plain(bytes) { wrong += 1 }
-                }
-            }
-        }
-        #expect(wrong == 0)
     }
 }

@@ -2,10 +2,10 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Random syntax through both entropy coders, judged by decoders of others. That both streams of the same syntax
-/// decode without a message to the same pictures shows that both carry it: the two ways of coding share no tables.
+/// Foreign decoders judge random syntax of both entropy coders. If both streams of the same syntax decode without
+/// messages to the same pictures, both carry the syntax, because the two ways of coding share no tables.
 @Suite struct EntropyDecodeTests {
-    @Test(arguments: 0..<24) func bothCodersCarryTheSameSyntax(_ seed: Int) throws {
+    @Test(arguments: 0..<24) func cavlcAndCABACDecodeToTheSamePictures(_ seed: Int) throws {
         var options = RandomSyntax.Options()
         options.transform8x8 = seed % 2 == 0
         options.widthInMacroblocks = [6, 1, 11, 2][seed / 2 % 4]
@@ -15,7 +15,7 @@ import Testing
         for cabac in [false, true] {
             let stream = syntax.stream(cabac: cabac)
             for decoder in ForeignDecoder.all(for: .h264) {
-                // openh264 wants two macroblocks a side at least.
+                // openh264 needs at least two macroblocks per side.
                 if decoder == .openh264 && options.widthInMacroblocks < 2 { continue }
                 let decoded = decoder.decode(stream)
                 #expect(decoded.messages.isEmpty, "\(decoder), CABAC \(cabac): \(decoded.messages.prefix(3))")
@@ -29,10 +29,10 @@ import Testing
         }
     }
 
-    /// Levels beyond what level_prefix 15 can say in CAVLC, every size of CABAC's escapes, far motion. Samples
-    /// overflow here, so that only one decoder's pictures can be compared.
+    /// The levels exceed what level_prefix 15 can express in CAVLC, and cover every size of CABAC's escapes; motion
+    /// vectors are long. Samples overflow here, so only the pictures of one decoder can be compared.
     @Test(arguments: [(90, 2063, 300), (91, 2063, 60), (92, 32767, 2000), (93, 32767, 300), (94, 300, 8000)])
-    func largeValuesAreCarried(_ seed: Int, _ level: Int, _ difference: Int) throws {
+    func largeValuesDecodeToTheSamePictures(_ seed: Int, _ level: Int, _ difference: Int) throws {
         var options = RandomSyntax.Options()
         options.transform8x8 = level > 2063 || seed % 2 == 0
         options.largestLevel = level
@@ -48,8 +48,8 @@ import Testing
         #expect(agree)
     }
 
-    /// The criterion above is worth something: changing one element of the syntax of one stream makes it fail.
-    @Test func changedElementsAreNoticed() {
+    /// The criterion above is sensitive: it fails if one element of the syntax of one stream changes.
+    @Test func changedElementsChangeThePictures() {
         for (name, change) in changes {
             for cabac in [false, true] {
                 var syntax = RandomSyntax(seed: 5)
@@ -58,7 +58,7 @@ import Testing
                 for picture in syntax.pictures.indices {
                     for slice in syntax.pictures[picture].indices {
                         for index in syntax.pictures[picture][slice].macroblocks.indices where !found {
-                            // The decoder's pictures grow worse from the change on: any difference will do.
+                            // The decoder's pictures deteriorate from the change on, so any difference suffices.
                             found = change(&syntax.pictures[picture][slice].macroblocks[index])
                         }
                     }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Changes of one element each; false where the macroblock has no such element.
+    /// Changes of one element each; a change returns false if the macroblock has no such element.
     private var changes: [(String, (inout MacroblockSyntax) -> Bool)] {
         [
             (
@@ -136,9 +136,9 @@ import Testing
         ]
     }
 
-    /// I slices of empty slices are grey, P slices repeat the picture before; any alignment of the header, and the
-    /// same again from the kept bytes.
-    @Test(arguments: [false, true]) func emptySlicesDecode(_ cabac: Bool) {
+    /// I slices without coded data are grey, and P slices repeat the previous picture. The header ends at any bit
+    /// offset, and repeated slices come from the kept bytes.
+    @Test(arguments: [false, true]) func emptySlicesMatchTheSliceWriter(_ cabac: Bool) {
         let width = 40
         let height = 23
         var sequence = SequenceParameterSet()
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    /// What the slice writer makes of such a slice, macroblock by macroblock.
+    /// Returns such a slice as the slice writer codes it, macroblock by macroblock.
     private func codedPlainly(
         _ slice: EntropySlice, count: Int, _ header: SliceHeaderBits, _ width: Int
     ) -> [UInt8] {

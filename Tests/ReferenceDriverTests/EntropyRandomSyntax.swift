@@ -1,16 +1,16 @@
 import ReferenceDriver
 import TestOracles
 
-/// Pictures of random but legal macroblock syntax: what the entropy coders are tried with.
+/// Pictures of random but legal macroblock syntax, to test the entropy coders.
 struct RandomSyntax {
     struct Options {
         var widthInMacroblocks = 6
         var heightInMacroblocks = 5
         var pictures = 6
         var transform8x8 = true
-        /// The largest absolute level; rare ones come near it.
+        /// The largest absolute level; only rare levels are close to it.
         var largestLevel = 40
-        /// The largest absolute component of a motion vector difference; rare ones come near it.
+        /// The largest absolute component of a motion vector difference; only rare ones are close to it.
         var largestDifference = 24
         var qpRange = 4...20
         var maxReferences = 4
@@ -26,8 +26,8 @@ struct RandomSyntax {
     /// The slices of each picture.
     var pictures: [[Slice]] = []
     private var generator: SplitMix64
-    /// Prediction modes of intra 4×4 and 8×8 blocks of the picture, by 4×4 block; -1: another type, -2: not coded
-    /// yet.
+    /// The prediction modes of the intra 4×4 and 8×8 blocks of the picture, by 4×4 block; −1 is another type, −2 is not
+    /// coded yet.
     private var modes: [Int] = []
 
     init(seed: UInt64, options: Options = Options()) {
@@ -55,7 +55,7 @@ struct RandomSyntax {
         return picture
     }
 
-    /// The whole stream by either coder.
+    /// Returns the whole stream, coded by either coder.
     func stream(cabac: Bool) -> [UInt8] {
         let sequence = sequence
         let picture = picture(cabac: cabac)
@@ -157,7 +157,7 @@ struct RandomSyntax {
         return macroblock
     }
 
-    /// Which neighbours prediction may use.
+    /// The neighbors that prediction may use.
     private struct Reach {
         var left: Bool
         var top: Bool
@@ -173,14 +173,14 @@ struct RandomSyntax {
     }
 
     private mutating func makeIntraModes(_ macroblock: inout MacroblockSyntax, address: Int, reach: Reach) {
-        // intra_chroma_pred_mode: DC, horizontal, vertical, plane.
+        // intra_chroma_pred_mode is DC, horizontal, vertical or plane.
         var chroma = [0]
         if reach.left { chroma.append(1) }
         if reach.top { chroma.append(2) }
         if reach.left && reach.top && reach.corner { chroma.append(3) }
         macroblock.intraChromaMode = chroma.randomElement(using: &generator)!
         if macroblock.kind == .intra16x16 {
-            // Vertical, horizontal, DC, plane.
+            // The modes are vertical, horizontal, DC and plane.
             var luma = [2]
             if reach.top { luma.append(0) }
             if reach.left { luma.append(1) }
@@ -214,7 +214,7 @@ struct RandomSyntax {
         }
     }
 
-    /// The index in `modes` of the 4×4 block beside block (`x`, `y`) of a macroblock.
+    /// Returns the index in `modes` of the 4×4 block beside block (`x`, `y`) of a macroblock.
     private func place(_ address: Int, _ x: Int, _ y: Int, dx: Int, dy: Int) -> Int {
         let width = options.widthInMacroblocks
         return (address / width * 4 + y + dy) * 4 * width + address % width * 4 + x + dx
@@ -254,7 +254,7 @@ struct RandomSyntax {
 
     private mutating func makeResidual(_ macroblock: MacroblockSyntax) {
         let intra16x16 = macroblock.kind == .intra16x16
-        // What must not be read is rubbish.
+        // Values that must not be read are arbitrary.
         for place in 0..<MacroblockLevels.count { macroblock.setLevel(place, 77) }
         for block in 0..<MacroblockLevels.blockCount { macroblock.setNonZeroCount(block, 0) }
         if intra16x16 { fill(macroblock, MacroblockLevels.lumaDC, 16, count: MacroblockLevels.lumaDCBlock) }

@@ -2,7 +2,7 @@
 import TestOracles
 import Testing
 
-/// Deblocking against H.265 8.7.2 written out plainly, edge by edge and line by line.
+/// Compares deblocking with a plain implementation of H.265 8.7.2, edge by edge and line by line.
 struct HEVCDeblockingTests {
     private static let beta = [
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 26,
@@ -16,7 +16,7 @@ struct HEVCDeblockingTests {
 
     private func clip(_ value: Int, _ low: Int, _ high: Int) -> Int { min(max(value, low), high) }
 
-    /// 8.7.2.4 for two 4×4 blocks by their luma samples.
+    /// Returns the boundary strength (8.7.2.4) between two 4×4 blocks, given by their luma samples.
     private func strength<Sample: HEVCSample>(
         _ picture: HEVCFilterPicture<Sample>, _ p: (Int, Int), _ q: (Int, Int), isTransform: Bool
     ) -> Int {
@@ -45,7 +45,7 @@ struct HEVCDeblockingTests {
         if a.count == 1 { return a[0].0 != b[0].0 || far(a[0].1, b[0].1) ? 1 : 0 }
         if Set(a.map(\.0)) != Set(b.map(\.0)) { return 1 }
         if a[0].0 == a[1].0 {
-            // Both of the same picture: either pairing may be near.
+            // If both vectors refer to the same picture, either pairing may be near.
             let straight = far(a[0].1, b[0].1) || far(a[1].1, b[1].1)
             let crossed = far(a[0].1, b[1].1) || far(a[1].1, b[0].1)
             return straight && crossed ? 1 : 0
@@ -54,7 +54,7 @@ struct HEVCDeblockingTests {
         return far(a[0].1, other[0].1) || far(a[1].1, other[1].1) ? 1 : 0
     }
 
-    /// One line across an edge, samples p3 p2 p1 p0 q0 q1 q2 q3, by 8.7.2.5.7.
+    /// Filters one line across an edge, samples p3 p2 p1 p0 q0 q1 q2 q3 (8.7.2.5.7).
     private func filtered(
         _ s: [Int], strong: Bool, tc: Int, dEp: Bool, dEq: Bool, most: Int
     ) -> [Int] {
@@ -86,7 +86,7 @@ struct HEVCDeblockingTests {
         return result
     }
 
-    /// How often each way was taken: strong, normal, left alone, chroma.
+    /// The number of times of each case: strong, normal, unfiltered, chroma.
     private struct Ways {
         var strong = 0
         var normal = 0
@@ -201,10 +201,10 @@ struct HEVCDeblockingTests {
                 }
             }
         }
-        // The pictures try every way.
+        // The pictures cover every case.
         #expect(ways.strong > 100 && ways.normal > 100 && ways.none > 100 && ways.chroma > 100, "\(ways)")
     }
 
-    @Test func bytesAreTheDecoders() { check(UInt8.self) }
-    @Test func wordsAreTheDecoders() { check(UInt16.self) }
+    @Test func byteSamplesMatchTheStandard() { check(UInt8.self) }
+    @Test func wordSamplesMatchTheStandard() { check(UInt16.self) }
 }

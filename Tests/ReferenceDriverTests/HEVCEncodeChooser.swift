@@ -1,10 +1,10 @@
 import ReferenceDriver
 import TestOracles
 
-/// Draws whatever a picture encoder asks for.
+/// Chooses at random whatever a picture encoder may choose.
 final class HEVCEncodeChooser: HEVCChooser {
     private var generator: SplitMix64
-    /// What is always the first choice.
+    /// The choices that are always the first option.
     var fixed: Set<HEVCChoice> = []
 
     init(seed: UInt64) { generator = SplitMix64(state: seed) }

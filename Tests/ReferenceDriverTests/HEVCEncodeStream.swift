@@ -1,8 +1,8 @@
 import ReferenceDriver
 
-/// Headers that say all that a picture job says: H.265 7.3.1.2, 7.3.2 and 7.3.6.
+/// Headers that express everything in a picture job: H.265 7.3.1.2, 7.3.2 and 7.3.6.
 struct HEVCEncodeStream {
-    /// Any of the sequence's jobs; what pictures have of their own is not read.
+    /// Any of the sequence's jobs; fields that differ between pictures are not read.
     var job: HEVCPictureJob
     var temporalMotion = false
     var hasSAO = false
@@ -25,7 +25,7 @@ struct HEVCEncodeStream {
         writer.put(153, 8)
     }
 
-    /// VPS, SPS and PPS with start codes.
+    /// The VPS, SPS and PPS with start codes.
     var parameterSets: [UInt8] {
         unit(32, videoParameters) + unit(33, sequenceParameters) + unit(34, pictureParameters)
     }
@@ -59,10 +59,10 @@ struct HEVCEncodeStream {
         sps.putUnsigned(grid.log2MaxTransformBlock - grid.log2MinTransformBlock)
         sps.putUnsigned(job.transformDepthInter)
         sps.putUnsigned(job.transformDepthIntra)
-        // Scaling lists, AMP, SAO, PCM.
+        // Scaling lists, AMP, SAO and PCM.
         for flag in [false, job.amp_enabled_flag, hasSAO, false] { sps.put(flag) }
         sps.putUnsigned(0)
-        // Long-term pictures, none of them in the SPS.
+        // Long-term pictures are allowed, and the SPS lists none.
         sps.put(true)
         sps.putUnsigned(0)
         for flag in [temporalMotion, job.strongIntraSmoothing, false, false] { sps.put(flag) }
@@ -103,7 +103,7 @@ struct HEVCEncodeStream {
         pps.put(true)
         pps.put(0b1_1_0, 3)
         for _ in 0..<2 { pps.putSigned(0) }
-        // No scaling lists; lists are modified.
+        // No scaling lists; lists may be modified.
         pps.put(0b0_1, 2)
         pps.putUnsigned(job.log2ParallelMergeLevel - 2)
         pps.put(0, 2)
@@ -116,7 +116,7 @@ struct HEVCEncodeStream {
         var isLongTerm: Bool
     }
 
-    /// A slice's header up to its entry points. `poc` 0 is an IDR picture.
+    /// Returns a slice's header up to its entry points. `poc` 0 is an IDR picture.
     func slice(
         _ slice: HEVCSliceJob, poc: Int, stored: [Stored], collocatedIndex: Int = 0, isReference: Bool = true
     ) -> SliceHeaderBits {
@@ -132,7 +132,7 @@ struct HEVCEncodeStream {
             writer.put(UInt32(slice.firstCodingTree), bits)
         }
         writer.putUnsigned(slice.type == .b ? 0 : slice.type == .p ? 1 : 2)
-        // In the order of RefPicListTemp0 and 1.
+        // The pictures are in the order of RefPicListTemp0 and RefPicListTemp1.
         let shortTerm = stored.filter { !$0.isLongTerm }
         let before = shortTerm.filter { $0.poc < poc }.sorted { $0.poc > $1.poc }.map(\.poc)
         let after = shortTerm.filter { $0.poc > poc }.sorted { $0.poc < $1.poc }.map(\.poc)

@@ -2,9 +2,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Pictures coded at random, and by the search, decode to what was reconstructed.
+/// Tests that pictures coded with random choices, and with the search, decode to their reconstruction.
 @Suite struct HEVCEncodeTests {
-    @Test(arguments: [8, 10]) func plainIntra(bitDepth: Int) {
+    @Test(arguments: [8, 10]) func intraPicturesWithoutLevelsDecode(bitDepth: Int) {
         var encoding = HEVCEncoding()
         encoding.bitDepth = bitDepth
         encoding.configureSlice = { $0.disablesDeblocking = true }
@@ -14,7 +14,7 @@ import Testing
         check(encoding)
     }
 
-    @Test(arguments: [8, 10]) func residuals(bitDepth: Int) {
+    @Test(arguments: [8, 10]) func intraPicturesWithLevelsDecode(bitDepth: Int) {
         var encoding = HEVCEncoding()
         encoding.bitDepth = bitDepth
         encoding.configureSlice = { $0.disablesDeblocking = true }
@@ -22,7 +22,7 @@ import Testing
         check(encoding)
     }
 
-    @Test(arguments: [8, 10]) func searched(bitDepth: Int) {
+    @Test(arguments: [8, 10]) func searchedIntraPicturesDecode(bitDepth: Int) {
         var encoding = HEVCEncoding()
         encoding.bitDepth = bitDepth
         encoding.grid = HEVCGrid(width: 136, height: 72)
@@ -30,8 +30,8 @@ import Testing
         check(encoding)
     }
 
-    /// No slice exceeds the limit but those of one coding tree unit, and all of the picture is coded.
-    @Test(arguments: [200, 700, 1500]) func limitedSlices(limit: Int) {
+    /// No slice exceeds the limit except those of one coding tree unit, and the whole picture is coded.
+    @Test(arguments: [200, 700, 1500]) func slicesKeepTheirSizeLimit(limit: Int) {
         var encoding = HEVCEncoding()
         encoding.grid = HEVCGrid(width: 200, height: 136, log2CodingTreeBlock: 4, log2MaxTransformBlock: 4)
         encoding.structure = .forward
@@ -49,8 +49,8 @@ import Testing
         check(encoding)
     }
 
-    /// What a client wants of QPs comes to be where levels let it, in groups of one area or more.
-    @Test(arguments: 0...2) func areaQPs(depth: Int) {
+    /// The client's QPs are used wherever there are levels, in groups of one or more areas.
+    @Test(arguments: 0...2) func areaQPsAreUsed(depth: Int) {
         var encoding = HEVCEncoding()
         encoding.grid = HEVCGrid(width: 136, height: 72)
         encoding.hasNoise = true
@@ -67,8 +67,8 @@ import Testing
         }
     }
 
-    /// A decoder that has another picture before a round of intra refresh is right after it.
-    @Test(arguments: [false, true]) func intraRefresh(isRows: Bool) {
+    /// A decoder that has another picture before a round of intra refresh is correct after it.
+    @Test(arguments: [false, true]) func intraRefreshRepairsThePicture(isRows: Bool) {
         var encoding = HEVCEncoding()
         encoding.grid = HEVCGrid(width: 136, height: 104, log2CodingTreeBlock: 4, log2MaxTransformBlock: 4)
         encoding.structure = .forward
@@ -98,20 +98,20 @@ import Testing
         }
     }
 
-    /// Everything that intra pictures may be, drawn.
-    @Test(arguments: 0..<60) func randomIntra(seed: Int) {
+    /// All intra tools are chosen at random.
+    @Test(arguments: 0..<60) func randomIntraPicturesDecode(seed: Int) {
         check(drawn(seed, structure: .intra))
     }
 
-    @Test(arguments: 0..<60) func randomForward(seed: Int) {
+    @Test(arguments: 0..<60) func randomForwardPicturesDecode(seed: Int) {
         check(drawn(1000 + seed, structure: seed % 2 == 0 ? .forward : .generalized))
     }
 
-    @Test(arguments: 0..<60) func randomBidirectional(seed: Int) {
+    @Test(arguments: 0..<60) func randomBidirectionalPicturesDecode(seed: Int) {
         check(drawn(2000 + seed, structure: seed % 2 == 0 ? .bidirectional : .pyramid))
     }
 
-    @Test(arguments: 1...7) func searchedMotion(quality: Int) {
+    @Test(arguments: 1...7) func searchedMotionDecodes(quality: Int) {
         for structure in [HEVCEncoding.Structure.forward, .generalized, .pyramid] {
             var encoding = HEVCEncoding()
             encoding.grid = HEVCGrid(width: 136, height: 72)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// A sequence of drawn sizes, tools and decisions.
+    /// Returns a sequence of random sizes, tools and choices.
     private func drawn(_ seed: Int, structure: HEVCEncoding.Structure) -> HEVCEncoding {
         var generator = SplitMix64(state: UInt64(seed))
         func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
@@ -207,10 +207,11 @@ import Testing
         return encoding
     }
 
-    /// Both decoders' pictures are the reconstruction, but for where they are known to differ from one another:
-    /// libavcodec looks for inter units by halves of the smallest coding block, so that constrained intra prediction is
-    /// right at coding blocks of 8×8 alone, and strays in single samples of SAO's chroma at borders of slices and tiles of
-    /// coding tree blocks of 16×16; where filters may not cross such borders, SAO of libde265's chroma does.
+    /// Expects both decoders' pictures to be the reconstruction, except where they are known to differ from each other.
+    /// libavcodec searches inter units in steps of half the smallest coding block, so constrained intra prediction is
+    /// correct only with coding blocks of 8×8. With coding tree blocks of 16×16, it differs in single chroma samples of
+    /// SAO at borders of slices and tiles. If filters may not cross such borders, libde265's SAO crosses them in
+    /// chroma.
     private func check(_ encoding: HEVCEncoding, _ sourceLocation: SourceLocation = #_sourceLocation) {
         let outcome = encoding.run()
         for decoder in ForeignDecoder.all(for: .hevc) {

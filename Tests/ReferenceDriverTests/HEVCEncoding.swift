@@ -1,7 +1,7 @@
 import ReferenceDriver
 import TestOracles
 
-/// Encodes a made-up sequence with the HEVC picture encoder alone, headers included.
+/// Encodes an artificial sequence with the HEVC picture encoder alone, headers included.
 struct HEVCEncoding {
     var grid = HEVCGrid(width: 64, height: 64)
     var bitDepth = 8
@@ -9,25 +9,25 @@ struct HEVCEncoding {
     var qp = 30
     var qpStep = 0
     var quality = 4
-    /// Coding tree units to a slice; 0: one slice.
+    /// The number of coding tree units per slice; 0 is one slice per picture.
     var sliceLength = 0
     var tileColumns = 1
     var tileRows = 1
     var structure = Structure.intra
-    /// num_ref_idx_active at most.
+    /// The maximum of num_ref_idx_active.
     var references = 1
     var hasLongTerm = false
     var temporalMotion = false
     var hasSAO = false
     var sliceByteLimit: Int?
-    /// Changes what all jobs have in common.
+    /// Changes the fields that all jobs share.
     var configure: (inout HEVCPictureJob) -> Void = { _ in }
     /// Changes a slice.
     var configureSlice: (inout HEVCSliceJob) -> Void = { _ in }
     /// Changes a picture's job.
     var configurePicture: (_ poc: Int, inout HEVCPictureJob) -> Void = { _, _ in }
     var chooser: (any HEVCChooser)?
-    /// The sources; nil for a texture that moves.
+    /// The sources; nil is a moving texture.
     var sources: [PlanarFrame]?
     var hasNoise = false
 
@@ -35,14 +35,14 @@ struct HEVCEncoding {
 
     struct Outcome {
         var stream: [UInt8] = []
-        /// Of each picture in coding order, its slices' NAL units.
+        /// The NAL units of the slices of each picture, in coding order.
         var pictures: [[UInt8]] = []
         var parameterSets: [UInt8] = []
         var sources: [PlanarFrame] = []
         var reconstructions: [PlanarFrame] = []
         var results: [PictureResult] = []
 
-        /// What differs in a decoder's pictures, or nil.
+        /// Returns how a decoder's pictures differ, or nil.
         func fault(_ decoder: ForeignDecoder, blockSize: Int, isLumaAlone: Bool = false) -> String? {
             let decoded = decoder.decode(stream, codec: .hevc)
             if let message = decoded.messages.first { return "\(decoder): \(message)" }
@@ -72,17 +72,17 @@ struct HEVCEncoding {
 
     var constrainsLargeUnits: Bool { configured.job.constrainedIntraPrediction && grid.log2MinCodingBlock > 3 }
 
-    /// Slices or tiles.
+    /// Whether there are several slices or tiles.
     var hasParts: Bool { sliceLength > 0 || tileColumns * tileRows > 1 }
 
-    /// SAO stops at borders of slices or tiles.
+    /// Whether SAO stops at borders of slices or tiles.
     var hasSAOAtBorders: Bool {
         let (job, slice) = configured
         return hasSAO
             && (sliceLength > 0 && !slice.filtersAcrossSlices || tileColumns * tileRows > 1 && !job.filtersAcrossTiles)
     }
 
-    /// What a failing test needs said of it.
+    /// The description of the configuration for a failing test.
     var summary: String {
         let (job, slice) = configured
         return "\(grid), \(bitDepth) bits, \(structure), QP \(qp) + \(qpStep), slices of \(sliceLength), tiles "
@@ -202,7 +202,8 @@ struct HEVCEncoding {
         let list0 = step.type == .i ? [] : list(before + after)
         let list1 = step.type != .b ? [] : structure == .generalized ? list0 : list(after + before)
         let total = grid.codingTrees
-        // Slices hold whole tiles, or tiles whole slices: with tiles each tile is one, or all are.
+        // Slices hold whole tiles, or tiles hold whole slices: with tiles, each slice has one tile, or one slice has
+        // all.
         var starts = stride(from: 0, to: total, by: sliceLength == 0 ? total : sliceLength).map { $0 }
         if job.tiles.isEnabled && sliceLength > 0 {
             starts = (0..<total).filter {
@@ -246,7 +247,7 @@ struct HEVCEncoding {
         return PlanarFrame(width: grid.width, height: grid.height, bitDepth: bitDepth, bytes: bytes)!
     }
 
-    /// A texture that moves by fractions of a sample over one that stands still, or noise.
+    /// Returns a texture that moves by fractions of a sample over a still one, or noise.
     private func frame(_ index: Int) -> PlanarFrame {
         var generator = SplitMix64(state: 0)
         return frame(index, &generator)

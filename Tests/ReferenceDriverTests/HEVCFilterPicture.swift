@@ -88,7 +88,8 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
         }
     }
 
-    /// Steps and slopes with noise, so that every decision goes both ways; some extremes.
+    /// Fills the samples with steps and slopes with noise, so that every decision occurs both ways, and with some
+    /// extremes.
     private func fillSamples(_ generator: inout SplitMix64) {
         let scale = 1 << (Sample.bitDepth - 8)
         for component in 0..<3 {
@@ -112,7 +113,7 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
         }
     }
 
-    /// The raster address of the coding tree unit at a luma sample.
+    /// Returns the raster address of the coding tree unit at a luma sample.
     func tree(_ x: Int, _ y: Int) -> Int {
         (y >> grid.log2CodingTreeBlock) * grid.columns + x >> grid.log2CodingTreeBlock
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ReferenceDriver
 
-/// The interpolation filters against the clause written out plainly: each sample by itself, from a picture whose
-/// coordinates are clamped to its border.
+/// Compares the interpolation filters with a plain implementation of the clause: each sample alone, from a picture
+/// whose coordinates are clamped to its border.
 @Suite struct HEVCInterpolationTests {
     static let luma: [[Int]] = [
         [0, 0, 0, 64, 0, 0, 0, 0], [-1, 4, -10, 58, 17, -5, 1, 0], [-1, 4, -11, 40, 40, -11, 4, -1],
@@ -15,7 +15,7 @@ import Testing
         [-2, 16, 54, -4], [-2, 10, 58, -2],
     ]
 
-    /// A picture of random samples, extremes among them, with its margin filled.
+    /// A picture of random and extreme samples, with its margin filled.
     private struct Picture<Sample: HEVCSample> {
         let picture: HEVCReconstructedPicture
         let planes: HEVCPlanes<Sample>
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// 8.5.3.3.3 at 14 bits, one sample.
+    /// Returns one sample at 14 bits (8.5.3.3.3).
     private func plain<Sample: HEVCSample>(
         _ plane: HEVCPlane<Sample>, _ width: Int, _ height: Int, _ x: Int, _ y: Int, _ taps: [[Int]], _ fx: Int, _ fy: Int
     ) -> Int {
@@ -106,7 +106,7 @@ import Testing
                         }
                     }
                 }
-                // The two blocks as one prediction and as a pair; what stands beside them stays.
+                // Predicts from the two blocks alone and as a pair; the samples beside the block stay unchanged.
                 out.elements.fill(Sample(truncatingIfNeeded: 77), count: 64 * 64)
                 HEVCInterPrediction<Sample>.both(a.elements, b.elements, width: w, height: h, to: out.elements, stride: 64)
                 wrong += mistakes(out.elements, w, h) { (Int(a.elements[$0]) + Int(b.elements[$0]), 15 - Sample.bitDepth) }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func everyFractionAndSizeIsTheClauses() {
+    @Test func everyFractionAndSizeMatchesTheStandard() {
         sweep(UInt8.self)
         sweep(UInt16.self)
     }

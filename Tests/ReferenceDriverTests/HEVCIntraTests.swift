@@ -2,9 +2,9 @@
 import TestOracles
 import Testing
 
-/// Intra prediction against H.265 8.4.4.2 written out plainly.
+/// Compares intra prediction with a plain implementation of H.265 8.4.4.2.
 struct HEVCIntraTests {
-    /// p[x][y] of 8.4.4.2: x or y is −1.
+    /// The samples p[x][y] of 8.4.4.2, where x or y is −1.
     struct Edge {
         var left: [Int]
         var above: [Int]
@@ -24,7 +24,7 @@ struct HEVCIntraTests {
         22: -630, 23: -910, 24: -1638, 25: -4096,
     ]
 
-    /// 8.4.4.2.2: nil where a sample is missing.
+    /// Substitutes missing samples, which are nil (8.4.4.2.2).
     static func substituted(_ left: [Int?], _ above: [Int?], _ corner: Int?, depth: Int) -> Edge {
         var line = left.reversed() + [corner] + above
         guard let first = line.compactMap({ $0 }).first else {
@@ -38,7 +38,7 @@ struct HEVCIntraTests {
         return Edge(left: full[..<n].reversed(), above: Array(full[(n + 1)...]), corner: full[n])
     }
 
-    /// 8.4.4.2.3.
+    /// Filters the neighboring samples (8.4.4.2.3).
     static func filtered(_ p: Edge, _ size: Int, mode: Int, strong: Bool, depth: Int) -> Edge {
         let distance = min(abs(mode - 26), abs(mode - 10))
         let limit = [8: 7, 16: 1, 32: 0][size] ?? 99
@@ -62,7 +62,7 @@ struct HEVCIntraTests {
         return f
     }
 
-    /// 8.4.4.2.4 to 8.4.4.2.6: rows of samples.
+    /// Returns the predicted rows of samples (8.4.4.2.4 to 8.4.4.2.6).
     static func predicted(_ p: Edge, _ size: Int, mode: Int, isLuma: Bool, depth: Int) -> [[Int]] {
         let log2 = size.trailingZeroBitCount
         let edges = isLuma && size < 32
@@ -115,7 +115,7 @@ struct HEVCIntraTests {
         let unit = isLuma ? 4 : 2
         let units = 2 * size / unit
         for round in 0..<24 {
-            // Noise, extremes, and slopes so slight that 32×32 blocks are smoothed strongly, or just not.
+            // The content is noise, extremes, and slopes near the threshold of the strong smoothing of 32×32 blocks.
             let slope = Int.random(in: -1...1, using: &generator)
             let bump = Int.random(in: 0..<3, using: &generator) == 0 ? 1 << (depth - 5) : 0
             for y in 0..<140 {
@@ -147,7 +147,8 @@ struct HEVCIntraTests {
                 corner ? Int(block[-1 - stride]) : nil, depth: depth)
             for mode in 0..<35 {
                 let p = isLuma ? Self.filtered(edge, size, mode: mode, strong: strong, depth: depth) : edge
-                // DC's and the straight modes' edge filters take what is not filtered, which is all they predict from.
+                // DC and the horizontal and vertical modes predict from unfiltered samples, and so do their edge
+                // filters.
                 let expected = Self.predicted(p, size, mode: mode, isLuma: isLuma, depth: depth)
                 output.elements.fill(3, count: output.count)
                 references.predict(mode: mode, log2Size: log2, isLuma: isLuma, to: output.elements, 40)
@@ -158,16 +159,17 @@ struct HEVCIntraTests {
         }
     }
 
-    @Test(arguments: [2, 3, 4, 5], [true, false]) func bytesAreTheDecoders(_ log2: Int, _ isLuma: Bool) {
+    @Test(arguments: [2, 3, 4, 5], [true, false]) func byteSamplesMatchTheStandard(_ log2: Int, _ isLuma: Bool) {
         check(UInt8.self, log2: log2, isLuma: isLuma)
     }
 
-    @Test(arguments: [2, 3, 4, 5], [true, false]) func wordsAreTheDecoders(_ log2: Int, _ isLuma: Bool) {
+    @Test(arguments: [2, 3, 4, 5], [true, false]) func wordSamplesMatchTheStandard(_ log2: Int, _ isLuma: Bool) {
         check(UInt16.self, log2: log2, isLuma: isLuma)
     }
 
-    /// Every block of every size of a picture with slices and tiles: what was coded before, by 6.4.1 and 6.5.2.
-    @Test(arguments: [4, 5, 6]) func neighboursAreThoseCodedBefore(_ log2Tree: Int) {
+    /// Sweeps every block of every size in a picture with slices and tiles: the available neighbors are those coded
+    /// before (6.4.1 and 6.5.2).
+    @Test(arguments: [4, 5, 6]) func availableNeighborsMatchTheStandard(_ log2Tree: Int) {
         let grid = HEVCGrid(width: 136, height: 88, log2CodingTreeBlock: log2Tree)
         let tiles = HEVCTiles(
             columnBounds: grid.columns > 2 ? [0, 2, grid.columns] : [0, grid.columns],
@@ -181,7 +183,7 @@ struct HEVCIntraTests {
         for unit in 0..<grid.minimumColumns * grid.minimumRows {
             tables.mode[unit] = Bool.random(using: &generator) ? .intra : .inter
         }
-        /// MinTbAddrZs of 4×4 blocks, plainly: coding order of all blocks.
+        /// The MinTbAddrZs of 4×4 blocks: the plain coding order of all blocks.
         var order = [Int: Int]()
         func visit(_ x: Int, _ y: Int, _ size: Int) {
             if size == 4 {

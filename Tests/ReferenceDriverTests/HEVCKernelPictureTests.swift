@@ -2,7 +2,7 @@
 import TestOracles
 import Testing
 
-/// Whole pictures: what comes from surfaces, and margins.
+/// Tests whole pictures: the import of surfaces, and margins.
 struct HEVCKernelPictureTests {
     private func checkImport<Sample: HEVCSample>(_ type: Sample.Type, isP010: Bool, _ width: Int, _ height: Int) {
         var generator = SplitMix64(state: UInt64(width * 100 + height))
@@ -41,7 +41,7 @@ struct HEVCKernelPictureTests {
         #expect(wrong == 0, "\(width)×\(height), P010 \(isP010), depth \(Sample.bitDepth)")
     }
 
-    @Test func surfacesBecomePlanes() {
+    @Test func surfacesAreImportedAsPlanes() {
         for (width, height) in [(8, 8), (16, 16), (40, 24), (33, 17), (64, 64), (70, 66), (98, 50), (128, 96)] {
             for isP010 in [false, true] {
                 checkImport(UInt8.self, isP010: isP010, width, height)

@@ -2,7 +2,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Block sums, differences and costs against their definitions.
+/// Compares block sums, differences and costs with their definitions.
 struct HEVCKernelTests {
     static let widths = [4, 8, 12, 16, 24, 32, 48, 64]
     private let stride = 80
@@ -63,7 +63,7 @@ struct HEVCKernelTests {
                     #expect(found2 == squares, "\(width)×\(height)")
                     let found3 = HEVCBlockCost.satd(a.elements, stride, b.elements, otherStride, width: width, height: height)
                     #expect(found3 == satd(a.elements, b.elements, width, height), "\(width)×\(height)")
-                    // Residuals of any size, and nothing beside the block.
+                    // Residuals have any size, and the samples beside the block stay unchanged.
                     for y in 0..<height { residual.elements[y * 72] = y % 2 == 0 ? 32767 : -32768 }
                     sum.elements.fill(9, count: sum.count)
                     HEVCBlock.add(
@@ -87,6 +87,6 @@ struct HEVCKernelTests {
         }
     }
 
-    @Test func ofBytes() { check(UInt8.self) }
-    @Test func ofWords() { check(UInt16.self) }
+    @Test func byteKernelsMatchTheirDefinitions() { check(UInt8.self) }
+    @Test func wordKernelsMatchTheirDefinitions() { check(UInt16.self) }
 }

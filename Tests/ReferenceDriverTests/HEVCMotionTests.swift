@@ -3,11 +3,11 @@ import Testing
 
 @testable import ReferenceDriver
 
-/// Motion prediction over random pictures against the clauses' own steps.
+/// Compares motion prediction over random pictures with the steps of the clauses.
 @Suite struct HEVCMotionTests {
     private typealias Textbook = HEVCMotionTextbook
 
-    /// What one picture is tried with; differs in everything from seed to seed.
+    /// The settings of one picture, all of which differ between seeds.
     private struct Trial {
         var generator: SplitMix64
         let grid: HEVCGrid
@@ -66,7 +66,7 @@ import Testing
             predictor = HEVCMotionPredictor(
                 slice, job, storage.tables, tiles: tileLane.elements, references: references)
             self.generator = generator
-            // What is not decoded yet is rubbish.
+            // Data that is not decoded yet is arbitrary.
             for place in 0..<blocks { storage.tables.motion[place] = Self.convert(randomMotion(count: 1)) }
             makeCollocated()
             beginSlice()
@@ -93,7 +93,7 @@ import Testing
             return motion
         }
 
-        /// The collocated picture with its motion, once for the whole picture.
+        /// Makes the collocated picture with its motion, once for the whole picture.
         mutating func makeCollocated() {
             guard chance(80) else { return }
             let picture = HEVCReconstructedPicture(grid: grid, bitDepth: 8)
@@ -128,7 +128,7 @@ import Testing
             slice.collocated = picture
         }
 
-        /// References of this slice: near and far, before and after, short- and long-term.
+        /// Makes the references of a slice: near and far, before and after, short-term and long-term.
         mutating func beginSlice() {
             number += 1
             let isForward = chance(40)
@@ -236,7 +236,7 @@ import Testing
                 compared += 1
                 if candidates.elements[index] != Self.convert(motion) { wrong.append("merge \(index) of \(plain)") }
             }
-            // With a last index, all up to it are the same.
+            // With a last index, all candidates up to it are the same.
             let last = random(0...(expected.count - 1))
             predictor.merge(block, into: candidates.elements, last: last)
             for index in 0...last where candidates.elements[index] != Self.convert(expected[index]) {
@@ -266,20 +266,20 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<120) func candidatesAreTheClauses(_ seed: Int) {
+    @Test(arguments: 0..<120) func candidatesMatchTheStandard(_ seed: Int) {
         var trial = Trial(seed)
         trial.run()
         #expect(trial.wrong.isEmpty, "\(trial.wrong.count) of \(trial.compared): \(trial.wrong.prefix(2))")
         #expect(trial.compared > 0)
     }
 
-    /// Distances and vectors at their bounds, by hand from (8-179) to (8-183).
-    @Test func vectorsAreScaled() {
-        // tb 1, td 2: tx 8192, factor 128: half, rounded away from zero from 129/256 on.
+    /// Distances and vectors are at their bounds; the results are derived by hand from (8-179) to (8-183).
+    @Test func scaledVectorsMatchHandDerivedValues() {
+        // With tb 1 and td 2, tx is 8192 and the factor 128: half, rounded away from zero from 129/256 on.
         #expect(MotionVector(10, -10).scaled(target: 1, source: 2) == MotionVector(5, -5))
         #expect(MotionVector(1, -1).scaled(target: 1, source: 2) == MotionVector(0, 0))
         #expect(MotionVector(3, -3).scaled(target: 1, source: 2) == MotionVector(1, -1))
-        // td 1: tx 16384; tb 127 gives 32512, cut to 4095: times 15.996, and clipped.
+        // With td 1, tx is 16384; tb 127 gives 32512, limited to 4095: times 15.996, and clipped.
         #expect(MotionVector(100, -32768).scaled(target: 127, source: 1) == MotionVector(1600, -32768))
         #expect(MotionVector(32767, -100).scaled(target: 500, source: 1) == MotionVector(32767, -1600))
         #expect(MotionVector(7, 9).scaled(target: -3, source: 3) == MotionVector(-7, -9))

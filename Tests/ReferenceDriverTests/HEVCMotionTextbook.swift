@@ -1,11 +1,11 @@
-/// Motion prediction as the clauses of H.265 8.5.3.2 say it, step by step, over plain arrays.
+/// Implements motion prediction step by step as in the clauses of H.265 8.5.3.2, over plain arrays.
 struct HEVCMotionTextbook {
     struct Vector: Equatable {
         var x = 0
         var y = 0
     }
 
-    /// predFlagLX, mvLX, refIdxLX.
+    /// The motion of a block: predFlagLX, mvLX and refIdxLX.
     struct Motion: Equatable {
         var flags = [false, false]
         var vectors = [Vector(), Vector()]
@@ -18,7 +18,7 @@ struct HEVCMotionTextbook {
         var isLongTerm: Bool
     }
 
-    /// What a 16×16 area of ColPic holds.
+    /// The stored motion of a 16×16 area of ColPic.
     struct Stored {
         var motion = Motion()
         var pictures = [Picture(poc: 0, isLongTerm: false), Picture(poc: 0, isLongTerm: false)]
@@ -30,7 +30,7 @@ struct HEVCMotionTextbook {
         var width: Int
         var height: Int
         var index: Int
-        /// PartMode by its name.
+        /// The PartMode by its name.
         var mode: String
         var unitX: Int
         var unitY: Int
@@ -40,11 +40,11 @@ struct HEVCMotionTextbook {
     var width: Int
     var height: Int
     var log2Tree: Int
-    /// By 4×4 block.
+    /// The motion by 4×4 block.
     var motion: [Motion]
-    /// The number of the coding unit by 4×4 block, in decoding order; nil for what is not decoded.
+    /// The number of the coding unit by 4×4 block, in decoding order; nil if it is not decoded.
     var unitNumber: [Int?]
-    /// Slice and tile by 4×4 block.
+    /// The slice and tile by 4×4 block.
     var area: [Int]
     var lists: [[Picture]] = [[], []]
     var poc = 0
@@ -57,7 +57,7 @@ struct HEVCMotionTextbook {
 
     private func place(_ x: Int, _ y: Int) -> Int { (y >> 2) * (width >> 2) + x >> 2 }
 
-    /// 6.4.2, with 6.4.1 by what is decoded.
+    /// Implements 6.4.2, and 6.4.1 by what is decoded.
     func neighbour(_ block: Block, _ x: Int, _ y: Int) -> Motion? {
         let isSameUnit =
             (block.unitX..<(block.unitX + block.unitSize)).contains(x)

@@ -2,11 +2,11 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// The HEVC quantiser against H.265 8.6.1 and 8.6.3 written out plainly.
+/// Compares the HEVC quantizer with a plain implementation of H.265 8.6.1 and 8.6.3.
 struct HEVCQuantizerTests {
     static let levelScale = [40, 45, 51, 57, 64, 72]
 
-    /// (8-309) with m = 16.
+    /// Scales a level by (8-309) with m = 16.
     private func scaled(_ level: Int, qp: Int, log2: Int, depth: Int) -> Int {
         let qP = qp + 6 * (depth - 8)
         let shift = depth + log2 - 5
@@ -14,7 +14,7 @@ struct HEVCQuantizerTests {
         return min(max(value, -32768), 32767)
     }
 
-    @Test(arguments: [8, 10], [2, 3, 4, 5]) func scalingIsTheDecoders(_ depth: Int, _ log2: Int) {
+    @Test(arguments: [8, 10], [2, 3, 4, 5]) func scalingMatchesTheStandard(_ depth: Int, _ log2: Int) {
         let size = 1 << log2
         var generator = SplitMix64(state: 7)
         let levels = ElementStorage<Int16>(count: 1024, repeating: 0)
@@ -38,8 +38,8 @@ struct HEVCQuantizerTests {
         }
     }
 
-    /// Quantising is a division by the step, rounded as told; its extent and count are those of its levels.
-    @Test(arguments: [8, 10], [2, 3, 4, 5]) func quantisingDividesByTheStep(_ depth: Int, _ log2: Int) {
+    /// The division is rounded as requested; the extent and the count are those of the levels.
+    @Test(arguments: [8, 10], [2, 3, 4, 5]) func quantizationDividesByTheStep(_ depth: Int, _ log2: Int) {
         let size = 1 << log2
         var generator = SplitMix64(state: 8)
         let coefficients = ElementStorage<Int16>(count: 1024, repeating: 0)
@@ -47,7 +47,7 @@ struct HEVCQuantizerTests {
         for qp in -6 * (depth - 8)...51 {
             let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
             let qP = qp + 6 * (depth - 8)
-            // A level's scaled value, not rounded.
+            // The scaled value of one level, not rounded.
             let step = Double(16 * Self.levelScale[qP % 6] << (qP / 6)) / Double(1 << (depth + log2 - 5))
             for round in 0..<8 {
                 let rounding = [43, 85, 128, 10][round % 4]
@@ -86,8 +86,8 @@ struct HEVCQuantizerTests {
         }
     }
 
-    /// Table 8-10 row by row.
-    @Test func chromaQPsAreTheTables() {
+    /// Compares with Table 8-10 row by row.
+    @Test func chromaQPsMatchTheTable() {
         let bent = [29, 30, 31, 32, 33, 33, 34, 34, 35, 35, 36, 36, 37, 37]
         for depth in [8, 10] {
             for qp in -6 * (depth - 8)...51 {

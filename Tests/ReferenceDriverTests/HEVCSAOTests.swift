@@ -2,14 +2,14 @@
 import TestOracles
 import Testing
 
-/// Sample adaptive offset against H.265 8.7.3 written out plainly, and its choice against trying everything.
+/// Compares sample adaptive offset with a plain implementation of H.265 8.7.3, and tests its choice of parameters.
 struct HEVCSAOTests {
     private func component(_ tree: HEVCCodingTree, _ plane: Int) -> HEVCSAOParameters.Component {
         let sao = tree.sao.elements[0]
         return plane == 0 ? sao.luma : (plane == 1 ? sao.cb : sao.cr)
     }
 
-    /// 8.7.3.2, sample by sample.
+    /// Applies 8.7.3.2, sample by sample.
     private func applied<Sample: HEVCSample>(
         _ picture: HEVCFilterPicture<Sample>, _ trees: [HEVCCodingTree], plane: Int
     ) -> [[Int]] {
@@ -55,7 +55,7 @@ struct HEVCSAOTests {
                         if tiles[address] != tiles[other] && !picture.job.filtersAcrossTiles { isCut = true }
                         edge += (value - deblocked[ny][nx]).signum()
                     }
-                    // SaoOffsetVal[edgeIdx], 0 turned round to the front.
+                    // The index of SaoOffsetVal[edgeIdx], with 0 moved to the front.
                     let index = edge == 2 ? 0 : (edge < 2 ? edge + 1 : edge)
                     if !isCut && index > 0 { offset = Int(parameters.offsets[index - 1]) }
                 }
@@ -112,11 +112,11 @@ struct HEVCSAOTests {
         #expect(changed > 100)
     }
 
-    @Test func bytesAreTheDecoders() { checkFilter(UInt8.self) }
-    @Test func wordsAreTheDecoders() { checkFilter(UInt16.self) }
+    @Test func byteSamplesMatchTheStandard() { checkFilter(UInt8.self) }
+    @Test func wordSamplesMatchTheStandard() { checkFilter(UInt16.self) }
 
-    /// What is chosen brings the picture nearer to its source, merges only within slices and tiles, and keeps to the
-    /// syntax's ranges.
+    /// Expects the chosen parameters to bring the picture nearer to its source, to merge only within slices and tiles,
+    /// and to be within the ranges of the syntax.
     private func checkDecision<Sample: HEVCSample>(_ type: Sample.Type) {
         var generator = SplitMix64(state: UInt64(Sample.bitDepth) + 60)
         var merges = 0
@@ -133,7 +133,7 @@ struct HEVCSAOTests {
                 let bounds = HEVCFilterBounds(made.job, slices: slices, slice: made.tables.slice)
                 let source = HEVCReconstructedPicture(grid: made.grid, bitDepth: Sample.bitDepth)
                 let sourcePlanes = source.planes(Sample.self)
-                // The source: the picture with bands moved or some of its noise smoothed away.
+                // The source is the picture with shifted bands, or with some of its noise smoothed.
                 for component in 0..<3 {
                     let to = sourcePlanes.plane(component)
                     let rows = made.samples(component)
@@ -199,6 +199,6 @@ struct HEVCSAOTests {
         #expect(merges > 10 && kinds.count == 3, "\(merges) \(kinds)")
     }
 
-    @Test func bytesComeNearer() { checkDecision(UInt8.self) }
-    @Test func wordsComeNearer() { checkDecision(UInt16.self) }
+    @Test func byteChoicesReduceTheError() { checkDecision(UInt8.self) }
+    @Test func wordChoicesReduceTheError() { checkDecision(UInt16.self) }
 }

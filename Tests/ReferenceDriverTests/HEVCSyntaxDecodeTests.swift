@@ -2,14 +2,14 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Random HEVC syntax, judged by decoders of others.
+/// Foreign decoders judge random HEVC syntax.
 ///
-/// The same coding trees are said in several ways: intra units in I, P and B slices, inter units with and without
-/// cabac_init_flag. The values are the same, and so must the pictures be; but contexts start differently everywhere,
-/// and I slices lack flags, so that a single bin coded otherwise than decoders read it turns the rest of its slice into
-/// other rubbish in each of them.
+/// The same coding trees are coded in several ways: intra units in I, P and B slices, and inter units with and without
+/// cabac_init_flag. The values are the same, so the pictures must be the same. But contexts start differently in each
+/// way, and I slices lack flags. So if one bin is coded wrongly, decoders turn the rest of its slice into different
+/// data in each way.
 @Suite struct HEVCSyntaxDecodeTests {
-    /// Settings that differ in everything from seed to seed.
+    /// Returns headers whose settings all differ between seeds.
     static func headers(_ seed: Int) -> HEVCSyntaxHeaders {
         var generator = SplitMix64(state: UInt64(seed) &* 77 &+ 5)
         func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
@@ -50,7 +50,7 @@ import Testing
         return headers
     }
 
-    @Test(arguments: 0..<60) func everyWaySaysTheSamePictures(_ seed: Int) {
+    @Test(arguments: 0..<60) func everyWayDecodesToTheSamePictures(_ seed: Int) {
         let headers = Self.headers(seed)
         let contents: [HEVCRandomTrees.Content] = [.intra, .forward, .bipredictive, .intra, .bipredictive]
         let random = HEVCRandomStream(headers, seed: UInt64(seed), contents: contents)
@@ -68,7 +68,7 @@ import Testing
                 #expect(wrong == nil, "\(decoder), way \(way), \(headers.grid)")
             }
         }
-        // Of 8 bits and coding tree blocks of 16, libavcodec and libde265 disagree on SAO in corners.
+        // With 8 bits and coding tree blocks of 16, libavcodec and libde265 disagree on SAO in corners.
         if !headers.hasSAO {
             let agree = first[.libavcodec] == first[.libde265]
             #expect(agree, "\(headers.grid)")

@@ -1,6 +1,6 @@
 import ReferenceDriver
 
-/// The plainest headers that say what a picture job of random syntax is coded with: H.265 7.3.1.2, 7.3.2 and 7.3.6.
+/// The plainest headers that express the picture job of random syntax: H.265 7.3.1.2, 7.3.2 and 7.3.6.
 struct HEVCSyntaxHeaders {
     var grid: HEVCGrid
     var tiles: HEVCTiles
@@ -34,7 +34,7 @@ struct HEVCSyntaxHeaders {
         writer.put(120, 8)
     }
 
-    /// VPS, SPS and PPS with start codes.
+    /// The VPS, SPS and PPS with start codes.
     var parameterSets: [UInt8] {
         var vps = HeaderBitWriter()
         vps.put(0b0000_11_000000_000_1, 16)
@@ -61,7 +61,7 @@ struct HEVCSyntaxHeaders {
         sps.putUnsigned(grid.log2MaxTransformBlock - grid.log2MinTransformBlock)
         sps.putUnsigned(transformDepthInter)
         sps.putUnsigned(transformDepthIntra)
-        // Scaling lists, AMP, SAO, PCM.
+        // Scaling lists, AMP, SAO and PCM.
         for flag in [false, amp_enabled_flag, hasSAO, false] { sps.put(flag) }
         sps.putUnsigned(0)
         for flag in [false, temporalMotion, strongIntraSmoothing, false, false] { sps.put(flag) }
@@ -106,8 +106,8 @@ struct HEVCSyntaxHeaders {
         return unit(32, vps) + unit(33, sps) + unit(34, pps)
     }
 
-    /// A slice's header up to its entry points. `poc` 0 is an IDR picture; others refer to as many pictures directly
-    /// before them as the lists have.
+    /// Returns a slice's header up to its entry points. `poc` 0 is an IDR picture; the lists of other pictures hold the
+    /// pictures directly before them.
     func slice(
         _ slice: HEVCSliceJob, poc: Int, stored: Int, usesTemporalMotion: Bool, collocatedIndex: Int
     ) -> SliceHeaderBits {

@@ -1,11 +1,11 @@
 import ReferenceDriver
 import TestOracles
 
-/// Pictures of random but legal HEVC syntax, and the streams that say them.
+/// Pictures of random but legal HEVC syntax, and their streams.
 struct HEVCRandomStream {
     struct Picture {
         var content: HEVCRandomTrees.Content
-        /// Slices as one of the ways to code them has them, with their trees in tile scan.
+        /// The slices as in one of the ways to code them, with their trees in tile scan.
         var slices: [HEVCSliceJob]
         var trees: [[HEVCCodingTree]]
         var usesTemporalMotion = false
@@ -18,7 +18,7 @@ struct HEVCRandomStream {
     private let source = ElementStorage<UInt8>(count: 64, repeating: 0)
     private let writer: HEVCSliceWriter
 
-    /// The first picture is intra, the others by turns what `contents` says.
+    /// Makes pictures: the first is intra, and the others have the `contents` in turn.
     init(
         _ headers: HEVCSyntaxHeaders, seed: UInt64, contents: [HEVCRandomTrees.Content],
         options: HEVCRandomTrees.Options = .init()
@@ -35,7 +35,7 @@ struct HEVCRandomStream {
             let fromList0 = maker.chance(50)
             let most = max(Self.stored(poc), 1)
             let references = (maker.random(1...most), maker.random(1...most))
-            // Every slice of a picture has the same collocated picture.
+            // All slices of a picture have the same collocated picture.
             picture.collocatedIndex =
                 (content != .bipredictive || fromList0 ? references.0 : references.1) > 1 && maker.chance(50) ? 1 : 0
             for (start, count) in Self.spans(headers, &maker) {
@@ -64,7 +64,8 @@ struct HEVCRandomStream {
 
     private static func stored(_ poc: Int) -> Int { min(poc, 2) }
 
-    /// First coding trees and counts of a picture's slices, in tile scan: cut anywhere in one tile, or between tiles.
+    /// Returns the first coding tree and the count of each slice of a picture, in tile scan: divided anywhere in one
+    /// tile, or between tiles.
     private static func spans(_ headers: HEVCSyntaxHeaders, _ maker: inout HEVCRandomTrees) -> [(Int, Int)] {
         let count = headers.grid.codingTrees
         var cuts: [Int] = []
@@ -78,7 +79,7 @@ struct HEVCRandomStream {
         return zip([0] + cuts, cuts + [count]).map { ($0, $1 - $0) }
     }
 
-    /// How slice types may say the same pictures: `way` chooses among those that can.
+    /// Returns the slice type and the flag of a way to code the pictures; `way` selects among the possible ones.
     private func way(_ content: HEVCRandomTrees.Content, poc: Int, _ way: Int) -> (SliceType, cabacInit: Bool) {
         if poc == 0 { return (.i, false) }
         let ways: [(SliceType, Bool)] =
@@ -108,7 +109,7 @@ struct HEVCRandomStream {
         return job
     }
 
-    /// The NAL units of a picture.
+    /// Returns the NAL units of a picture.
     func units(_ poc: Int, way: Int) -> [[UInt8]] {
         let picture = pictures[poc]
         let (type, cabacInit) = self.way(picture.content, poc: poc, way)

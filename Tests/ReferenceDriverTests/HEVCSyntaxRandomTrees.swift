@@ -3,13 +3,13 @@ import TestOracles
 
 /// Makes random but legal coding trees of a picture, one after the other in tile scan.
 struct HEVCRandomTrees {
-    /// What may stand in the picture.
+    /// The kinds of prediction in the picture.
     enum Content { case intra, forward, bipredictive }
 
     struct Options {
-        /// The largest absolute level; rare ones come near it.
+        /// The largest absolute level; only rare levels are close to it.
         var largestLevel = 60
-        /// The largest absolute component of a motion vector difference; rare ones come near it.
+        /// The largest absolute component of a motion vector difference; only rare ones are close to it.
         var largestDifference = 100
     }
 
@@ -17,9 +17,9 @@ struct HEVCRandomTrees {
     let options: Options
     private var generator: SplitMix64
     private var tree = HEVCCodingTree()
-    /// By 4×4 block: IntraPredModeY, 1 for units that are not intra.
+    /// The IntraPredModeY by 4×4 block, 1 for units that are not intra.
     private var modes: [UInt8]
-    /// The tile and slice of each coding tree, −1 where nothing is yet.
+    /// The tile and slice of each coding tree, −1 if it is not made yet.
     private var areas: [Int]
     private var content = Content.intra
     private var slice: HEVCSliceJob
@@ -48,12 +48,12 @@ struct HEVCRandomTrees {
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
 
-    /// The coding tree of raster address `address`, in slice `number` of the picture.
+    /// Makes the coding tree of raster address `address`, in slice `number` of the picture.
     mutating func makeTree(_ address: Int, slice: HEVCSliceJob, number: Int) -> HEVCCodingTree {
         tree = HEVCCodingTree()
         self.slice = slice
         areas[address] = headers.tiles.tileID[address] << 16 | number
-        // What must not be read is rubbish.
+        // Values that must not be read are arbitrary.
         for place in 0..<6144 { tree.levels.elements[place] = 77 }
         makeSAO()
         makeQuadtree(
@@ -62,7 +62,7 @@ struct HEVCRandomTrees {
         return tree
     }
 
-    /// Whether the block left of or above (x, y) in the same slice and tile may be asked.
+    /// Whether the block left of or above (x, y) is available in the same slice and tile.
     private func isAvailable(_ x: Int, _ y: Int, from fromX: Int, _ fromY: Int) -> Bool {
         guard x >= 0, y >= 0 else { return false }
         let shift = grid.log2CodingTreeBlock
@@ -166,7 +166,7 @@ struct HEVCRandomTrees {
         tree.predictionCount += 1
     }
 
-    /// A mode, and its syntax by the candidates of 8.4.2.
+    /// Chooses a mode, and its syntax by the candidates of 8.4.2.
     private mutating func makeIntraMode(x: Int, y: Int, size: Int) {
         func neighbour(_ atX: Int, _ atY: Int) -> Int {
             isAvailable(atX, atY, from: x, y) ? Int(modes[(atY >> 2) * grid.blockColumns + atX >> 2]) : 1
@@ -195,7 +195,7 @@ struct HEVCRandomTrees {
         }
     }
 
-    /// `isSmall`: 8×4 or 4×8.
+    /// - Parameter isSmall: whether the block is 8×4 or 4×8.
     private mutating func makePrediction(isSmall: Bool) {
         var prediction = HEVCPredictionUnit()
         if chance(30) {
@@ -211,7 +211,7 @@ struct HEVCRandomTrees {
         }
         if lists & 2 != 0 {
             prediction.motion.reference1 = Int8.random(in: 0..<Int8(slice.list1.count), using: &generator)
-            // What must not be read is rubbish.
+            // Values that must not be read are arbitrary.
             prediction.difference1 = MotionVector(difference(), difference())
             prediction.predictor1 = UInt8.random(in: 0...1, using: &generator)
         }
@@ -265,10 +265,10 @@ struct HEVCRandomTrees {
         }
     }
 
-    /// Levels of a block, not all zero.
+    /// Fills the levels of a block, which are not all zero.
     private mutating func fill(_ start: Int, log2Size: Int) {
         let density = pick([1, 5, 20, 50, 90, 100])
-        // Low frequencies only, as often as not.
+        // Half of the blocks have low frequencies only.
         let reach = chance(50) ? 1 << log2Size : Int.random(in: 1...(1 << log2Size), using: &generator)
         var count = 0
         for place in 0..<(1 << (2 * log2Size)) {

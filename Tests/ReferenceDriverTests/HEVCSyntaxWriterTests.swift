@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReferenceDriver
 
-/// What the writer of HEVC slices does beside syntax: entry points, going back, counting bits.
+/// Tests the writer of HEVC slices apart from syntax: entry points, the return to a mark, and the count of bits.
 @Suite struct HEVCSyntaxWriterTests {
     private static func headers(_ seed: Int, tiles: (columns: [Int], rows: [Int])? = nil) -> HEVCSyntaxHeaders {
         let grid = HEVCGrid(width: 104, height: 88, log2MinCodingBlock: 3, log2CodingTreeBlock: 4)
@@ -20,8 +20,8 @@ import Testing
         return headers
     }
 
-    /// A slice of whole tiles holds, at its entry points, what slices of one tile each hold.
-    @Test(arguments: 0..<8) func entryPointsLeadToTiles(_ seed: Int) {
+    /// At its entry points, a slice of whole tiles holds the same data as slices of one tile each.
+    @Test(arguments: 0..<8) func entryPointsLeadToTheTilesData(_ seed: Int) {
         let headers = Self.headers(seed, tiles: ([0, 1, 4, 7], [0, 2, 6]))
         let random = HEVCRandomStream(headers, seed: UInt64(seed), contents: [], options: .init(largestLevel: 3000))
         let picture = random.pictures[0]
@@ -30,7 +30,7 @@ import Testing
         whole.codingTreeCount = headers.grid.codingTrees
         whole.type = .i
         let writer = HEVCSliceWriter(headers.grid)
-        /// The NAL unit, and how many bytes stand before its data.
+        /// Returns the NAL unit, the offset of its data, and the entry point offsets.
         func write(_ slice: HEVCSliceJob, from start: Int) -> (unit: [UInt8], dataStart: Int, offsets: [Int]) {
             var slice = slice
             slice.header = headers.slice(slice, poc: 0, stored: 0, usesTemporalMotion: false, collocatedIndex: 0)
@@ -63,16 +63,16 @@ import Testing
             let alone = write(slice, from: scans[0])
             #expect(alone.offsets.isEmpty)
             let (part, own) = (unit[start..<end], alone.unit[alone.dataStart...])
-            // Inside the slice end_of_slice_segment_flag 0 stands before end_of_subset_one_bit (H.265 7.3.8.1): only the
-            // last bytes show it.
+            // Inside the slice, end_of_slice_segment_flag 0 precedes end_of_subset_one_bit (H.265 7.3.8.1); this
+            // affects only the last bytes.
             let isLast = end == unit.count
             let same = isLast ? part.elementsEqual(own) : part.dropLast(4).elementsEqual(own.prefix(part.count - 4))
             #expect(same && abs(part.count - own.count) <= (isLast ? 0 : 1), "tile \(tile)")
         }
     }
 
-    /// A slice that goes back to a mark is the slice that ended there, and was no longer than was said.
-    @Test(arguments: 0..<6) func goingBackLeavesNothing(_ seed: Int) {
+    /// After a return to a mark, a slice equals one that ended there, and is no longer than predicted.
+    @Test(arguments: 0..<6) func returnToMarkLeavesNoTrace(_ seed: Int) {
         let headers = Self.headers(seed)
         let random = HEVCRandomStream(
             headers, seed: UInt64(seed), contents: [.forward], options: .init(largestLevel: seed < 3 ? 40 : 20000))
@@ -101,9 +101,9 @@ import Testing
         }
     }
 
-    /// The count of a block's bits is what the encoder needs whose contexts know such a block, to within what they learn
-    /// on the way.
-    @Test func countedBitsAreWritten() {
+    /// The counted bits of a block match what an encoder writes whose contexts were adapted to such a block, except for
+    /// what the contexts learn meanwhile.
+    @Test func countedBitsMatchWrittenBits() {
         let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
         let output = ElementStorage<UInt8>(count: 1 << 16, repeating: 0)
         let scratch = ElementStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
@@ -137,8 +137,8 @@ import Testing
         #expect((0.97...1.1).contains(ratio), "\(ratio)")
     }
 
-    /// Bins of known price: contexts at state 0 cost one bit, bypass bins one each.
-    @Test func bitsOfElements() {
+    /// The prices of the bins are known: contexts at state 0 cost one bit, and bypass bins one bit each.
+    @Test func elementsHaveTheirPrice() {
         let states = ElementStorage<UInt8>(count: HEVCContexts.count, repeating: 1)
         func cost(_ body: (inout HEVCBinCount) -> Void) -> Double {
             var bins = HEVCBinCount(states: states.elements, prices: HEVCBinPrices.shared.prices.elements)
@@ -160,7 +160,7 @@ import Testing
             ("remaining mode", 5, cost { $0.codeRemainingMode(17) }),
         ]
         for (name, expected, found) in known { #expect(found == expected, "\(name)") }
-        // At state 62 the more probable bin costs next to nothing, the other 5.65 bits.
+        // At state 62 the more probable bin costs almost nothing, the other 5.65 bits.
         states.elements.fill(2 * 62 + 1, count: states.count)
         let probable = cost { $0.codeSplit(true, increment: 0) }
         let improbable = cost { $0.codeSplit(false, increment: 0) }

@@ -2,10 +2,10 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// The HEVC transforms against H.265 8.6.4.2 as a plain product of matrices.
+/// Compares the HEVC transforms with H.265 8.6.4.2 as a plain matrix product.
 struct HEVCTransformTests {
     static let depths = [8, 10]
-    /// transMatrix of 16 points; those of 8 and 4 are its even rows' first halves.
+    /// The transMatrix of 16 points; those of 8 and 4 are the first halves of its even rows.
     static let matrix16 = [
         [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64],
         [90, 87, 80, 70, 57, 43, 25, 9, -9, -25, -43, -57, -70, -80, -87, -90],
@@ -24,7 +24,7 @@ struct HEVCTransformTests {
         [18, -50, 75, -89, 89, -75, 50, -18, -18, 50, -75, 89, -89, 75, -50, 18],
         [9, -25, 43, -57, 70, -80, 87, -90, 90, -87, 80, -70, 57, -43, 25, -9],
     ]
-    /// The first halves of the odd rows of 32 points begin with these magnitudes' cosines.
+    /// The magnitudes of the cosines in the odd rows of 32 points.
     static let odd32 = [90, 90, 88, 85, 82, 78, 73, 67, 61, 54, 46, 38, 31, 22, 13, 4]
     static let sine = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -84, 74, -29]]
 
@@ -51,15 +51,15 @@ struct HEVCTransformTests {
 
     static func transposed(_ a: [[Int]]) -> [[Int]] { a[0].indices.map { j in a.map { $0[j] } } }
 
-    /// 8.6.4.2 and the shift of 8.6.2: columns first. What exceeds 16 bits is far beyond any sample.
+    /// Implements 8.6.4.2 and the shift of 8.6.2: columns first. Values that exceed 16 bits are far beyond any sample.
     static func inverse(_ d: [[Int]], _ m: [[Int]], bitDepth: Int) -> [[Int]] {
         let columns = product(transposed(m), d).map { $0.map { min(max(($0 + 64) >> 7, -32768), 32767) } }
         let shift = 20 - bitDepth
         return product(columns, m).map { $0.map { min(max(($0 + (1 << (shift - 1))) >> shift, -32768), 32767) } }
     }
 
-    /// The rows are cosines, so near that nothing but those numbers will do.
-    @Test func theMatrixOf32IsOrthogonal() {
+    /// The rows are cosines, so orthogonal that only these numbers are possible.
+    @Test func matrixOf32IsOrthogonal() {
         let m = Self.matrix(32)
         let products = Self.product(m, Self.transposed(m))
         for i in 0..<32 {
@@ -81,7 +81,7 @@ struct HEVCTransformTests {
         }
     }
 
-    @Test(arguments: depths, [2, 3, 4, 5]) func inverseIsTheDecoders(_ depth: Int, _ log2: Int) {
+    @Test(arguments: depths, [2, 3, 4, 5]) func inverseMatchesTheStandard(_ depth: Int, _ log2: Int) {
         let size = 1 << log2
         var generator = SplitMix64(state: UInt64(depth * 8 + log2))
         let transform = HEVCTransform(bitDepth: depth)
@@ -92,7 +92,7 @@ struct HEVCTransformTests {
             for round in 0..<160 {
                 let kind = Content.allCases[round % 4]
                 let limit = round % 8 < 4 ? 32767 : 2000
-                // All extents of the small sizes come up, and the corners of the large.
+                // All extents of the small sizes occur, and the corners of the large ones.
                 let extent =
                     round < 8
                     ? HEVCExtent(columns: size, rows: size)
@@ -114,7 +114,7 @@ struct HEVCTransformTests {
         }
     }
 
-    /// The forward transform may round in its own way: it stays within a few coefficients of the exact one.
+    /// The forward transform may round differently: it stays within a few units of the exact one.
     @Test(arguments: depths, [2, 3, 4, 5]) func forwardIsTheMatrixProduct(_ depth: Int, _ log2: Int) {
         let size = 1 << log2
         var generator = SplitMix64(state: UInt64(depth * 16 + log2))
@@ -154,7 +154,7 @@ struct HEVCTransformTests {
         }
     }
 
-    @Test(arguments: depths, [2, 3, 4, 5]) func skippedTransformsComeBack(_ depth: Int, _ log2: Int) {
+    @Test(arguments: depths, [2, 3, 4, 5]) func skippedTransformsAreReversible(_ depth: Int, _ log2: Int) {
         let transform = HEVCTransform(bitDepth: depth)
         let size = 1 << log2
         var generator = SplitMix64(state: 5)
@@ -166,7 +166,7 @@ struct HEVCTransformTests {
         let before = (0..<size * size).map { residual.elements[$0] }
         transform.inverseSkip(coefficients.elements, log2Size: log2, to: residual.elements, stride: size)
         #expect((0..<size * size).map { residual.elements[$0] } == before)
-        // A coefficient of its own, by 8.6.4.2: tsShift is 5 + Log2(nTbS).
+        // The expected value of one coefficient is by 8.6.4.2: tsShift is 5 + Log2(nTbS).
         coefficients.elements[0] = 321
         transform.inverseSkip(coefficients.elements, log2Size: log2, to: residual.elements, stride: size)
         #expect(Int(residual.elements[0]) == (321 << (5 + log2) + 1 << (19 - depth)) >> (20 - depth))

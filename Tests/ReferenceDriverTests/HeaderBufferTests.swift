@@ -5,7 +5,7 @@ import Testing
 
 // SAFETY: the bit-field unions of VA-API's buffers are plain integers.
 
-/// Buffers as a client fills them, 96×80, and what the driver writes for them.
+/// The buffers of a client for 96×80, and the headers that the driver writes for them.
 struct ClientBuffers {
     var sequence = VAEncSequenceParameterBufferH264()
     var picture = VAEncPictureParameterBufferH264()
@@ -40,7 +40,7 @@ struct ClientBuffers {
         SliceHeader(slice, picture: picture, sequence: sequenceHeader, picture: pictureHeader)
     }
 
-    /// The slice's NAL unit, without a residual.
+    /// The NAL unit of the slice, without a residual.
     var emptySlice: [UInt8] {
         var parameters = EntropySlice()
         parameters.type = sliceHeader.type!
@@ -53,7 +53,7 @@ struct ClientBuffers {
             header: sliceHeader.bits(sequence: sequenceHeader, picture: pictureHeader))
     }
 
-    /// Turns the picture into a P or B picture (`type` 0 or 1) with that frame_num and order count.
+    /// Turns the picture into a P or B picture (`type` 0 or 1) with the given frame_num and order count.
     mutating func setInter(type: UInt8, frameNum: UInt16, order: Int32) {
         unsafe picture.pic_fields.bits.idr_pic_flag = 0
         picture.frame_num = frameNum
@@ -78,7 +78,7 @@ struct ClientBuffers {
         return picture
     }
 
-    /// Fills a C array of pictures, the rest invalid.
+    /// Fills a C array of pictures; the remaining entries are invalid.
     private static func fill<Tuple>(_ tuple: inout Tuple, _ pictures: [VAPictureH264]) {
         // SAFETY: the tuple is a whole C array of VAPictureH264.
         unsafe withUnsafeMutableBytes(of: &tuple) { bytes in
@@ -93,9 +93,10 @@ struct ClientBuffers {
     }
 }
 
-/// Headers from a client's buffers, read back by FFmpeg's trace_headers.
+/// FFmpeg's trace_headers reads the headers that are made from a client's buffers.
 @Suite struct HeaderBufferTests {
-    /// The headers of a stream with both parameter sets and the slice, the slice alone from `later` ones.
+    /// Returns the headers of a stream with both parameter sets and the slice, and only the slice of the `later`
+    /// buffers.
     private func trace(_ first: ClientBuffers, then later: [ClientBuffers] = []) throws -> TraceHeaders {
         try Files.withTemporaryFolder { folder in
             let stream =
@@ -110,7 +111,7 @@ struct ClientBuffers {
         for (name, value) in fields { #expect(unit?[name] == value, "\(name) \(comment)") }
     }
 
-    @Test func plainHighProfile() throws {
+    @Test func highProfileHeadersMatchTheBuffers() throws {
         let headers = try trace(ClientBuffers())
         expect(
             headers.units(named: "Sequence Parameter Set").last,
@@ -142,7 +143,7 @@ struct ClientBuffers {
     @Test(arguments: [
         (DriverProfile.constrainedBaseline, 66, [1, 1, 0, 0], 30, 30), (.main, 77, [0, 1, 0, 0], 41, 41),
         (.main, 77, [0, 1, 0, 1], 9, 11), (.high, 100, [0, 0, 0, 0], 51, 51), (.high, 100, [0, 0, 0, 0], 9, 9),
-    ]) func profilesAndLevels(
+    ]) func profileAndLevelAreWritten(
         _ profile: DriverProfile, _ idc: Int, _ flags: [Int], _ level: Int, _ written: Int
     ) throws {
         var buffers = ClientBuffers()
@@ -157,7 +158,7 @@ struct ClientBuffers {
         #expect(hasExtension == (profile == .high))
     }
 
-    @Test func croppingAndUsability() throws {
+    @Test func croppingAndVUIAreWritten() throws {
         var buffers = ClientBuffers()
         buffers.sequence.frame_cropping_flag = 1
         buffers.sequence.frame_crop_left_offset = 1
@@ -194,7 +195,7 @@ struct ClientBuffers {
         let unit = try trace(buffers).units(named: "Sequence Parameter Set").last
         expect(unit, ["aspect_ratio_idc": 1, "timing_info_present_flag": 0, "max_num_reorder_frames": 4])
         #expect(unit?["sar_width"] == nil && unit?["time_scale"] == nil)
-        // libavcodec leaves two columns at the left uncut, to keep rows aligned.
+        // libavcodec does not crop two columns at the left, to keep rows aligned.
         buffers.sequence.frame_crop_left_offset = 0
         let decoded = ForeignDecoder.libavcodec.decode(
             buffers.sequenceHeader.nalUnit() + buffers.pictureHeader.nalUnit() + buffers.emptySlice)
@@ -202,7 +203,7 @@ struct ClientBuffers {
         #expect(decoded.frames.map(\.height) == [80 - 14])
     }
 
-    @Test func pictureFields() throws {
+    @Test func pictureFieldsAreWritten() throws {
         var buffers = ClientBuffers()
         buffers.picture.pic_parameter_set_id = 3
         buffers.slice.pic_parameter_set_id = 3
@@ -241,7 +242,7 @@ struct ClientBuffers {
             ])
     }
 
-    @Test func orderCountTypes() throws {
+    @Test func orderCountTypesAreWritten() throws {
         var buffers = ClientBuffers()
         unsafe buffers.sequence.seq_fields.bits.pic_order_cnt_type = 1
         buffers.sequence.num_ref_frames_in_pic_order_cnt_cycle = 2
@@ -273,7 +274,7 @@ struct ClientBuffers {
         #expect(none.units(named: "Slice Header").last?["pic_order_cnt_lsb"] == nil)
     }
 
-    @Test func slicesOfPAndB() throws {
+    @Test func listsOfPAndBSlicesAreWritten() throws {
         let first = ClientBuffers()
         var inter = ClientBuffers()
         inter.setInter(type: 5, frameNum: 66, order: 130)
@@ -318,7 +319,7 @@ struct ClientBuffers {
         #expect(list?["slice_alpha_c0_offset_div2"] == nil && list?["adaptive_ref_pic_marking_mode_flag"] == nil)
     }
 
-    @Test func weightTables() throws {
+    @Test func weightTablesAreWritten() throws {
         var first = ClientBuffers()
         unsafe first.picture.pic_fields.bits.weighted_pred_flag = 1
         var inter = first
@@ -343,8 +344,7 @@ struct ClientBuffers {
             ])
     }
 
-    /// Whatever stands in a client's buffers, something comes of them.
-    @Test func rubbishIsSurvived() {
+    @Test func randomBuffersDoNotCrash() {
         var generator = SplitMix64(state: 8)
         func scramble<Buffer>(_ buffer: inout Buffer) {
             // SAFETY: the buffers are plain integers throughout.
@@ -366,7 +366,7 @@ struct ClientBuffers {
             let rubbish = (0..<60).map { _ in UInt8.random(in: 0...255, using: &generator) & 0x3F }
             let packed = PackedHeader(data: [0, 0, 1, 0x41] + rubbish, bitLength: 400, hasEmulationBytes: true)
             #expect(packed.streamBytes().count == 50)
-            // Read or refused, never past the end.
+            // The header is read or refused, never beyond the end.
             if let header = packed.sliceHeader {
                 _ = SliceHeader(header, sequence: buffers.sequenceHeader, picture: buffers.pictureHeader)
             }

@@ -2,9 +2,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// The driver's readers and writers of HEVC headers, on streams of others.
+/// Tests the driver's readers and writers of HEVC headers with foreign streams.
 @Suite struct HeaderHEVCTests {
-    /// NAL units without start codes.
+    /// Returns the NAL units without start codes.
     private func units(_ stream: [UInt8]) -> [[UInt8]] {
         var starts: [Int] = []
         for index in 0..<max(stream.count - 2, 0)
@@ -24,7 +24,7 @@ import Testing
         "qp=33:bframes=3:ctu=16:min-cu-size=16:no-strong-intra-smoothing=1:deblock=2,-1:weightp=0:temporal-layers=1",
         "crf=28:vbv-maxrate=500:vbv-bufsize=500:hrd=1:aud=1:weightp=0:multi-pass-opt-rps=1:constrained-intra=1",
     ])
-    func whatForeignHeadersSayIsWrittenBack(options: String) throws {
+    func foreignHeadersAreRewrittenUnchanged(options: String) throws {
         let frames = try Fixture.carphone.frames(9).map { $0.cropped(x: 0, y: 0, width: 170, height: 138) }
         let stream = try ForeignEncoder.x265(frames, options: options + ":log-level=none:info=0:wpp=0:frame-threads=1")
         var sequence: HEVCSequenceParameterSet?
@@ -59,8 +59,8 @@ import Testing
         #expect(slices >= 9)
     }
 
-    @Test func referenceSetsOfEachOther() {
-        // H.265 7.4.8 with the set {−1 used, −2, +3 used}, moved by −2: the picture itself at −2.
+    @Test func referenceSetIsPredictedFromAnother() {
+        // H.265 7.4.8 with the set {−1 used, −2, +3 used}, shifted by −2: the set's own picture is at −2.
         var bits = HeaderBitWriter()
         bits.put(true)  // inter_ref_pic_set_prediction_flag
         bits.put(true)  // delta_rps_sign
@@ -77,7 +77,7 @@ import Testing
         #expect(reader.position == bits.bitCount)
     }
 
-    @Test func listsFollowTheSet() {
+    @Test func referenceListsFollowTheSet() {
         var sequence = HEVCSequenceParameterSet()
         sequence.longTerm = []
         var header = HEVCSliceHeader()
@@ -91,7 +91,7 @@ import Testing
         func orders(_ list: Int) -> [Int]? {
             header.lists(pictureOrderCount: 300, sequence: sequence)?[list].map(\.pictureOrderCount)
         }
-        // 300 has the low bits 44 of 256: a cycle of 1 is 0, and 7 there.
+        // 300 has the low bits 44 of 256; with a cycle of 1, the base is 0, and the picture is 7.
         #expect(orders(0) == [296, 302, 7, 3, 296] && orders(1) == [302, 296])
         header.listEntries = [nil, [2, 0]]
         #expect(orders(1) == [7, 302])
@@ -99,7 +99,7 @@ import Testing
         #expect(orders(1) == nil)
     }
 
-    @Test func cutHeadersAreNone() throws {
+    @Test func shortenedHeadersAreNotRead() throws {
         var sequence = HEVCSequenceParameterSet()
         (sequence.width, sequence.height) = (200, 136)
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]

@@ -2,11 +2,11 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// The driver's readers, and what clients' packed headers become.
+/// Tests the driver's readers of H.264 headers.
 @Suite struct HeaderReadingTests {
     private func payload(_ unit: [UInt8]) -> [UInt8] { EmulationPrevention.unescape(unit.dropFirst(5)) }
 
-    @Test func readsForeignParameterSets() throws {
+    @Test func foreignParameterSetsAreRead() throws {
         let frames = try Fixture.carphone.frames(3).map { $0.cropped(x: 0, y: 0, width: 90, height: 70) }
         let stream = try ForeignEncoder.x264(frames, options: "qp=30:bframes=0:ref=3:weightp=0:cabac=1:8x8dct=1")
         let packed = PackedHeader(data: stream, bitLength: 8 * stream.count, hasEmulationBytes: true)
@@ -25,7 +25,7 @@ import Testing
         #expect((picture?.initialQP ?? 0) + (header?.qpDelta ?? 0) == 27, "I pictures are 3 below P's 30")
     }
 
-    @Test func readingUndoesWriting() {
+    @Test func writtenHeadersAreReadBack() {
         var generator = SplitMix64(state: 4)
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
         for _ in 0..<500 {
@@ -63,14 +63,14 @@ import Testing
             let bits = header.bits(sequence: sequence, picture: picture)
             #expect(SliceHeader(bits, sequence: sequence, picture: picture) == header)
             #expect(header.contradictions(with: header, picture: picture) == [])
-            // Cut anywhere, it is no header.
+            // A header that is cut anywhere is not read.
             var cut = bits
             cut.bitCount = pick(0...(bits.bitCount - 1))
             #expect(SliceHeader(cut, sequence: sequence, picture: picture) == nil)
         }
     }
 
-    /// A random header that has only what its parameter sets let it have.
+    /// Returns a random header with only those fields that its parameter sets allow.
     private func slice(
         _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, _ generator: inout SplitMix64
     ) -> SliceHeader {
@@ -130,7 +130,7 @@ import Testing
         return header
     }
 
-    @Test func contradictionsAreNamed() {
+    @Test func contradictionsNameTheirField() {
         var picture = PictureParameterSet()
         picture.cabac = true
         picture.deblockingControlPresent = true
@@ -151,7 +151,7 @@ import Testing
             let found = packed.contradictions(with: asked, picture: picture)
             #expect(found.count == 1 && found[0].hasPrefix(name + " is "), "\(found)")
         }
-        // slice_type 5 says of the other slices what 0 does not: both are P.
+        // Unlike slice_type 0, slice_type 5 also says that the other slices are P; both mean P.
         var packed = asked
         packed.rawType = 5
         #expect(packed.contradictions(with: asked, picture: picture) == [])
@@ -160,89 +160,5 @@ import Testing
         packed.cabacInitIdc = 1
         packed.disableDeblockingFilterIdc = 1
         #expect(packed.contradictions(with: asked, picture: picture) == [])
-    }
-}
-
-/// What becomes of a client's packed headers, bytes by hand.
-@Suite struct HeaderPackingTests {
-    private func stream(_ data: [UInt8], bits: Int? = nil, emulated: Bool, isRaw: Bool = false) -> [UInt8] {
-        PackedHeader(data: data, bitLength: bits ?? 8 * data.count, hasEmulationBytes: emulated)
-            .streamBytes(isRaw: isRaw)
-    }
-
-    @Test func emulatedBytesPassAsTheyAre() {
-        let data: [UInt8] = [0, 0, 0, 1, 0x67, 1, 0, 0, 3, 1, 0x80, 0, 0, 1, 0x68, 0xC0]
-        #expect(stream(data, emulated: true) == data)
-        #expect(stream(data + [9, 9], bits: 8 * data.count, emulated: true) == data)
-    }
-
-    @Test func emulationPreventionIsInserted() {
-        #expect(
-            stream([0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x80], emulated: false)
-                == [0, 0, 0, 1, 0x67, 1, 0, 0, 3, 0, 1, 0x80])
-        // Two units; the field value 0, 0, 1, 0 inside the first is no start code: 0 is no header.
-        #expect(
-            stream([0, 0, 1, 0x67, 0, 0, 1, 0, 0x80, 0, 0, 1, 0x68, 0, 0, 2, 0x80], emulated: false)
-                == [0, 0, 1, 0x67, 0, 0, 3, 1, 0, 0x80, 0, 0, 1, 0x68, 0, 0, 3, 2, 0x80])
-    }
-
-    @Test func startCodesAreSupplied() {
-        #expect(stream([0x67, 0, 0, 1], emulated: false) == [0, 0, 0, 1, 0x67, 0, 0, 3, 1])
-        #expect(stream([0x67, 5], emulated: true) == [0, 0, 0, 1, 0x67, 5])
-        #expect(stream([0x67, 5], emulated: true, isRaw: true) == [0x67, 5])
-        #expect(stream([], emulated: false) == [])
-    }
-
-    @Test func bitsPastTheLengthAreZero() {
-        #expect(stream([0, 0, 1, 0x09, 0xFF], bits: 35, emulated: true) == [0, 0, 1, 0x09, 0xE0])
-        #expect(stream([0, 0, 1, 0x09, 0xFF], bits: 999, emulated: true) == [0, 0, 1, 0x09, 0xFF])
-        #expect(stream([0, 0, 1, 0x09, 0xFF], bits: -1, emulated: true) == [])
-    }
-
-    @Test(arguments: [false, true]) func sliceHeadersBecomeBits(_ emulated: Bool) throws {
-        // 27 bits of payload, the emulation byte apart.
-        let payload: [UInt8] = emulated ? [0xAA, 0, 0, 3, 0xE0] : [0xAA, 0, 0, 0xE0]
-        let data: [UInt8] = [0, 0, 0, 1, 0x41] + payload
-        let packed = PackedHeader(data: data, bitLength: 40 + 8 * payload.count - 5, hasEmulationBytes: emulated)
-        let header = try #require(packed.sliceHeader)
-        #expect(header.prefix == [0, 0, 0, 1, 0x41])
-        #expect(header.payload == [0xAA, 0, 0, 0xE0])
-        #expect(header.bitCount == 27)
-    }
-
-    @Test func whatIsNoSliceHeaderIsRefused() {
-        for data: [UInt8] in [[], [0, 0, 1], [0, 0, 1, 0x67, 5], [0, 0, 1, 0x41], [0x67, 1]] {
-            let packed = PackedHeader(data: data, bitLength: 8 * data.count, hasEmulationBytes: true)
-            #expect(packed.sliceHeader == nil, "\(data)")
-        }
-    }
-
-    /// A client's own slice header, at any bit offset, with and without emulation bytes, in front of slice data.
-    @Test(arguments: [false, true]) func packedSlicesDecode(_ emulated: Bool) {
-        let syntax = RandomSyntax(seed: 3)
-        for cabac in [false, true] {
-            let sequence = syntax.sequence
-            let picture = syntax.picture(cabac: cabac)
-            let writer = SliceEntropyWriter(widthInMacroblocks: syntax.options.widthInMacroblocks)
-            var stream = sequence.nalUnit() + picture.nalUnit()
-            for slice in syntax.pictures.joined() {
-                let own = slice.header.bits(sequence: sequence, picture: picture)
-                var data = own.prefix + own.payload
-                var length = 8 * own.prefix.count + own.bitCount
-                if emulated {
-                    data = EmulationPrevention.escape(own.payload, after: own.prefix)
-                    length += 8 * (data.count - own.prefix.count - own.payload.count)
-                }
-                let packed = PackedHeader(data: data, bitLength: length, hasEmulationBytes: emulated)
-                var entropy = slice.entropy
-                entropy.cabac = cabac
-                writer.begin(entropy, header: packed.sliceHeader!)
-                for (index, macroblock) in slice.macroblocks.enumerated() {
-                    writer.write(macroblock, address: entropy.firstMacroblock + index)
-                }
-                stream += writer.finish()
-            }
-            #expect(stream == syntax.stream(cabac: cabac))
-        }
     }
 }

@@ -3,9 +3,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Reference lists in slice headers.
+/// Tests reference lists in slice headers.
 @Suite struct HeaderReferenceTests {
-    /// 8.2.4.3.1 and 8.2.4.3.2 as the specification's pseudo-code has them.
+    /// Implements 8.2.4.3.1 and 8.2.4.3.2 as in the standard's pseudo code.
     private func modified(
         _ initial: [ReferenceFrame], by commands: [SliceHeader.Modification], count: Int, order: ReferenceOrder
     ) -> [ReferenceFrame?] {
@@ -39,8 +39,8 @@ import Testing
         return Array(list.prefix(count))
     }
 
-    /// Every list of up to four of four references, repetitions among them, from every state of frame_num's wrap.
-    @Test func everyListIsReached() {
+    /// Sweeps every list of up to four of four references, with repetitions, at every state of frame_num's wrap.
+    @Test func modificationsReachEveryList() {
         for frameNum in [3, 5, 14, 0] {
             let order = ReferenceOrder(frameNum: frameNum, maxFrameNum: 16)
             let frames = [
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func initialListsOfB() {
+    @Test func initialListsOfBMatchTheStandard() {
         let order = ReferenceOrder(frameNum: 6, maxFrameNum: 16)
         let frames = [
             ReferenceFrame(index: 1, pictureOrderCount: 2), ReferenceFrame(index: 2, pictureOrderCount: 14),
@@ -69,18 +69,18 @@ import Testing
         ]
         let lists = order.initialB(frames, pictureOrderCount: 8)
         #expect(lists.map { $0.map(\.pictureOrderCount) } == [[6, 2, 10, 14], [10, 14, 6, 2]])
-        // Equal lists of more than one: the second's first two change places.
+        // If the lists are equal and have more than one entry, the first two entries of the second list are swapped.
         let past = order.initialB(frames, pictureOrderCount: 20)
         #expect(past.map { $0.map(\.pictureOrderCount) } == [[14, 10, 6, 2], [10, 14, 6, 2]])
     }
 
-    /// Four pictures of random content, then a P picture of skipped macroblocks for each place that ref_idx 0 may
-    /// point to: the decoder must show the picture that the client's list names.
+    /// Four pictures of random content are followed by a P picture of skipped macroblocks, for each picture that
+    /// ref_idx 0 may select: the decoder must show the first picture of the client's list.
     @Test func decodersFollowTheLists() {
         var options = RandomSyntax.Options()
         options.pictures = 4
         options.transform8x8 = true
-        // Where nothing is coded a picture is the one before again: take four that differ.
+        // Pictures without coded data repeat the previous one, so a stream with four different pictures is needed.
         let syntax = (0..<50).lazy.map { RandomSyntax(seed: $0, options: options) }.first {
             Set(ForeignDecoder.libavcodec.decode($0.stream(cabac: false)).frames).count == 4
         }

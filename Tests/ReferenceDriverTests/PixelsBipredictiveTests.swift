@@ -2,9 +2,9 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Streams with B pictures: what decoders of others decode is the reconstruction.
+/// Tests that foreign decoders decode streams with B pictures to the reconstruction.
 struct PixelsBipredictiveTests {
-    /// Every two values of every two parameters meet in some stream.
+    /// Every two values of every two parameters occur together in some stream.
     @Test func everyPairOfParametersDecodes() {
         let sizes = [16, 32, 46, 64, 80]
         let qps = [6, 20, 28, 36, 48]

@@ -2,7 +2,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// The edge filters against H.264 8.7.2.3 and 8.7.2.4 for one line of samples at a time.
+/// Compares the edge filters with H.264 8.7.2.3 and 8.7.2.4 for one line of samples at a time.
 struct PixelsDeblockingTests {
     /// Filters p[0…3] and q[0…3] in place; `strength` is bS.
     private func filter(
@@ -44,11 +44,11 @@ struct PixelsDeblockingTests {
     private struct Line {
         var alpha: Int
         var beta: Int
-        /// −1 where bS is 0.
+        /// The clipping value, −1 if bS is 0.
         var clipping: Int
     }
 
-    /// Random samples, near each other as often as not, and random thresholds per position.
+    /// Fills random samples, half of them close to each other, and random thresholds per line.
     private func fill(_ elements: ElementPointer<UInt8>, _ generator: inout SplitMix64) -> [Line] {
         let base = Int.random(in: 0...255, using: &generator)
         let spread = [1, 4, 12, 40, 255].randomElement(using: &generator)!
@@ -72,7 +72,7 @@ struct PixelsDeblockingTests {
             alpha: vector { $0.alpha }, beta: vector { $0.beta }, clipping: vector { $0.clipping })
     }
 
-    /// What should stand around the edge; `across` is the step across it and `along` the one along it.
+    /// Checks the samples around the edge; `across` is the step across it and `along` the step along it.
     private func check(
         _ before: [UInt8], _ elements: ElementPointer<UInt8>, _ lines: [Line], strong: Bool, edge: Int, across: Int, along: Int,
         chroma: Bool, _ what: String
@@ -80,7 +80,7 @@ struct PixelsDeblockingTests {
         var expected = before
         for i in 0..<8 {
             let at = edge + i * along
-            // Chroma has two samples on each side; the outer ones are not looked at.
+            // Chroma has two samples on each side; the outer samples are not read.
             let depth = chroma ? 2 : 4
             var p = (0..<4).map { $0 < depth ? Int(before[at - ($0 + 1) * across]) : 0 }
             var q = (0..<4).map { $0 < depth ? Int(before[at + $0 * across]) : 0 }
@@ -96,7 +96,7 @@ struct PixelsDeblockingTests {
         #expect(same, "\(what), strong \(strong)")
     }
 
-    @Test(arguments: [false, true]) func edgesAreTheStandards(_ strong: Bool) {
+    @Test(arguments: [false, true]) func edgeFiltersMatchTheStandard(_ strong: Bool) {
         var generator = SplitMix64(state: 31)
         let storage = ElementStorage<UInt8>(count: 512, repeating: 0)
         let elements = storage.elements
@@ -116,7 +116,7 @@ struct PixelsDeblockingTests {
             EdgeFilter.chromaRow(elements + edge, 32, strength(lines), strong: strong)
             check(before, elements, lines, strong: strong, edge: edge, across: 32, along: 1, chroma: true, "chroma row")
 
-            // Pairs: Cb and Cr with thresholds of their own.
+            // The pairs are Cb and Cr with separate thresholds.
             before = (0..<512).map { elements[$0] }
             let others = lines.reversed().map { $0 }
             EdgeFilter.chromaColumn(elements + edge, 32, cb: strength(lines), cr: strength(others), strong: strong)

@@ -2,14 +2,14 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Whole streams of the picture encoder, judged by decoders of others: what they decode is the reconstruction.
+/// Tests that foreign decoders decode whole streams of the picture encoder to the reconstruction.
 struct PixelsEncodeTests {
-    /// Decodes with both decoders and compares; what differs, or nil.
+    /// Decodes with both decoders; returns how the pictures differ, or nil.
     private func fault(_ outcome: PixelsEncoding.Outcome) -> String? {
         ForeignDecoder.all(for: .h264).lazy.compactMap { outcome.fault($0) }.first
     }
 
-    /// Every two values of every two parameters meet in some stream.
+    /// Every two values of every two parameters occur together in some stream.
     @Test func everyPairOfParametersDecodes() {
         let sizes = [16, 18, 30, 32, 46, 64, 70]
         let qps = [0, 9, 20, 28, 36, 44, 51]
@@ -30,7 +30,7 @@ struct PixelsEncodeTests {
         }
     }
 
-    /// A picture large enough for long vectors and every partition, at each quality level and with each coder.
+    /// The picture is large enough for long vectors and every partition, at each quality level and with each coder.
     @Test(arguments: 1...7) func qualityLevelsDecode(_ quality: Int) {
         for cabac in [false, true] {
             let outcome = PixelsEncoding(
@@ -45,8 +45,8 @@ struct PixelsEncodeTests {
         }
     }
 
-    /// A still picture costs hardly more than skipped macroblocks, once the picture after the first has refined it.
-    @Test func stillnessIsSkipped() {
+    /// Once the picture after the first has refined it, a still picture costs hardly more than skipped macroblocks.
+    @Test func stillPicturesAreSkipped() {
         for quality in 1...7 {
             let outcome = PixelsEncoding(
                 width: 80, height: 80, frames: 4, quality: quality, qp: 26, content: .stillness
@@ -60,8 +60,7 @@ struct PixelsEncodeTests {
         }
     }
 
-    /// The error that is reported is the one that is there.
-    @Test func reportedErrorIsTheError() {
+    @Test func reportedErrorIsTheActualError() {
         let outcome = PixelsEncoding(width: 70, height: 46, frames: 3, qp: 32).run()
         for (index, result) in outcome.results.enumerated() {
             let squares = Swift.zip(outcome.sources[index].luma, outcome.reconstructions[index].luma)
@@ -70,8 +69,8 @@ struct PixelsEncodeTests {
         }
     }
 
-    /// Untouched pictures are grey, in either layout.
-    @Test func freshPicturesAreGrey() {
+    /// Pictures that were not written are grey, in either layout.
+    @Test func newPicturesAreGrey() {
         let picture = ReconstructedPicture(widthInMacroblocks: 1, heightInMacroblocks: 1)
         let row = ElementStorage<UInt8>(count: 16, repeating: 0)
         picture.copyLumaRow(7, count: 16, to: row.elements)

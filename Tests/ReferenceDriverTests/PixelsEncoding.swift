@@ -1,7 +1,7 @@
 import ReferenceDriver
 import TestOracles
 
-/// Encodes a made-up sequence with the picture encoder alone, headers included: what the pixel tests hand to decoders.
+/// Encodes an artificial sequence with the picture encoder alone, headers included, for the tests with decoders.
 struct PixelsEncoding {
     var width = 64
     var height = 48
@@ -16,20 +16,20 @@ struct PixelsEncoding {
     var filterOffsets = (0, 0)
     var constrainedIntra = false
     var chromaOffsets = (0, 0)
-    /// Pictures from one intra picture to the next.
+    /// The number of pictures from one intra picture to the next.
     var period = 100
     var content = Content.motion
-    /// B pictures between two others.
+    /// The number of B pictures between two others.
     var bipredictive = 0
-    /// How B pictures are referred to.
+    /// How pictures refer to B pictures.
     var layers = Layers.flat
     var direct8x8Inference = true
-    /// QP_Y of a macroblock by picture and address, where it is not the picture's.
+    /// Returns the QP_Y of a macroblock by picture and address, if it differs from the picture's.
     var macroblockQP: ((_ picture: Int, _ address: Int) -> UInt8)?
-    /// What is renewed in the picture.
+    /// Returns the part of the picture that intra refresh renews.
     var refresh: ((_ picture: Int) -> IntraRefresh?)?
 
-    /// B pictures that are no references, a reference in the middle of the others, or references all.
+    /// B pictures are no references, or a reference is in the middle of the others, or all are references.
     enum Layers: Int, CaseIterable { case flat, pyramid, references }
 
     enum Content: Int, CaseIterable { case motion, noise, extremes, stillness }
@@ -40,7 +40,7 @@ struct PixelsEncoding {
         var reconstructions: [PlanarFrame]
         var results: [PictureResult]
 
-        /// Decodes and compares; what differs, or nil.
+        /// Decodes and compares; returns how the pictures differ, or nil.
         func fault(_ decoder: ForeignDecoder) -> String? {
             let decoded = decoder.decode(stream)
             if let message = decoded.messages.first { return "\(decoder): \(message)" }
@@ -52,7 +52,7 @@ struct PixelsEncoding {
         }
     }
 
-    /// Random frames, or a texture that moves by fractions of a sample, with a cut in the middle.
+    /// Returns random frames, or a texture that moves by fractions of a sample, with a cut in the middle.
     private func frame(_ index: Int, _ generator: inout SplitMix64) -> PlanarFrame {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(width * height * 3 / 2)
@@ -66,7 +66,7 @@ struct PixelsEncoding {
                     case .noise: bytes.append(UInt8.random(in: 0...255, using: &generator))
                     case .extremes: bytes.append((x / 3 + y / 5 + index * (x / 16)) % 2 == 0 ? 0 : 255)
                     default:
-                        // Quarter samples of a tilted zigzag, and another layer that stands still.
+                        // Quarter samples of a tilted zigzag, and another layer that is still.
                         let moved = (4 * scale * x - 7 * shown + cut) + 2 * (4 * scale * y + 5 * shown)
                         let wave = abs(moved & 511 - 256) / 2
                         let still = (scale * x &* 31 ^ scale * y &* 17) & 15
@@ -98,7 +98,7 @@ struct PixelsEncoding {
         return sequence
     }
 
-    /// Frames that the decoder keeps: one more where pictures come from both sides, and one for a B reference.
+    /// The number of frames that the decoder keeps: one more with B pictures, and one for a B reference.
     private var storedReferences: Int {
         references + (bipredictive > 0 ? 1 : 0) + (bipredictive > 0 && layers != .flat ? 1 : 0)
     }
@@ -122,7 +122,7 @@ struct PixelsEncoding {
         var isReference = true
     }
 
-    /// A picture that later ones may refer to.
+    /// A picture that later pictures may refer to.
     private struct Kept {
         var picture: ReconstructedPicture
         var index: Int
@@ -199,7 +199,7 @@ struct PixelsEncoding {
         return outcome
     }
 
-    /// The initial lists of 8.2.4.2; `kept` is in decoding order, the newest first.
+    /// Returns the initial lists of 8.2.4.2; `kept` is in decoding order, the newest first.
     private func lists(_ step: Step, _ kept: [Kept]) -> [[ReconstructedPicture]] {
         switch step.type {
         case .i: return [[], []]
@@ -236,7 +236,7 @@ struct PixelsEncoding {
             header.overridesReferenceCounts = max(lists[0].count, lists[1].count) > 1
             header.cabacInitIdc = step.type == .i ? 0 : step.index % 3
             header.qpDelta = qp - 26
-            // Mode 3 of this test mixes the three.
+            // Mode 3 of this test mixes the three modes.
             header.disableDeblockingFilterIdc = filterMode == 3 ? part % 3 : filterMode
             header.alphaC0OffsetDiv2 = filterOffsets.0
             header.betaOffsetDiv2 = filterOffsets.1

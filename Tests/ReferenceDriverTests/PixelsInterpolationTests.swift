@@ -2,7 +2,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Motion compensation against H.264 8.4.2.2 computed sample by sample with clamped coordinates.
+/// Compares motion compensation with H.264 8.4.2.2, computed sample by sample with clamped coordinates.
 struct PixelsInterpolationTests {
     private let width = 32
     private let height = 32
@@ -26,7 +26,7 @@ struct PixelsInterpolationTests {
         return (picture, luma, chroma)
     }
 
-    /// Luma at quarter-sample position (x, y), (8-241) to (8-261).
+    /// Returns luma at quarter-sample position (x, y), (8-241) to (8-261).
     private func luma(_ samples: [UInt8], _ x: Int, _ y: Int) -> Int {
         func whole(_ x: Int, _ y: Int) -> Int {
             Int(samples[max(0, min(height - 1, y)) * width + max(0, min(width - 1, x))])
@@ -60,8 +60,9 @@ struct PixelsInterpolationTests {
         }
     }
 
-    /// Every fraction, at places inside, across and beyond the borders, on noise and on the sharpest content.
-    @Test(arguments: [false, true]) func lumaIsExact(_ extreme: Bool) {
+    /// Sweeps every fraction at positions inside, across and beyond the borders, with noise and with the sharpest
+    /// content.
+    @Test(arguments: [false, true]) func lumaMatchesTheStandard(_ extreme: Bool) {
         var generator = SplitMix64(state: 11)
         let (picture, samples, _) = picture(&generator, extreme: extreme)
         let planes = picture.planes
@@ -89,7 +90,7 @@ struct PixelsInterpolationTests {
         }
     }
 
-    @Test func chromaIsExact() {
+    @Test func chromaMatchesTheStandard() {
         var generator = SplitMix64(state: 12)
         let (picture, _, samples) = picture(&generator, extreme: false)
         let planes = picture.planes
@@ -126,8 +127,7 @@ struct PixelsInterpolationTests {
         }
     }
 
-    /// Costs against plain sums.
-    @Test func costsAreExact() {
+    @Test func costsMatchPlainSums() {
         var generator = SplitMix64(state: 13)
         let a = ElementStorage<UInt8>(count: 512, repeating: 0)
         let b = ElementStorage<UInt8>(count: 1024, repeating: 0)
@@ -165,7 +165,7 @@ struct PixelsInterpolationTests {
         }
     }
 
-    /// Sum of absolute Hadamard coefficients.
+    /// Returns the sum of absolute Hadamard coefficients.
     private func hadamard(_ size: Int, _ value: (Int, Int) -> Int) -> Int {
         func sign(_ i: Int, _ j: Int) -> Int { (i & j).nonzeroBitCount % 2 == 0 ? 1 : -1 }
         let rows = (0..<size).map { y in

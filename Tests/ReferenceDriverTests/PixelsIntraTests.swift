@@ -2,13 +2,13 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Intra prediction modes against the formulas of H.264 8.3 written out sample by sample.
+/// Compares intra prediction modes with the formulas of H.264 8.3, sample by sample.
 struct PixelsIntraTests {
     private let edges = ElementStorage<UInt8>(count: IntraEdges.byteCount, repeating: 0)
     private let block = ElementStorage<UInt8>(count: 1024, repeating: 0)
     private let scratch = ElementStorage<UInt8>(count: 128, repeating: 0)
 
-    /// predNxN[x, y] for neighbours p(x, −1) and p(−1, y); 8.3.1.2 and 8.3.2.2 share their formulas.
+    /// Returns predNxN[x, y] for neighbors p(x, −1) and p(−1, y); 8.3.1.2 and 8.3.2.2 share their formulas.
     private func expected(
         _ size: Int, _ mode: Int, _ x: Int, _ y: Int, left: Bool, top: Bool, _ p: (Int, Int) -> Int
     ) -> Int {
@@ -54,7 +54,7 @@ struct PixelsIntraTests {
         }
     }
 
-    @Test(arguments: [4, 8]) func directionalModesAreTheStandards(_ size: Int) {
+    @Test(arguments: [4, 8]) func directionalModesMatchTheStandard(_ size: Int) {
         var generator = SplitMix64(state: 21)
         let edges = IntraEdges(edges.elements)
         for round in 0..<100 {
@@ -100,7 +100,7 @@ struct PixelsIntraTests {
         return block.elements + 40
     }
 
-    /// (8-121) and (8-142): `scale` is 5 or 34.
+    /// Returns a sample of the plane mode, (8-121) and (8-142); `scale` is 5 or 34.
     private func plane(_ size: Int, _ x: Int, _ y: Int, scale: Int, _ p: (Int, Int) -> Int) -> Int {
         let half = size / 2
         let h = (0..<half).reduce(0) { $0 + ($1 + 1) * (p(half + $1, -1) - p(half - 2 - $1, -1)) }
@@ -112,7 +112,7 @@ struct PixelsIntraTests {
 
     private let availability = [(true, true), (true, false), (false, true), (false, false)]
 
-    @Test func wholeModesAreTheStandards() {
+    @Test func modesOf16x16MatchTheStandard() {
         var generator = SplitMix64(state: 22)
         let to = ElementStorage<UInt8>(count: 1024, repeating: 0)
         for round in 0..<100 {
@@ -137,7 +137,7 @@ struct PixelsIntraTests {
         }
     }
 
-    @Test func chromaModesAreTheStandards() {
+    @Test func chromaModesMatchTheStandard() {
         var generator = SplitMix64(state: 23)
         let to = ElementStorage<UInt8>(count: 1024, repeating: 0)
         for round in 0..<100 {

@@ -2,7 +2,7 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Transforms and quantisers against H.264 8.5 written out plainly.
+/// Compares transforms and quantizers with a plain implementation of H.264 8.5.
 struct PixelsTransformTests {
     private let source = ElementStorage<UInt8>(count: 512, repeating: 0)
     private let block = ElementStorage<UInt8>(count: 1024, repeating: 0)
@@ -22,7 +22,7 @@ struct PixelsTransformTests {
         [4, -8, 8, -4, -4, 8, -8, 4], [3, -6, 10, -12, 12, -10, 6, -3],
     ].map { $0.map { $0 / 8 } }
 
-    /// Fills source and prediction; sharp content where `extreme`.
+    /// Fills source and prediction, with sharp content if `extreme`.
     private func fill(_ generator: inout SplitMix64, extreme: Bool) {
         for i in 0..<source.count { source.elements[i] = sample(&generator, extreme) }
         for i in 0..<block.count { block.elements[i] = sample(&generator, extreme) }
@@ -57,8 +57,8 @@ struct PixelsTransformTests {
         }
     }
 
-    /// The integer 8×8 transform rounds its halves; it stays within a few units of the exact one.
-    @Test func forward8x8IsNearTheCoreTransform() {
+    /// The integer 8×8 transform rounds halves, so it stays within a few units of the exact one.
+    @Test func forward8x8IsCloseToTheCoreTransform() {
         var generator = SplitMix64(state: 2)
         for round in 0..<200 {
             fill(&generator, extreme: round % 2 == 0)
@@ -80,7 +80,7 @@ struct PixelsTransformTests {
         return [e + h, f + g, f - g, e - h]
     }
 
-    /// 8.5.13's one-dimensional steps.
+    /// Applies the one-dimensional steps of 8.5.13.
     private func inverse8(_ d: [Int]) -> [Int] {
         let a0 = d[0] + d[4]
         let a1 = -d[3] + d[5] - d[7] - (d[7] >> 1)
@@ -103,8 +103,8 @@ struct PixelsTransformTests {
         return d.indices.map { y in d.indices.map { x in (columns[x][y] + 32) >> 6 } }
     }
 
-    /// Random scaled coefficients, rows first, as the standard says: the order shows in the rounding.
-    @Test(arguments: [4, 8]) func inverseIsTheDecoders(_ size: Int) {
+    /// Random scaled coefficients are transformed rows first, as in the standard; the order affects the rounding.
+    @Test(arguments: [4, 8]) func inverseMatchesTheStandard(_ size: Int) {
         var generator = SplitMix64(state: 3)
         for round in 0..<400 {
             fill(&generator, extreme: round % 2 == 0)
@@ -137,8 +137,8 @@ struct PixelsTransformTests {
         }
     }
 
-    /// The multipliers that every H.264 encoder derives from the standard's scales.
-    @Test func numeratorsAreTheKnownOnes() {
+    /// Every H.264 encoder derives these multipliers from the standard's scales.
+    @Test func numeratorsMatchTheStandardsScales() {
         let known = [
             (13107, 5243, 8066), (11916, 4660, 7490), (10082, 4194, 6554), (9362, 3647, 5825), (8192, 3355, 5243),
             (7282, 2893, 4559),
@@ -156,7 +156,7 @@ struct PixelsTransformTests {
         }
     }
 
-    /// Whatever the QP, coding a block and decoding it loses no more than the quantiser's step allows.
+    /// At every QP, coding and decoding a block loses no more than the quantizer's step allows.
     @Test func roundTripsStayWithinAStep() {
         var generator = SplitMix64(state: 4)
         for qp in 0..<52 {
@@ -166,7 +166,7 @@ struct PixelsTransformTests {
             for _ in 0..<(qp / 6) { step *= 2 }
             for round in 0..<40 {
                 fill(&generator, extreme: false)
-                // A smooth prediction error, so that nothing clips at ±2047.
+                // The prediction error is smooth, so that nothing is clipped at ±2047.
                 for i in 0..<source.count { source.elements[i] = UInt8(100 + Int(source.elements[i]) % 60) }
                 for i in 0..<block.count { block.elements[i] = UInt8(100 + Int(block.elements[i]) % 60) }
                 let intra = round % 2 == 0
@@ -192,7 +192,7 @@ struct PixelsTransformTests {
                         squares += error * error
                     }
                 }
-                // A coefficient is off by at most a step less its dead zone; the transform keeps squares.
+                // A coefficient differs by at most a step minus its dead zone; the transform preserves squares.
                 let root = (squares / Double(8 * rows)).squareRoot()
                 #expect(root <= 0.85 * step + 0.6, "QP \(qp), \(large ? 8 : 4)×: \(root) with a step of \(step)")
             }
@@ -209,7 +209,7 @@ struct PixelsTransformTests {
         }
     }
 
-    @Test func scansAreZigzag() {
+    @Test func scanOrdersAreZigzag() {
         #expect(
             Scan.positions4x4.map { $0 % 8 * 4 + $0 / 8 } == [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15])
         let raster = Scan.positions8x8.map { $0 % 8 * 8 + $0 / 8 }

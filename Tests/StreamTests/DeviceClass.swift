@@ -3,17 +3,17 @@ import TestOracles
 import VAAPI
 import VideoBase
 
-/// Personalities that are alike in a codec: of one driver's version, with the same answers for it. The engine and the
-/// driver see nothing else of them, so that what holds of one holds of all.
+/// Personalities that are alike for a codec: of one driver version, and with the same answers. The engine and the
+/// driver see nothing else of them, so one personality stands for all.
 struct DeviceClass: Sendable, CustomStringConvertible {
     var personalities: [String?]
-    /// One for each profile and entry point.
+    /// The capabilities, one for each profile and entry point.
     var capabilities: [Capability]
 
-    /// The one that stands for all.
+    /// The personality that stands for all.
     var personality: String? { personalities[0] }
     var description: String { FeatureMatrix.name(personality) }
-    /// Of pictures, as the driver says.
+    /// The smallest picture size that the driver reports.
     var leastSize: VideoSize {
         VideoSize(
             width: capabilities.compactMap(\.minWidth).max() ?? 16,
@@ -21,7 +21,7 @@ struct DeviceClass: Sendable, CustomStringConvertible {
     }
     func has(bitDepth: Int) -> Bool { capabilities.contains { $0.bitDepths.contains(bitDepth) } }
 
-    /// All that encode the codec, in the order of `Personality.all`, and those that do not.
+    /// Returns all classes that encode the codec, in the order of `Personality.all`, and the personalities that do not.
     private static func classes(of codec: VideoCodec) -> (all: [DeviceClass], others: [String]) {
         var found: [(key: String, device: DeviceClass)] = []
         var others: [String] = []
@@ -29,7 +29,7 @@ struct DeviceClass: Sendable, CustomStringConvertible {
             let environment: [String: String] = personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]
             guard let display = try? ReferenceDisplay.open(environment) else { continue }
             let capabilities = DeviceReport(display).capabilities.filter { $0.codec == codec.rawValue && $0.encodes }
-            // The name begins with the driver's version; which of Debian's packages it is of changes no behaviour.
+            // The name begins with the driver's version; the Debian package of it (nonfree or not) changes no behavior.
             let name = personality ?? ""
             let key = String(name.prefix { $0 != "-" }.replacing("nonfree", with: ""))
             if capabilities.isEmpty {

@@ -4,7 +4,7 @@ import TestOracles
 import VideoBase
 
 extension Feature {
-    /// By groups, as the matrix is printed.
+    /// All features by groups, in the order of the matrix.
     static let all: [(group: String, features: [Feature])] = [
         ("Structure", structure), ("References", references), ("Rate", rate), ("Pictures", pictures),
         ("Headers", headers),
@@ -168,7 +168,7 @@ extension Feature {
             "filler in CBR", "rateControl", change: rate(.cbr, 2_000_000),
             missing: holds("filler") { $0.stream.nalUnits.contains { $0.type == 12 } }
         ).with { $0.isStill = true },
-        // What the headers say of a decoder's buffer holds no longer.
+        // After this change, the HRD parameters in the headers would no longer apply.
         Feature(
             "bit rate changed while running", "rateControl", change: rate(.vbr, 100_000) { $0.hrdParameters = false }
         ) { run, _ in
@@ -216,7 +216,7 @@ extension Feature {
         Feature("fastest quality level", "preset", change: { $0.preset = 7 }) { run, plain in
             run.encoded.stream == plain.encoded.stream ? "the same stream" : nil
         },
-        // A parameter of the device's that leaves no trace in headers: whether the driver takes it.
+        // The option is a parameter of the device that leaves no trace in headers; only its acceptance is checked.
         Feature("trellis", "trellis", change: { $0.trellis = true }) { _, _ in nil },
         Feature("macroblock rate control", "macroblockRateControl", change: rate(.cbr, 300_000) { $0.macroblockRateControl = true }) {
             _, _ in nil
@@ -270,9 +270,9 @@ extension Feature {
 }
 
 extension SessionRun {
-    /// Display indices of IDR pictures.
+    /// The display indices of the IDR pictures.
     var keys: [Int] { inspected.picturesInOutputOrder.filter(\.isIDR).map(\.displayIndex) }
-    /// In display order: I for IDR, i, P and B.
+    /// The picture types in display order: I for IDR, i, P and B.
     var types: String {
         inspected.picturesInOutputOrder.map { $0.isIDR ? "I" : $0.isIntra ? "i" : $0.isB ? "B" : "P" }.joined()
     }
@@ -281,14 +281,14 @@ extension SessionRun {
     var meanQP: Double {
         Double(encoded.reconstruction.pictures.reduce(0) { $0 + $1.qp }) / Double(encoded.reconstruction.pictures.count)
     }
-    /// A field of each slice header, in coding order.
+    /// Returns a field of each slice header, in coding order.
     func slices(_ field: String) -> [Int] { trace.units(named: "Slice Header").compactMap { $0[field] } }
-    /// QPs of the slices of pictures that are of a type by plan: P pictures of HEVC may have B slices with equal lists.
+    /// Returns the slice QPs of the pictures of a planned type. HEVC's P pictures may have B slices with equal lists.
     func qps(_ kind: SliceHeader.Kind) -> [Int] {
         let pictures = inspected.pictures.filter { $0.isIntra ? kind == .i : $0.isB ? kind == .b : kind == .p }
         return Set(pictures.flatMap(\.sliceQPs)).sorted()
     }
-    /// Luma PSNR of the pictures' part against the source's.
+    /// Returns the lowest luma PSNR of an area of the pictures against the source.
     func quality(x: Int, y: Int, _ width: Int, _ height: Int) -> Double {
         func part(_ frame: PlanarFrame) -> PlanarFrame { frame.cropped(x: x, y: y, width: width, height: height) }
         let pairs = zip(encoded.reconstruction.framesInOutputOrder, source)

@@ -3,13 +3,14 @@ import TestOracles
 import VideoBase
 
 extension Feature {
-    /// Of H.264 alone.
+    /// The features of H.264 alone.
     private static let ofH264: Set<String> = [
         "Constrained Baseline", "Main", "CAVLC", "no 8×8 transform", "4 slices", "trellis",
         "fastest quality level", "a size of no whole macroblocks",
     ]
 
-    /// HEVC's, by groups: those that show as in H.264, and in their places those that another syntax element shows.
+    /// The HEVC features by groups: those that are checked as in H.264, with replacements for those that another syntax
+    /// element shows.
     static let hevc: [(group: String, features: [Feature])] = all.map { group, features in
         let others = own.filter { $0.group == group }.map(\.feature)
         let shared = features.filter { !ofH264.contains($0.name) }
@@ -34,7 +35,7 @@ extension Feature {
             }),
         Feature(
             "7 B frames in a pyramid", "bFrames", "bPyramid", change: { ($0.bFrames, $0.bPyramid) = (7, true) },
-            // Three levels want four pictures stored: devices that store three have two.
+            // Three levels need four stored pictures; devices that store three have two levels.
             missing: holds("sps_max_num_reorder_pics is 2 or 3, and pictures are predicted from B pictures") { run in
                 let order = run.hevc.sequenceSets[0].highest
                 return order.max_num_reorder_pics == min(order.max_dec_pic_buffering_minus1 - 1, 3)
@@ -55,7 +56,7 @@ extension Feature {
     ]
 
     private static let rate = [
-        // Less than HEVC needs at the QP of those that did not ask.
+        // The limit is lower than the rate that HEVC needs at the plain stream's QP.
         Feature(
             "data-rate limit", "dataRateLimits",
             change: {
@@ -96,7 +97,7 @@ extension Feature {
         Feature(
             "10 bits", "profile", change: { $0 = HEVCSessions.hevc($0, 10) },
             missing: becomes("the bit depth", 10) { $0.inspected.bitDepth }),
-        // The fastest is every other feature's.
+        // All other features use the fastest level.
         Feature("middle quality level", "preset", change: { $0.preset = 4 }) { run, plain in
             run.encoded.stream == plain.encoded.stream ? "the same stream" : nil
         },

@@ -2,20 +2,21 @@ import EncodeSession
 import TestOracles
 import VideoBase
 
-/// Something that can be asked for, alone, and how a stream shows it.
+/// An option that is requested alone, and the check that a stream has it.
 struct Feature: Sendable {
-    /// What readers of the matrix call it.
+    /// The name in the matrix.
     var name: String
-    /// Entries of the effective configuration that speak of it; where one differs the device lacks the feature.
+    /// The entries of the effective configuration that belong to it; if one differs, the device lacks the feature.
     var options: [String]
     var change: @Sendable (inout EncoderConfiguration) -> Void
     var frameOptions: @Sendable (Int, [EncodedPacket]) -> FrameOptions = { _, _ in FrameOptions() }
     var before: @Sendable (Int, HardwareEncoder) throws -> Void = { _, _ in }
-    /// A frame that is a key frame where the device keeps one reference, which is lost.
+    /// The frame that is a key frame if the device keeps only one reference, which is lost.
     var keyOfOneReference: Int?
-    /// One picture, over and over.
+    /// Whether the source repeats one picture.
     var isStill = false
-    /// What is missing in the first stream, which asked for it; nil where nothing is. The second did not ask.
+    /// Returns what is missing in the first stream, which requested the feature, or nil. The second stream did not
+    /// request it.
     var missing: @Sendable (SessionRun, SessionRun) -> String?
 
     init(
@@ -34,7 +35,7 @@ struct Feature: Sendable {
         return feature
     }
 
-    /// What everything else is measured against: P pictures at one QP.
+    /// Returns the configuration with which all features are compared: P pictures at one QP.
     static func plain(_ size: VideoSize) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: size)
         configuration.qp = 28
@@ -45,7 +46,8 @@ struct Feature: Sendable {
     }
 }
 
-/// Shown by a syntax element as FFmpeg reads it: every value of it is `value`, and was something else unasked.
+/// Returns a check of a syntax element as FFmpeg reads it: every value of it is `value`, and differs in the plain
+/// stream.
 func field(_ name: String, _ value: Int) -> @Sendable (SessionRun, SessionRun) -> String? {
     { run, plain in
         let found = Set(run.trace[name])
@@ -54,7 +56,7 @@ func field(_ name: String, _ value: Int) -> @Sendable (SessionRun, SessionRun) -
     }
 }
 
-/// Shown by a value taken from the stream, which was another unasked.
+/// Returns a check of a value from the stream, which must differ in the plain stream.
 func becomes<T: Equatable & Sendable>(
     _ what: String, _ value: T, _ read: @escaping @Sendable (SessionRun) -> T
 ) -> @Sendable (SessionRun, SessionRun) -> String? {
@@ -65,7 +67,7 @@ func becomes<T: Equatable & Sendable>(
     }
 }
 
-/// Shown by what holds of the stream and would not unasked.
+/// Returns a check of a condition that holds for the stream and not for the plain stream.
 func holds(_ what: String, _ test: @escaping @Sendable (SessionRun) -> Bool) -> @Sendable (SessionRun, SessionRun) -> String? {
     { run, plain in !test(run) ? "not so: \(what)" : test(plain) ? "in any case: \(what)" : nil }
 }

@@ -1,10 +1,10 @@
 import TestOracles
 import VideoBase
 
-/// What each personality of the reference driver is asked for.
+/// The requests that are made to each personality of the reference driver.
 enum FeatureMatrix {
     static let frames = 12
-    /// The least that AMD's old driver encodes.
+    /// The smallest size that AMD's old driver encodes.
     static let size = VideoSize(width: 256, height: 128)
     private static let clip: Result<[PlanarFrame], any Error> = Result {
         try Fixture.bikes.frames(frames, width: 288, height: 144)
@@ -17,13 +17,13 @@ enum FeatureMatrix {
         return isStill ? all.map { _ in all[0] } : all
     }
 
-    /// A feature alone, or nothing but the plain settings.
+    /// Returns the request of one feature alone, or of the plain settings.
     static func request(
         _ feature: Feature?, on personality: String?, codec: VideoCodec = .h264
     ) throws -> SessionRun.Request {
         var configuration = Feature.plain(size)
         configuration.codec = codec
-        // What takes the reference driver the longest, and is tried at every level elsewhere.
+        // The slower levels take the reference driver too long; other tests cover them.
         if codec == .hevc { configuration.preset = 7 }
         feature?.change(&configuration)
         var request = SessionRun.Request(
@@ -36,14 +36,14 @@ enum FeatureMatrix {
     }
 }
 
-/// What a personality makes of a feature that is asked for alone.
+/// The result of requesting a feature alone on a personality.
 struct FeatureCell: Sendable, Hashable {
-    /// nil: the device has it.
+    /// The reason why the device lacks the feature, or nil.
     var lack: String?
-    /// Where vaenc does it in the driver's place.
+    /// A note if vaenc does it instead of the driver.
     var note: String?
 
-    /// Judges one cell. `plain` is the personality's stream with nothing asked for.
+    /// Judges one cell. `plain` is the personality's stream without the feature.
     static func judge(
         _ feature: Feature, _ personality: String?, codec: VideoCodec = .h264, plain: SessionRun
     ) throws -> (FeatureCell, faults: [String]) {
@@ -59,12 +59,12 @@ struct FeatureCell: Sendable, Hashable {
             do {
                 run = try SessionRun(request)
             } catch let error as VaencError where error.category == .unavailable {
-                // Nothing can stand in for it.
+                // The device has no substitute.
                 return (FeatureCell(lack: error.message), [])
             }
         }
         var claimed = request.configuration
-        // A refresh with nothing to predict from is a key frame.
+        // Without a reference to predict from, a refresh is a key frame.
         let isKept = run.used("longTermReferences") != "0"
         for index in 0..<FeatureMatrix.frames {
             let options = feature.frameOptions(index, [])
@@ -93,7 +93,7 @@ struct FeatureCell: Sendable, Hashable {
 }
 
 extension EffectiveEntry {
-    /// How the error of strict begins with the entry: settings stand in backticks, of which the command line makes its options. The
-    /// size and the samples' format are no settings.
+    /// The beginning of the entry in the error of `strict`: settings are in backticks, which the command line replaces
+    /// by its options. The size and the pixel format are no settings.
     var writtenDifference: String { ["size", "pixelFormat"].contains(option) ? "\(option): asked " : "`\(option)`: asked " }
 }

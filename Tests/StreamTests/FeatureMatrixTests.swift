@@ -2,11 +2,11 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// Every feature alone on every personality of the reference driver, one of each class for all: the stream is sound by
-/// foreign decoders and by the rules, and shows what was asked for, or the effective configuration says why not and
-/// `--strict` refuses it.
+/// Requests every feature alone on every personality of the reference driver, with one personality per class. The
+/// stream conforms according to foreign decoders and the rules, and shows the feature; or the effective configuration
+/// reports why it is missing, and `--strict` refuses it.
 @Suite struct FeatureMatrixTests {
-    @Test func everyFeatureOnEveryPersonality() async throws {
+    @Test func everyFeatureIsShownOrReported() async throws {
         let count = DeviceClass.h264.reduce(0) { $0 + $1.personalities.count }
         #expect(count == Personality.all.count)
         async let h264 = Self.part("H.264", .h264, Feature.all, DeviceClass.h264)
@@ -19,7 +19,7 @@ import VideoBase
         #expect(written == page, "docs/FEATURE-MATRIX.md is not what was found: write it with VAENC_UPDATE_PAGES=1")
     }
 
-    /// A table with a column to each class of devices.
+    /// Returns a table with a column for each class of devices.
     private static func part(
         _ title: String, _ codec: VideoCodec, _ groups: [(group: String, features: [Feature])], _ devices: [DeviceClass]
     ) async -> MatrixPage.Part {
@@ -35,7 +35,7 @@ import VideoBase
             for fault in faults { Issue.record("\(codec.rawValue) on \(devices[index]): \(fault)") }
         }
         #expect(columns.count == devices.count && columns.allSatisfy { $0.1.count == features.count })
-        // What no device had would be shown by no stream.
+        // A feature that no device supports would be checked on no stream.
         for (index, feature) in features.enumerated() {
             let isShown = columns.contains { $0.1.indices.contains(index) && $0.1[index].lack == nil }
             #expect(isShown, "\(codec.rawValue): \(feature.name)")
@@ -44,7 +44,7 @@ import VideoBase
             title: title, groups: groups, personalities: devices.map(\.personalities), columns: columns.map(\.1))
     }
 
-    /// On a thread of its own: sessions block.
+    /// Judges a column on a separate thread, because sessions block.
     private static func column(
         _ index: Int, _ codec: VideoCodec, _ features: [Feature], _ personality: String?
     ) async -> (Int, [FeatureCell], [String]) {

@@ -2,10 +2,10 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// HEVC on every personality that encodes it: its smallest sizes, those that its hardware rounds up, and HDR10.
+/// Tests HEVC on every personality that encodes it: its smallest sizes, sizes that its hardware rounds up, and HDR10.
 @Suite struct HEVCDeviceTests {
-    /// Those that do not encode HEVC say so, and what would help.
-    @Test func othersRefuse() throws {
+    /// The error names a remedy.
+    @Test func personalitiesWithoutHEVCRefuse() throws {
         let count = DeviceClass.hevc.reduce(0) { $0 + $1.personalities.count }
         #expect(count + DeviceClass.withoutHEVC.count == Personality.all.count)
         #expect(DeviceClass.hevc.count > 10 && DeviceClass.withoutHEVC.count > 5)
@@ -19,9 +19,9 @@ import VideoBase
         }
     }
 
-    /// From the smallest pictures that a device takes up to 54 samples more: all of these steps of two occur, and on each
-    /// device eight. Each QP from 10 to 45 occurs as well.
-    @Test func smallestSizes() async throws {
+    /// Encodes sizes from the device's smallest up to 54 samples more: all of these steps of two occur, eight on each
+    /// device. Each QP from 10 to 45 occurs as well.
+    @Test func sizesNearTheSmallestConform() async throws {
         let clip = try FeatureMatrix.source(FeatureMatrix.size).map { $0.tiled(width: 310, height: 182) }
         let faults = await withTaskGroup(of: [String].self) { group in
             for (number, device) in DeviceClass.hevc.enumerated() {
@@ -37,7 +37,7 @@ import VideoBase
     private static func judge(_ device: DeviceClass, _ number: Int, _ step: Int, _ clip: [PlanarFrame]) -> [String] {
         let index = number * 8 + step
         let least = device.leastSize
-        // The smallest itself, then odd multiples of two more.
+        // The first size is the smallest itself; the others add multiples of two.
         let (right, below) = step == 0 ? (0, 0) : (2 * (index * 11 % 28), 2 * (index * 17 % 28))
         let size = VideoSize(width: least.width + right, height: least.height + below)
         let bitDepth = step % 3 == 1 && device.has(bitDepth: 10) ? 10 : 8
@@ -56,10 +56,10 @@ import VideoBase
         }.map { "\(device): \(size), \(bitDepth) bits, QP \(configuration.qp ?? 0): \($0)" }
     }
 
-    /// The sizes that hardware rounds up: each comes out as asked, with its right edges.
+    /// The hardware rounds these sizes up; the streams have the requested size and correct edges.
     @Test(arguments: [(1920, 1080), (1366, 768), (854, 480), (426, 240)])
-    func sizesThatAreNoMultiples(_ width: Int, _ height: Int) async throws {
-        // Pictures repeat to the right and below where they are larger than the clip.
+    func roundedSizesConform(_ width: Int, _ height: Int) async throws {
+        // If the size is larger than the clip, pictures repeat to the right and below.
         let frames = try Fixture.bigBuckBunny.frames(12).suffix(2).map { $0.tiled(width: width, height: height) }
         let deep = HEVCSessions.deepened(frames, to: 10)
         let faults = await withTaskGroup(of: [String].self) { group in
@@ -82,7 +82,7 @@ import VideoBase
         for fault in faults { Issue.record("\(width)×\(height) on \(fault)") }
     }
 
-    /// The last columns and rows, where what is coded beyond the picture would show, are as near to the source as the rest.
+    /// Checks that the last columns and rows, which would show the padding, are as close to the source as the rest.
     private static func edges(_ run: SessionRun, _ source: [PlanarFrame]) -> [String] {
         let (width, height) = (source[0].width, source[0].height)
         var faults: [String] = []
@@ -97,8 +97,7 @@ import VideoBase
         return faults
     }
 
-    /// HDR10 is in the stream as it was given.
-    @Test func highDynamicRange() throws {
+    @Test func hdr10MetadataIsInTheStream() throws {
         var configuration = HEVCSessions.plain(FeatureMatrix.size, bitDepth: 10)
         configuration.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9)
         let display = MasteringDisplay("G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
@@ -111,7 +110,7 @@ import VideoBase
         #expect(run.faults() + run.contradictions(configuration) == [])
         let expected = [
             "colour_primaries": 9, "transfer_characteristics": 16, "matrix_coefficients": 9,
-            // Green, blue, red (D.3.28).
+            // The order is green, blue, red (D.3.28).
             "display_primaries_x[0]": 13250, "display_primaries_y[0]": 34500, "display_primaries_x[1]": 7500,
             "display_primaries_y[1]": 3000, "display_primaries_x[2]": 34000, "display_primaries_y[2]": 16000,
             "white_point_x": 15635, "white_point_y": 16450, "max_display_mastering_luminance": 10_000_000,
@@ -123,7 +122,7 @@ import VideoBase
 }
 
 extension PlanarFrame {
-    /// Of another size: repeated to the right and below, or cut.
+    /// Returns the frame at another size: repeated to the right and below, or cropped.
     fileprivate func tiled(width: Int, height: Int) -> PlanarFrame {
         var result: [UInt8] = []
         result.reserveCapacity(PlanarFrame.byteCount(width: width, height: height))

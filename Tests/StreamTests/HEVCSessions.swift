@@ -1,12 +1,12 @@
 import TestOracles
 import VideoBase
 
-/// HEVC sessions and what is wrong with them.
+/// HEVC sessions and their faults.
 enum HEVCSessions {
-    /// What everything else is measured against, in HEVC.
+    /// Returns the HEVC configuration with which all features are compared.
     static func plain(_ size: VideoSize, bitDepth: Int = 8) -> EncoderConfiguration { hevc(Feature.plain(size), bitDepth) }
 
-    /// A configuration of H.264's, without what HEVC has not.
+    /// Returns an H.264 configuration for HEVC, without the options that HEVC lacks.
     static func hevc(_ configuration: EncoderConfiguration, _ bitDepth: Int = 8) -> EncoderConfiguration {
         var configuration = configuration
         configuration.codec = .hevc
@@ -16,7 +16,7 @@ enum HEVCSessions {
         return configuration
     }
 
-    /// What is wrong with the stream that a configuration makes of frames on a personality.
+    /// Returns what is wrong with the stream that a configuration gives for the frames on a personality.
     static func judge(
         _ configuration: EncoderConfiguration, _ source: [PlanarFrame], on personality: String? = nil,
         also check: (SessionRun) -> [String] = { _ in [] }
@@ -36,7 +36,7 @@ enum HEVCSessions {
         }
     }
 
-    /// Frames of the wanted depth.
+    /// Returns the frames at the given bit depth.
     static func deepened(_ frames: [PlanarFrame], to bitDepth: Int) -> [PlanarFrame] {
         bitDepth == 8 ? frames : frames.map(\.widenedTo10Bits)
     }

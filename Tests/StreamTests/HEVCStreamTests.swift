@@ -2,9 +2,10 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// HEVC as H.264: small sizes, real clips, structures of pictures, at 8 and 10 bits, each picture with its MD5 hashes.
+/// Tests HEVC like H.264: small sizes, real clips and GOP structures, at 8 and 10 bits, with MD5 hashes of each
+/// picture.
 @Suite struct HEVCStreamTests {
-    /// Every even size from 16×16 to 70×70, covered pairwise with everything else that shapes a stream.
+    /// Covers every even size from 16×16 to 70×70 pairwise with all other options that shape a stream.
     struct SmallSize: Sendable, CustomStringConvertible {
         static let counts = [28, 28, 2, 4, 3, 36, 7, 3]
         static let all = PairwiseCover.rows(counts: counts).map(SmallSize.init)
@@ -42,18 +43,18 @@ import VideoBase
 
     private static let parts = 16
 
-    @Test(arguments: 0..<parts) func everySmallSize(_ part: Int) async throws {
+    @Test(arguments: 0..<parts) func everySmallSizeConforms(_ part: Int) async throws {
         let clip = try Fixture.carphone.frames(60)
         let faults = await onThread {
             SmallSize.all.enumerated().filter { $0.offset % Self.parts == part }.flatMap { index, each in
-                // Long enough to cross a GOP of ten in one case of four.
+                // One case of four is long enough to cross a GOP of ten.
                 let count = index % 4 == 0 ? 12 : 4
                 let (x, y) = (index * 14 % (176 - each.width) & ~1, index * 10 % (144 - each.height) & ~1)
                 let source = HEVCSessions.deepened(
                     clip[(index % 48)..<(index % 48 + count)].map {
                         $0.cropped(x: x, y: y, width: each.width, height: each.height)
                     }, to: each.bitDepth)
-                // Far below what any sound coder reaches, far above what a broken one does.
+                // The floor is far below the PSNR of any correct encoder and far above that of a broken one.
                 let floor = each.qp <= 30 ? 28 : 28 - 0.9 * Double(each.qp - 30)
                 return HEVCSessions.judge(each.configuration, source) { run in
                     let low = run.encoded.lowestPSNR(against: source)
@@ -74,7 +75,7 @@ import VideoBase
         (.bigBuckBunny, 60, 8, "--preset 7 --gop 250 --slices 1"),
         (.bigBuckBunny, 12, 10, "--preset 7 --gop 250 --bframes 3"),
     ])
-    func realClips(_ clip: Fixture, _ frames: Int, _ bitDepth: Int, _ options: String) throws {
+    func realClipsConform(_ clip: Fixture, _ frames: Int, _ bitDepth: Int, _ options: String) throws {
         let source = HEVCSessions.deepened(try clip.frames(frames), to: bitDepth)
         let encoded = try EncodedStream(
             source, codec: .hevc,
@@ -85,8 +86,8 @@ import VideoBase
         #expect(encoded.lowestPSNR(against: source) >= 28)
     }
 
-    /// The structures that H.264's streams are tried with, at 8 and 10 bits in turn.
-    @Test func everyStructure() async throws {
+    /// The structures are those of the H.264 tests, at 8 or 10 bits.
+    @Test func everyStructureConforms() async throws {
         let clip = try Fixture.carphone.frames(24).map { $0.cropped(x: 56, y: 40, width: 64, height: 48) }
         let faults = await withTaskGroup(of: [String].self) { group in
             for (index, each) in StructureCase.all.enumerated() {

@@ -1,13 +1,14 @@
 import TestOracles
 import Testing
 
-/// Five seconds of fades, flashes, cuts and black: no controller starves a picture. `Benchmarks/run hard` measures more.
+/// Encodes six seconds of fades, flashes, cuts and black: no controller starves a picture. `Benchmarks/run hard`
+/// measures more.
 @Suite(.timeLimit(.minutes(60))) struct HardContentTests {
     private static let clip = Result<HardContent, any Error> { try HardContent.clips(["short"], size: "176x96")[0] }
     private static let afterBlack = Result<HardContent, any Error> { try HardContent.clips(["sudden"], size: "320x180")[0] }
 
     @Test(arguments: HardContent.Mode.allCases, [StreamCodec.h264, .hevc])
-    func theWorstPicture(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
+    func worstPictureIsNearX264s(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
         let clip = try Self.clip.get()
         let yardstick = try clip.x264(mode, kilobits: 80)
         for controller in mode == .avbr ? ["driver"] : ["driver", "vaenc"] {
@@ -17,9 +18,9 @@ import Testing
         }
     }
 
-    /// What is known of black says nothing of the scene after it, whose first picture may not take the whole buffer.
+    /// The bits of black frames do not predict the next scene, whose first picture may not take the whole buffer.
     @Test(arguments: [HardContent.Mode.cbr, .vbr], [StreamCodec.h264, .hevc])
-    func theWorstPictureAfterBlack(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
+    func worstPictureAfterBlackIsNearX264s(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
         let clip = try Self.afterBlack.get()
         let yardstick = try clip.x264(mode, kilobits: 200)
         for controller in ["driver", "vaenc"] {

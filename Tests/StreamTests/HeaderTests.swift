@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// An option is proved by the syntax element that changes, as FFmpeg reads it.
+/// Each option is proved by the syntax element that it changes, as FFmpeg reads it.
 @Suite struct HeaderTests {
     private func headers(_ options: String, frames: Int = 6, width: Int = 96, height: Int = 80) throws -> TraceHeaders {
         let source = try Fixture.carphone.frames(frames).map { $0.cropped(x: 0, y: 0, width: width, height: height) }
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [("baseline", 66, 1), ("main", 77, 0), ("high", 100, 0)])
-    func profiles(_ name: String, _ number: Int, _ constraint: Int) throws {
+    func profileSetsItsFields(_ name: String, _ number: Int, _ constraint: Int) throws {
         let found = try headers("--profile \(name)")
         #expect(Set(found["profile_idc"]) == [number])
         if number == 66 {
@@ -23,11 +23,11 @@ import Testing
         #expect(Set(found["transform_8x8_mode_flag"]).isSubset(of: number == 100 ? [1] : [0]))
     }
 
-    @Test(arguments: [("cavlc", 0), ("cabac", 1)]) func entropy(_ name: String, _ flag: Int) throws {
+    @Test(arguments: [("cavlc", 0), ("cabac", 1)]) func entropyOptionSetsTheFlag(_ name: String, _ flag: Int) throws {
         #expect(Set(try headers("--entropy \(name)")["entropy_coding_mode_flag"]) == [flag])
     }
 
-    @Test func keyFramesCarryParameterSets() throws {
+    @Test func keyFramesHaveParameterSets() throws {
         let found = try headers("--gop 2")
         let slices = found.units(named: "Slice Header")
         #expect(slices.map { $0["nal_unit_type"] } == [5, 1, 5, 1, 5, 1])
@@ -45,27 +45,28 @@ import Testing
         #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    @Test(arguments: [10, 27, 45]) func quantiser(_ qp: Int) throws {
+    @Test(arguments: [10, 27, 45]) func qpOptionsSetTheSliceQP(_ qp: Int) throws {
         let source = try Fixture.carphone.frames(4)
         let encoded = try EncodedStream(source, options: ["--codec", "h264", "--qp", "\(qp)", "--qp-i", "\(qp - 3)", "--qp-b", "\(qp + 4)"])
-        // In coding order, as the headers below: two B pictures after the P that is shown after them.
+        // The pictures are in coding order, as the headers below: two B pictures follow the P picture that is displayed
+        // after them.
         #expect(encoded.reconstruction.pictures.map(\.qp) == [qp - 3, qp, qp + 4, qp + 4])
         let found = try TraceHeaders(stream: encoded.stream)
         let start = try #require(found["pic_init_qp_minus26"].first) + 26
         #expect(found["slice_qp_delta"].map { $0 + start } == [qp - 3, qp, qp + 4, qp + 4])
     }
 
-    @Test(arguments: 1...4) func slices(_ count: Int) throws {
+    @Test(arguments: 1...4) func sliceOptionSetsTheSliceCount(_ count: Int) throws {
         let found = try headers("--slices \(count)", frames: 2)
         let starts = found["first_mb_in_slice"]
         #expect(starts.count == 2 * count)
         #expect(starts.filter { $0 == 0 }.count == 2)
-        // Whole rows of six macroblocks.
+        // Each slice has whole rows of six macroblocks.
         #expect(starts.allSatisfy { $0 % 6 == 0 })
     }
 
     @Test(arguments: [(96, 80, 0, 0), (50, 38, 7, 5), (66, 70, 7, 5)])
-    func cropping(_ width: Int, _ height: Int, _ right: Int, _ bottom: Int) throws {
+    func croppingFieldsFollowTheSize(_ width: Int, _ height: Int, _ right: Int, _ bottom: Int) throws {
         let found = try headers("", frames: 2, width: width, height: height)
         #expect(found["pic_width_in_mbs_minus1"].first == (width + 15) / 16 - 1)
         #expect(found["pic_height_in_map_units_minus1"].first == (height + 15) / 16 - 1)
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func colourAndTiming() throws {
+    @Test func colorAndTimingFieldsFollowTheOptions() throws {
         let found = try headers(
             "--fps 30000/1001 --color-primaries bt709 --color-transfer bt709 --color-matrix bt709 --color-range tv")
         #expect(found["colour_primaries"].first == 1)
@@ -91,18 +92,18 @@ import Testing
         #expect(scale * 1001 == ticks * 2 * 30000)
     }
 
-    @Test func delimiters() throws {
+    @Test func delimitersOccurOnRequest() throws {
         #expect(try headers("--aud", frames: 3).units(named: "Access Unit Delimiter").count >= 3)
         #expect(try headers("", frames: 3).units(named: "Access Unit Delimiter").isEmpty)
     }
 
-    @Test func forcedKeyFrames() throws {
+    @Test func forcedKeyFramesAreIDRPictures() throws {
         let types = try headers("--gop 250 --force-key 2,5").units(named: "Slice Header").map { $0["nal_unit_type"] }
         #expect(types == [5, 1, 5, 1, 1, 5])
     }
 
-    @Test func levels() throws {
-        // 96×80 at 30 frames/s is within level 1 (H.264 table A-1: 1485 macroblocks a second, 99 a frame).
+    @Test func levelFollowsSizeOrRequest() throws {
+        // 96×80 at 30 frames/s is within level 1 (H.264 Table A-1: 1485 macroblocks/s, 99 per frame).
         #expect(Set(try headers("--fps 30")["level_idc"]) == [10])
         #expect(Set(try headers("--level 3.1")["level_idc"]) == [31])
     }

@@ -2,9 +2,9 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// The judgement of an encoded stream is itself put on trial: what it passes, it must fail when damaged.
+/// Tests the judgement of encoded streams: a stream that passes must fail when it is damaged.
 @Suite struct JudgeTests {
-    @Test func damageToTheStreamOrTheReconstructionIsAFault() throws {
+    @Test func damageToStreamOrReconstructionIsAFault() throws {
         let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 64, height: 64) }
         let sound = try EncodedStream(source, options: ["--codec", "h264", "--qp", "24", "--slices", "2", "--bframes", "0"])
         #expect(sound.faults(frameCount: 6).isEmpty)
@@ -13,7 +13,7 @@ import Testing
         #expect(sound.lowestPSNR(against: source.reversed()) < sound.lowestPSNR(against: source))
 
         var generator = SplitMix64(state: 11)
-        // Inside the first slice's data: elsewhere a bit may stand for nothing that shows.
+        // The damage is inside the first slice's data, because elsewhere a bit may have no visible effect.
         let starts = sound.stream.indices.dropLast(3).filter {
             sound.stream[$0] == 0 && sound.stream[$0 + 1] == 0 && sound.stream[$0 + 2] == 1
         }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Of HEVC, with B pictures and the pictures' MD5 hashes.
+    /// The stream has B pictures and the pictures' MD5 hashes.
     @Test func damageToHEVCIsAFault() throws {
         let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 128, height: 128) }
         let sound = try EncodedStream(

@@ -1,17 +1,17 @@
 import TestOracles
 
-/// docs/FEATURE-MATRIX.md from what was found.
+/// Writes docs/FEATURE-MATRIX.md from the results.
 struct MatrixPage {
-    /// A table to each codec.
+    /// The table of one codec.
     struct Part {
         var title: String
         var groups: [(group: String, features: [Feature])]
-        /// Of each column, the personalities that it stands for.
+        /// The personalities that each column stands for.
         var personalities: [[String?]]
-        /// By column, then by feature.
+        /// The cells, by column, then by feature.
         var columns: [[FeatureCell]]
 
-        /// Columns that agree in every cell are one.
+        /// The columns, where those that agree in every cell are merged.
         fileprivate var merged: [[Int]] {
             var merged: [[Int]] = []
             for index in columns.indices {

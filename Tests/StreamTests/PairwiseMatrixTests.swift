@@ -95,9 +95,10 @@ struct OptionRow: Sendable, CustomStringConvertible {
         ("", { _ in }), ("low power", { $0.lowPower = true }), ("no low power", { $0.lowPower = false }),
     ]
 
-    /// Every pair of a class of devices and a value, and of two values.
+    /// The rows that cover every pair of a device class and a value, and every pair of values.
     static let all = rows(DeviceClass.h264.map(\.personality), axes)
-    /// Devices without Main 10 refuse it, whatever else is asked for.
+    /// The rows for HEVC. Devices without Main 10 refuse it whatever else is requested, so they have no rows with 10
+    /// bits.
     static let hevc = rows(DeviceClass.hevc.map(\.personality), hevcAxes) { device, axis, value in
         hevcAxes[axis][value].name != "10 bits" || DeviceClass.hevc[device].has(bitDepth: 10)
     }
@@ -115,7 +116,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
     let personality: String?
     let names: [String]
     let configuration: EncoderConfiguration
-    /// Captions and user data on some frames, in every second row.
+    /// Whether some frames carry captions and user data, as in every second row.
     let carriesMessages: Bool
 
     private init(_ row: [Int], _ personality: String?, _ values: [Value]) {
@@ -130,15 +131,15 @@ struct OptionRow: Sendable, CustomStringConvertible {
     var description: String { "\(FeatureMatrix.name(personality)): \(names.joined(separator: ", "))" }
 }
 
-/// Pairs of options on every personality, one of each class for all: the stream is sound and is what the effective configuration says, and
-/// `--strict` refuses exactly what differs.
+/// Tests pairs of options on every personality, with one personality per class. The stream conforms and matches the
+/// effective configuration, and `--strict` refuses exactly the differences.
 @Suite struct PairwiseMatrixTests {
     private static let parts = 16
 
-    @Test(arguments: 0..<parts) func everyPair(_ part: Int) async throws { try await judge(OptionRow.all, part) }
+    @Test(arguments: 0..<parts) func everyPairOfOptionsConforms(_ part: Int) async throws { try await judge(OptionRow.all, part) }
 
-    /// The same of HEVC, at 8 and 10 bits.
-    @Test(arguments: 0..<parts) func everyPairOfHEVC(_ part: Int) async throws { try await judge(OptionRow.hevc, part) }
+    /// The rows have 8 and 10 bits.
+    @Test(arguments: 0..<parts) func everyPairOfHEVCOptionsConforms(_ part: Int) async throws { try await judge(OptionRow.hevc, part) }
 
     private func judge(_ all: [OptionRow], _ part: Int) async throws {
         let rows = all.enumerated().filter { $0.offset % Self.parts == part }.map(\.element)
@@ -165,7 +166,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
             do {
                 run = try SessionRun(request)
             } catch let error as VaencError where error.category == .unavailable {
-                // Nothing can stand in for what was asked: AMD's old driver and a rate of vaenc's, for one.
+                // The request has no substitute, for example a rate of vaenc's controller on AMD's old driver.
                 return error.remedy == nil ? ["no remedy: \(error)"] : []
             }
             var faults = run.faults() + run.contradictions(row.configuration)
@@ -185,7 +186,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
         }
     }
 
-    /// `--strict` refuses where something differs, naming all that does, and nowhere else.
+    /// Checks that `--strict` refuses exactly if something differs, and names all differences.
     private static func strictFaults(_ request: SessionRun.Request, _ differing: [EffectiveEntry]) -> [String] {
         do {
             try SessionRun.checkStrict(request)

@@ -2,13 +2,13 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// Rate control from end to end: every mode, by the driver's controller and by vaenc's own, decoded, compared with the
-/// reconstruction and run through the hypothetical decoder of annex C.
+/// Tests rate control from end to end: every mode, with the driver's controller and with vaenc's own. The streams are
+/// decoded, compared with the reconstruction, and checked by the hypothetical reference decoder of Annex C.
 @Suite struct RateStreamTests {
     private static let frames = 240
     private static let framesPerSecond = 30.0
 
-    /// carphone, twice.
+    /// The clip carphone, twice.
     private static let clip: Result<String, any Error> = Result {
         let path = "\(Fixture.folder)/carphone-176x144-twice.yuv"
         let once = try Files.read(try Fixture.carphone.rawPath())
@@ -30,7 +30,7 @@ import Testing
 
     struct Mode: Sendable, CustomTestStringConvertible {
         var options: String
-        /// Bits per second that come out, and the share by which they may differ; nil: none is aimed at.
+        /// The resulting rate in bits/s and its relative tolerance, or nil if the mode aims at no rate.
         var rate: (bits: Double, error: Double)?
         var hasHRD = true
         var testDescription: String { options }
@@ -46,7 +46,7 @@ import Testing
                         Mode(
                             options: "--rate-control vbr --bitrate 150k --max-bitrate 225k" + more,
                             rate: (150_000, 0.06)))
-                    // The quality is out of reach for the rate.
+                    // The rate does not suffice for the quality.
                     all.append(
                         Mode(options: "--rate-control qvbr --quality 10 --bitrate 150k --max-bitrate 225k" + more))
                 }
@@ -55,14 +55,14 @@ import Testing
                 all.append(Mode(options: "--rate-control icq --quality 30" + structure, hasHRD: false))
                 all.append(Mode(options: "--rate-control cqp --qp 30" + structure, hasHRD: false))
             }
-            // Groups of pictures that are not closed, of which the first alone begins with an IDR picture.
+            // The GOPs are open; only the first begins with an IDR picture.
             for (mode, error) in [("cbr --bitrate 200k", 0.03), ("vbr --bitrate 200k --max-bitrate 240k", 0.06)] {
                 all.append(
                     Mode(
                         options: "--rate-control \(mode) --rate-controller vaenc --bframes 3 --gop 12 --open-gop",
                         rate: (200_000, error)))
             }
-            // A small buffer, and I pictures whose parameter sets the driver does not see.
+            // The buffer is small, and the driver does not see the parameter sets of I pictures.
             all.append(
                 Mode(
                     options: "--rate-control cbr --bitrate 100k --vbv-size 30k --vbv-initial 50 --bframes 3 --b-pyramid "
@@ -73,7 +73,7 @@ import Testing
 
     @Test(arguments: Mode.all) func everyModeKeepsItsRateAndBuffer(_ mode: Mode) throws {
         let encoded = try encode(mode.options)
-        // openh264 2.3 shows an IDR picture twice in place of the P picture before it, where B pictures came between.
+        // openh264 2.3 shows an IDR picture twice instead of the P picture before it if B pictures came between them.
         let order = mode.options.contains("bframes 3") ? "openh264: picture" : "none"
         #expect(encoded.faults(frameCount: Self.frames).filter { !$0.hasPrefix(order) } == [])
         #expect(encoded.violations() == [])
@@ -96,12 +96,13 @@ import Testing
         return (0...max(bits.count - 30, 0)).map { bits[$0..<min($0 + 30, bits.count)].reduce(0, +) }.max() ?? 0
     }
 
-    /// Drivers without packed headers do not see what is put in after the encode: the rate and the buffer hold with it.
+    /// Drivers without packed headers do not see the headers that are inserted after the encode; rate and buffer
+    /// include them.
     @Test(arguments: [
         ("cbr --bitrate 150k --vbv-size 75k", 150_000.0), ("vbr --bitrate 150k --max-bitrate 200k", 150_000),
         ("cbr --bitrate 100k --vbv-size 30k", 100_000),
     ])
-    func headersAddedAfterwardsCount(_ mode: String, _ wanted: Double) throws {
+    func rateIncludesInsertedHeaders(_ mode: String, _ wanted: Double) throws {
         let count = 250
         let encoded = try EncodedStream(
             raw: try Fixture.bikes.rawPath(width: 320, height: 136), width: 320, height: 136,
@@ -116,8 +117,8 @@ import Testing
         #expect(abs(rate / wanted - 1) < 0.06, "\(rate)")
     }
 
-    /// A rate that the highest QP does not keep: pictures that the buffer has no room for are counted, each of them.
-    @Test(arguments: ["driver", "vaenc"]) func whatCannotFitIsCounted(_ controller: String) throws {
+    /// If the highest QP does not suffice for the rate, each picture that the buffer has no room for is counted.
+    @Test(arguments: ["driver", "vaenc"]) func picturesThatOverflowTheRateAreCounted(_ controller: String) throws {
         for (options, isPossible) in [("--bitrate 60k --gop 1", false), ("--bitrate 60k --gop 60", true)] {
             let encoded = try encode("--rate-control cbr \(options) --rate-controller \(controller)")
             let stream = encoded.inspected
@@ -125,17 +126,17 @@ import Testing
             let broken = violations.filter { $0.message.contains("underflow") }.compactMap(\.frame)
             #expect(broken.isEmpty == isPossible && violations.isEmpty == isPossible)
             #expect(encoded.report?["statistics"]?["limitsBroken"]?.int == broken.count)
-            // Nothing smaller could have been made of them.
+            // A higher QP is not available for these pictures.
             #expect(broken.allSatisfy { stream.frames[$0].qp == 51 })
         }
     }
 
-    /// The driver is told again and again of what is added to its pictures: headers, prefix units, start codes.
+    /// The driver repeatedly gets a new rate for what is added to its pictures: headers, prefix units, start codes.
     @Test(arguments: [
         ("", "radeonsi-navi21"), ("--max-slice-bytes 300", "iHD-9A49"), ("--temporal-layers 2", nil),
         ("--temporal-layers 3", nil), ("--temporal-layers 2 --bframes 1", nil),
     ])
-    func noSecondOverTheMaximumWithWhatIsAdded(_ options: String, _ personality: String?) throws {
+    func maximumRateHoldsWithAddedUnits(_ options: String, _ personality: String?) throws {
         let encoded = try EncodedStream(
             raw: try Fixture.bikes.rawPath(width: 320, height: 136), width: 320, height: 136,
             options: ("--fps 25 --codec h264 --preset 7 --rate-control vbr --bitrate 200k --max-bitrate 220k "
@@ -147,13 +148,14 @@ import Testing
         #expect(encoded.report?["statistics"]?["driverRates"]?.array.count ?? 0 > 2, "the driver was not told of anything")
         let bits = encoded.inspected.frames.map { $0.byteCount * 8 }
         let average = bits.reduce(0, +) / 10
-        // Windows of a second near the average: a share of each is kept for pictures that turn out larger, and nothing is over.
+        // Windows of one second near the average: a share of each is reserved for pictures that become larger than
+        // planned, and none exceeds the maximum.
         #expect((185_000...202_000).contains(average), "\(average) bit/s")
         let fullest = (0...225).map { bits[$0..<$0 + 25].reduce(0, +) }.max() ?? 0
         #expect(fullest <= 220_000, "\(fullest) bits in a second")
     }
 
-    @Test(arguments: ["driver", "vaenc"]) func limitsOfQPHold(_ controller: String) throws {
+    @Test(arguments: ["driver", "vaenc"]) func qpLimitsHold(_ controller: String) throws {
         for (bitrate, end) in [("30k", 32), ("8M", 27)] {
             let encoded = try encode(
                 "--rate-control vbr --bitrate \(bitrate) --rate-controller \(controller) --min-qp 27 --max-qp 32 "
@@ -166,7 +168,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["driver", "vaenc"]) func noPictureOverItsLimit(_ controller: String) throws {
+    @Test(arguments: ["driver", "vaenc"]) func pictureSizeLimitHolds(_ controller: String) throws {
         let encoded = try encode(
             "--rate-control vbr --bitrate 600k --rate-controller \(controller) --max-frame-bytes 3000 --gop 60")
         #expect(encoded.faults(frameCount: Self.frames) == [])
@@ -176,7 +178,7 @@ import Testing
         #expect(sizes.contains { $0 > 2000 })
     }
 
-    @Test func noSliceOverItsLimit() throws {
+    @Test func sliceSizeLimitHolds() throws {
         let encoded = try encode(
             "--rate-control cbr --bitrate 300k --max-slice-bytes 400 --bframes 0 --gop 60", personality: "iHD-9A49")
         #expect(encoded.faults(frameCount: Self.frames) == [])
@@ -188,8 +190,8 @@ import Testing
         #expect(Set(stream.frames.map(\.slices.count)).count > 2)
     }
 
-    /// A picture that stands still cannot take the rate: CBR fills it up, VBR leaves it.
-    @Test(arguments: ["driver", "vaenc"]) func fillerAtAConstantRate(_ controller: String) throws {
+    /// A still picture cannot use the rate: CBR adds filler, VBR does not.
+    @Test(arguments: ["driver", "vaenc"]) func onlyConstantRateAddsFiller(_ controller: String) throws {
         let still = [PlanarFrame](repeating: try Fixture.carphone.frames(1)[0], count: 90)
         for mode in ["cbr", "vbr"] {
             let encoded = try EncodedStream(
@@ -206,7 +208,7 @@ import Testing
             let rate = rate(stream)
             if mode == "cbr" {
                 #expect(filler.count > 60)
-                // Half a second of the buffer is what three seconds may be off by.
+                // Three seconds may deviate by the half second that the buffer holds.
                 #expect(abs(rate / 900_000 - 1) < 0.1, "\(rate) bit/s")
             } else {
                 #expect(filler.isEmpty)
@@ -215,8 +217,8 @@ import Testing
         }
     }
 
-    /// What the driver has not, vaenc does, and says so.
-    @Test func ownControllerWhereTheDriverHasNone() throws {
+    /// vaenc's controller runs modes that the driver lacks, and this is reported.
+    @Test func vaencsControllerReplacesMissingModes() throws {
         func effective(_ encoded: EncodedStream, _ option: String) -> JSONValue? {
             encoded.report?["effective"]?.array.first { $0["option"]?.string == option }
         }
@@ -253,11 +255,11 @@ import Testing
         #expect(strict?.status == 69)
     }
 
-    /// A device that fails now and then: what went on after it is one stream with one buffer.
+    /// After temporary failures of the device, the output is one stream with one buffer.
     @Test(arguments: [
         "cbr --rate-controller driver", "cbr --rate-controller vaenc", "vbr --rate-controller vaenc --bframes 2",
     ])
-    func theBufferGoesOnOverFaults(_ mode: String) throws {
+    func bufferModelHoldsAcrossFaults(_ mode: String) throws {
         try Files.withTemporaryFolder { folder in
             let output = folder + "/out.h264"
             let result = try ProcessRunner.run(
@@ -277,10 +279,10 @@ import Testing
         }
     }
 
-    /// Constant rates that content nearly takes: filler units of the fewest bytes come in, and the delays that are said hold to a
-    /// tick.
+    /// At constant rates that the content nearly takes, filler units of the least size occur, and the written delays
+    /// are correct to one tick.
     @Test(arguments: ["driver", "vaenc"], [StreamCodec.h264, .hevc])
-    func delaysHoldWithTheLeastFiller(_ controller: String, _ codec: StreamCodec) throws {
+    func delaysHoldWithLeastFiller(_ controller: String, _ codec: StreamCodec) throws {
         try Files.withTemporaryFolder { folder in
             let output = "\(folder)/out.\(codec.fileExtension)"
             for kilobits in stride(from: 162, through: 186, by: 2) {
@@ -297,8 +299,8 @@ import Testing
         }
     }
 
-    /// AVBR keeps no buffer: its streams promise none, and nothing is counted against one.
-    @Test(arguments: [StreamCodec.h264, .hevc]) func averageRateWithoutABuffer(_ codec: StreamCodec) throws {
+    /// AVBR keeps no buffer, so its streams have no HRD parameters, and nothing is counted against a buffer.
+    @Test(arguments: [StreamCodec.h264, .hevc]) func averageRateHasNoBuffer(_ codec: StreamCodec) throws {
         let encoded = try EncodedStream(
             raw: try Fixture.bikes.rawPath(width: 320, height: 136, frames: 100), width: 320, height: 136, codec: codec,
             options: "--fps 25 --codec \(codec.rawValue) --preset 7 --json --rate-control avbr --bitrate 200k".split(separator: " ")

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Real video at its own size.
+/// Encodes real video at its own size.
 @Suite struct RealClipTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var clip: Fixture
@@ -10,7 +10,7 @@ import Testing
         var testDescription: String { "\(clip) \(frames) frames \(options)" }
     }
 
-    /// QP 30 throughout: at least 28 dB on every frame.
+    /// The cases have QP 30 and must reach 28 dB on every frame.
     static let cases = [
         Case(clip: .carphone, frames: 120, options: "--preset 1 --gop 250 --profile high --entropy cabac --slices 1"),
         Case(clip: .carphone, frames: 120, options: "--preset 4 --gop 10 --profile main --entropy cavlc --slices 4"),
@@ -43,8 +43,7 @@ import Testing
         #expect(lowest >= 28)
     }
 
-    /// A lower QP costs bits and gives quality, on every clip.
-    @Test(arguments: Fixture.allCases) func qualityFollowsQP(_ clip: Fixture) throws {
+    @Test(arguments: Fixture.allCases) func lowerQPCostsBitsAndRaisesQuality(_ clip: Fixture) throws {
         let frames = clip == .bigBuckBunny ? 4 : 10
         let source = try clip.frames(frames)
         var last: (bytes: Int, psnr: Double)?
@@ -63,8 +62,8 @@ import Testing
         }
     }
 
-    /// Frames in, frames out, through containers: a demuxed clip and its raw frames give one and the same stream.
-    @Test func filesAndRawFramesAgree() throws {
+    /// A demuxed clip and its raw frames must give the same stream.
+    @Test func fileAndRawFramesGiveTheSameStream() throws {
         let raw = try EncodedStream(
             raw: Fixture.bikes.rawPath(frames: 12), width: 640, height: 272,
             options: ["--codec", "h264", "--qp", "28", "--fps", "25", "--preset", "7"])

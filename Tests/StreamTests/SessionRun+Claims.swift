@@ -2,9 +2,9 @@ import BitstreamInspection
 import TestOracles
 import VideoBase
 
-/// What the effective configuration claims, held against the stream that came out.
+/// Compares the claims of the effective configuration with the stream.
 extension SessionRun {
-    /// Claims that the stream does not bear out.
+    /// Returns the claims that the stream contradicts.
     func contradictions(_ asked: EncoderConfiguration) -> [String] {
         structureFaults(asked) + (codec == .h264 ? pictureFaults(asked) + headerFaults(asked) : hevcFaults(asked))
             + commonHeaderFaults(asked) + rateFaults(asked)
@@ -24,13 +24,13 @@ extension SessionRun {
         let longest = frames.split { !$0.isB }.map(\.count).max() ?? 0
         let b = number("bFrames") ?? 0
         if longest > b { faults.append("\(longest) B pictures in a row, not \(b)") }
-        // The longest stretch between intra pictures holds them all, and a P picture behind.
+        // The longest run between intra pictures holds all B pictures and a P picture after them.
         let room = zip(intra, intra.dropFirst() + [frames.count]).map { $1 - $0 - 1 }.max() ?? 0
         if b > 0, room > b, longest != b { faults.append("\(longest) B pictures in a row, not \(b)") }
         let kept = frames.contains { $0.isB && $0.isReference }
         if kept, !isOn("bPyramid") { faults.append("a B picture is a reference") }
         if isOn("bPyramid"), room > b, !kept { faults.append("no B picture is a reference") }
-        // Pictures are left over before an I picture where whole groups of B and P pictures do not fill the GOP.
+        // If whole groups of B and P pictures do not fill the GOP, pictures are left over before an I picture.
         let leaves = asked.forcedKeyFrames.isEmpty && b > 0 && ((number("gop") ?? 1) - 1) % (b + 1) > 0
         if isOn("openGOP"), leaves, foundIntra.count > foundKeys.count, !hasLeadingPictures {
             faults.append("no picture leads an I picture")
@@ -46,7 +46,7 @@ extension SessionRun {
         {
             faults.append("layers \(layers.sorted()), not \(wanted)")
         }
-        // H.264 says nothing where there is one layer, HEVC always.
+        // With one layer, H.264 writes no layer; HEVC always writes it.
         if wanted == 1, !layers.isSubset(of: codec == .h264 ? [] : [0]) { faults.append("layers \(layers.sorted())") }
         let isLongTerm = frames.contains(where: \.isLongTerm)
         if isLongTerm != (number("longTermReferences") ?? 0 > 0) {
@@ -59,14 +59,14 @@ extension SessionRun {
         return faults
     }
 
-    /// Display indices of IDR pictures, and of all intra pictures, by counting.
+    /// Returns the display indices of IDR pictures and of all intra pictures, found by counting.
     private func expectedIntra(_ asked: EncoderConfiguration, count: Int) -> (keys: [Int], intra: [Int]) {
         let interval = isOn("intraRefresh") ? Int.max : number("gop") ?? Int.max
         let period = number("idrInterval") ?? (isOn("openGOP") ? Int.max : 1)
         var keys: [Int] = []
         var intra: [Int] = []
         var ordinal = 0
-        // The first frame at that time or after.
+        // A forced time means the first frame at that time or later.
         let times = Set(asked.forcedKeyTimes.map { Int(($0 * asked.frameRate.value).rounded(.up)) })
         for index in 0..<count {
             let isForced = index == 0 || asked.forcedKeyFrames.contains(index) || times.contains(index)
@@ -81,7 +81,8 @@ extension SessionRun {
         return (keys, intra)
     }
 
-    /// A picture shown before an I picture and coded after it that predicts from before it and from it.
+    /// Whether a picture that precedes an I picture in output order and follows it in coding order predicts from it and
+    /// from a picture before it.
     private var hasLeadingPictures: Bool {
         let pictures = inspected.pictures
         return pictures.contains { frame in
@@ -124,14 +125,14 @@ extension SessionRun {
         let number = used("profile") == "High" ? 100 : used("profile") == "Main" ? 77 : 66
         if Set(trace["profile_idc"]) != [number] { faults.append("profile_idc \(Set(trace["profile_idc"]))") }
         let parts = (used("level") ?? "").split(separator: ".").compactMap { Int($0) }
-        // Level 1b is 11 with a constraint flag but in High (A.3.1, A.3.4).
+        // Level 1b is 11 with a constraint flag, except in High (A.3.1, A.3.4).
         let is1b = used("level") == "1b"
         let level = is1b ? (number == 100 ? 9 : 11) : parts[0] * 10 + (parts.count > 1 ? parts[1] : 0)
         if Set(trace["level_idc"]) != [level] { faults.append("level_idc \(Set(trace["level_idc"])), not \(level)") }
         return faults
     }
 
-    /// Slices and headers, by what no codec does otherwise.
+    /// Returns the faults of slices and headers that both codecs share.
     private func commonHeaderFaults(_ asked: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         let counts = Set(inspected.pictures.map(\.sliceCount))
@@ -157,7 +158,7 @@ extension SessionRun {
         var faults: [String] = []
         let mode = used("rateControl") ?? ""
         let hasHRD = isOn("hrdParameters")
-        // HEVC has the flag in hrd_parameters() alone.
+        // In HEVC only hrd_parameters() has this flag.
         var flags = Set(trace["nal_hrd_parameters_present_flag"])
         if codec == .hevc, flags.isEmpty { flags = [0] }
         if flags != [hasHRD ? 1 : 0] { faults.append("nal_hrd_parameters_present_flag \(flags)") }
@@ -174,7 +175,7 @@ extension SessionRun {
         let low = number("minQP") ?? 0
         let high = number("maxQP") ?? 51
         for (frame, picture) in zip(inspected.pictures, encoded.reconstruction.pictures) {
-            // A region's macroblocks go beyond the limits.
+            // Macroblocks of a region may exceed the limits.
             let isPlain = asked.regionsOfInterest.isEmpty
             if isPlain, !(low...high).contains(picture.qp) {
                 faults.append("picture \(frame.index): QP \(picture.qp), not \(low)…\(high)")

@@ -2,7 +2,7 @@ import BitstreamInspection
 import TestOracles
 import VideoBase
 
-/// What the effective configuration claims of an HEVC stream alone.
+/// Compares the claims of the effective configuration that concern HEVC alone with the stream.
 extension SessionRun {
     func hevcFaults(_ asked: EncoderConfiguration) -> [String] {
         var faults: [String] = []
@@ -26,7 +26,8 @@ extension SessionRun {
         return faults + filterFaults() + randomAccessFaults()
     }
 
-    /// Bytes of the largest slice that could have been cut: it has more than one coding tree block.
+    /// The size in bytes of the largest slice that could have been divided, because it has more than one coding tree
+    /// block.
     var largestDivisibleSlice: Int {
         hevc.frames.flatMap { frame in
             let starts = frame.slices.map(\.header.slice_segment_address)
@@ -52,8 +53,8 @@ extension SessionRun {
         return found == [wanted] ? [] : ["deblocking \(found), not \(wanted)"]
     }
 
-    /// Decoders can start at every I picture, but where later pictures may refer behind it: long-term references reach
-    /// behind every I picture, a rolling refresh has none.
+    /// Decoders can start at every I picture unless later pictures may refer to pictures before it: long-term
+    /// references do so at every I picture, and a rolling refresh has no I pictures.
     private func randomAccessFaults() -> [String] {
         let reachesBehind = number("longTermReferences") ?? 0 > 0 || isOn("intraRefresh")
         return hevc.frames.filter { $0.kind == .i }.compactMap { frame in

@@ -7,15 +7,15 @@ import VideoBase
 
 /// One session on the reference driver in this process, and everything that judges need of it.
 struct SessionRun {
-    /// What a session is to encode.
+    /// The request of a session.
     struct Request {
-        /// VAENC_REFERENCE_PERSONALITY; nil: unrestricted.
+        /// The value of VAENC_REFERENCE_PERSONALITY; nil is the unrestricted driver.
         var personality: String?
         var configuration: EncoderConfiguration
         var source: [PlanarFrame]
-        /// What each frame asks for, from its index and the packets that came before.
+        /// Returns the options of a frame from its index and the packets before it.
         var options: @Sendable (Int, [EncodedPacket]) -> FrameOptions = { _, _ in FrameOptions() }
-        /// Done with the session before each frame is encoded.
+        /// Called with the session before each frame is encoded.
         var before: @Sendable (Int, HardwareEncoder) throws -> Void = { _, _ in }
     }
 
@@ -23,13 +23,13 @@ struct SessionRun {
     var encoded: EncodedStream
     var packets: [EncodedPacket]
     var description: EncoderDescription
-    /// The most frames that waited after `encode` had returned.
+    /// The highest number of frames that were pending after `encode` had returned.
     var mostPending: Int
     /// The headers as FFmpeg reads them.
     var trace: TraceHeaders
-    /// The stream as this project's own reader sees it.
+    /// The stream as this project's own reader reads it.
     var inspected: any InspectedStream
-    /// The same of H.264, and of HEVC; empty for the other.
+    /// The inspected stream as H.264 or HEVC; empty for the other codec.
     var stream: H264Stream { inspected as? H264Stream ?? H264Stream(annexB: []) }
     var hevc: HEVCStream { inspected as? HEVCStream ?? HEVCStream(annexB: []) }
     var codec: StreamCodec { encoded.codec }
@@ -71,19 +71,20 @@ struct SessionRun {
             path: "\(folder)/\(file)", width: request.source[0].width, height: request.source[0].height,
             bitDepth: request.source[0].bitDepth)
         if let name = request.personality, name.hasPrefix("radeonsi"), pictures.pictures.count == packets.count + 1 {
-            // The key frame by which the session finds out what parameter sets such a driver writes.
+            // The first picture is the key frame by which the session learns the parameter sets that such a driver
+            // writes.
             pictures.pictures.removeFirst()
             pictures.frames.removeFirst()
         }
         let codec: StreamCodec = request.configuration.codec == .hevc ? .hevc : .h264
         let whole = EncodedStream(stream: packets.flatMap(\.bytes), codec: codec, reconstruction: pictures)
-        // A picture larger than it may be is encoded again: the driver has reconstructed both.
+        // If a picture exceeds its size limit, it is encoded again, and the driver has reconstructed both.
         encoded = request.configuration.maxFrameBytes == nil ? whole : whole.withoutRepeats
         trace = try TraceHeaders(stream: encoded.stream, codec: codec.format)
         inspected = encoded.inspectedStream
     }
 
-    /// Settles the request under `strict`, and encodes nothing.
+    /// Resolves the request under `strict` and encodes nothing.
     static func checkStrict(_ request: Request) throws {
         var configuration = request.configuration
         configuration.strict = true
@@ -92,11 +93,11 @@ struct SessionRun {
         _ = try HardwareEncoder(display: display, configuration: configuration) { _ in }
     }
 
-    /// What the effective configuration says of an option; nil where it does not speak of it.
+    /// Returns the used value of an option in the effective configuration, or nil if it has no entry.
     func used(_ option: String) -> String? { description.effective.first { $0.option == option }?.used }
 
-    /// What is wrong with the stream, whatever was asked: by the foreign decoders, by the rules, and where this
-    /// project's reader and FFmpeg's disagree.
+    /// Returns what is wrong with the stream whatever was requested: faults found by foreign decoders and by the rules,
+    /// and disagreements between this project's reader and FFmpeg's.
     func faults() -> [String] {
         let count = encoded.reconstruction.pictures.count
         let agreement = codec == .h264 ? HeaderAgreement.faults(stream, trace) : HeaderAgreement.faults(hevc, trace)
@@ -105,7 +106,7 @@ struct SessionRun {
     }
 }
 
-/// Packets and errors as they come.
+/// Collects packets and errors.
 private final class Received: Sendable {
     private let state = Mutex((packets: [EncodedPacket](), errors: [String]()))
 
@@ -124,13 +125,13 @@ private final class Received: Sendable {
     }
 }
 
-/// Writes a frame into a buffer of its size: NV12, or P010 of samples of more than 8 bits.
+/// Writes a frame into a buffer of its size: NV12, or P010 if samples have more than 8 bits.
 private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
     // SAFETY: the buffer is the encoder's, as large as the frame, and ours until it is encoded.
     try unsafe buffer.withUnsafePlanes { planes in
         unsafe frame.bytes.withUnsafeBytes { bytes in
             let (width, height, size) = (frame.width, frame.height, frame.bytesPerSample)
-            /// P010 has its samples in the high bits.
+            /// Writes a sample; P010 has its samples in the high bits.
             func put(_ sample: Int, _ row: UnsafeMutableRawPointer, _ place: Int) {
                 if size == 1 {
                     unsafe row.storeBytes(of: bytes[sample], toByteOffset: place, as: UInt8.self)

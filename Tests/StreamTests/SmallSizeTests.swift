@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Every even size from 16×16 to 70×70, covered pairwise with everything else that shapes a stream.
+/// Covers every even size from 16×16 to 70×70 pairwise with all other options that shape a stream.
 @Suite struct SmallSizeTests {
     private struct Case: CustomStringConvertible {
         var width: Int
@@ -45,15 +45,15 @@ import Testing
         var macroblockRows: Int { (height + 15) / 16 }
     }
 
-    /// Parts in which the cases are run, so that they use all processors.
+    /// The number of parts in which the cases run, so that they use all processors.
     private static let parts = 16
 
-    @Test(arguments: 0..<parts) func everyCombination(_ part: Int) throws {
+    @Test(arguments: 0..<parts) func everySmallSizeConforms(_ part: Int) throws {
         let clip = try Fixture.carphone.frames(60)
         let mine = Case.all.enumerated().filter { $0.offset % Self.parts == part }
         #expect(mine.count > 784 / Self.parts)
         for (index, each) in mine {
-            // Long enough to cross a GOP of ten in one case of four.
+            // One case of four is long enough to cross a GOP of ten.
             let count = index % 4 == 0 ? 12 : 4
             let x = index * 14 % (176 - each.width) & ~1
             let y = index * 10 % (144 - each.height) & ~1
@@ -69,7 +69,7 @@ import Testing
             }
             let faults = encoded.faults(frameCount: count) + encoded.violations()
             #expect(faults.isEmpty, "\(each)")
-            // Far below what any sound coder reaches, far above what a broken one does.
+            // The floor is far below the PSNR of any correct encoder and far above that of a broken one.
             let floor = each.qp <= 30 ? 28 : 28 - 0.9 * Double(each.qp - 30)
             let lowest = encoded.lowestPSNR(against: source)
             #expect(lowest >= floor, "\(each)")

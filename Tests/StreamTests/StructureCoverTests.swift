@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// A structure of pictures: GOP length × IDR interval × open × B pictures × pyramid × references × forced key frame × layers
+/// A GOP structure: GOP length × IDR interval × open × B pictures × pyramid × references × forced key frame × layers
 /// and long-term references × how the stream ends, in pictures of 64×48.
 struct StructureCase: Sendable, CustomStringConvertible {
     static let counts = [21, 3, 2, 8, 2, 4, 14, 6, 7]
@@ -33,9 +33,9 @@ struct StructureCase: Sendable, CustomStringConvertible {
     var description: String { "\(row)" }
 }
 
-/// Structures of pictures, covered pairwise.
+/// Covers GOP structures pairwise.
 @Suite struct StructureCoverTests {
-    @Test func everyPair() async throws {
+    @Test func everyPairOfStructureOptionsConforms() async throws {
         let clip = try Fixture.carphone.frames(24).map { $0.cropped(x: 56, y: 40, width: 64, height: 48) }
         #expect(StructureCase.all.count > 290)
         let faults = await withTaskGroup(of: [String].self) { group in

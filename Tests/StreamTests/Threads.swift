@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// Runs blocking work on a thread of its own, as many at a time as there are processors.
+/// Runs blocking work on another thread; at most as many run at a time as there are processors.
 func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in
         Workers.shared.add { continuation.resume(returning: body()) }
     }
 }
 
-/// VAENC_UPDATE_PAGES: tests write the pages that they check.
+/// Whether VAENC_UPDATE_PAGES is set: then tests write the pages that they check.
 var updatesPages: Bool { unsafe getenv("VAENC_UPDATE_PAGES") != nil }
 
 /// Threads that take work in turn. They live as long as the tests.

@@ -1,11 +1,11 @@
 import TestOracles
 import Testing
 
-/// Streams of x264's, whole and damaged.
+/// A stream of x264, whole or damaged.
 private struct Sample: Sendable {
     let options: String
     let stream: [UInt8]
-    /// Ranges of NAL units, start codes left out.
+    /// The ranges of the NAL units, without start codes.
     let units: [Range<Int>]
 
     init(_ options: String, frames: Int = 8) throws {
@@ -26,7 +26,7 @@ private struct Sample: Sendable {
 
     var slices: [Range<Int>] { units.filter { [1, 5].contains(stream[$0.lowerBound] & 31) } }
 
-    /// The stream without a unit.
+    /// Returns the stream without a unit.
     func dropping(_ unit: Range<Int>) -> [UInt8] {
         Array(stream[..<(unit.lowerBound - 3)] + stream[unit.upperBound...])
     }
@@ -37,7 +37,7 @@ private let options = [
     "qp=28:keyint=250:slices=2:bframes=0:cabac=1:ref=3",
 ]
 
-/// The criterion by which every stream is judged: no message, and these very pictures.
+/// Whether the decoder accepts the stream by the criterion of all judgements: no message, and exactly these pictures.
 private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: [PlanarFrame]) -> Bool {
     let decoded = decoder.decode(stream)
     return decoded.messages.isEmpty && decoded.frames == expected
@@ -57,7 +57,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         for (a, b) in zip(first.frames, source) { #expect(PSNR.luma(a, b) > 30) }
     }
 
-    @Test func croppedSizesComeOutCropped() throws {
+    @Test func decodedFramesAreCropped() throws {
         let source = try Fixture.carphone.frames(3).map { $0.cropped(x: 10, y: 20, width: 50, height: 38) }
         let stream = try ForeignEncoder.x264(source, options: "qp=20:bframes=0")
         for decoder in ForeignDecoder.all(for: .h264) {
@@ -68,7 +68,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    @Test(arguments: ForeignDecoder.all(for: .h264)) func flippedBitsAreNoticed(_ decoder: ForeignDecoder) throws {
+    @Test(arguments: ForeignDecoder.all(for: .h264)) func flippedBitsAreReported(_ decoder: ForeignDecoder) throws {
         for options in options {
             let sample = try Sample(options)
             let whole = decoder.decode(sample.stream).frames
@@ -77,7 +77,8 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
             var generator = SplitMix64(state: 7)
             for _ in 0..<60 {
                 let unit = sample.slices.randomElement(using: &generator)!
-                // Past the slice header; the last bytes hold the stop bit, whose neighbours some coders do not read.
+                // The change is after the slice header. The last bytes hold the stop bit, and some decoders do not read
+                // the bits near it.
                 let position = Int.random(in: (unit.lowerBound + 8)..<(unit.upperBound - 2), using: &generator)
                 let bit = UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
                 var mutated = sample.stream
@@ -88,12 +89,12 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    @Test(arguments: ForeignDecoder.all(for: .h264)) func missingPartsAreNoticed(_ decoder: ForeignDecoder) throws {
+    @Test(arguments: ForeignDecoder.all(for: .h264)) func missingPartsAreReported(_ decoder: ForeignDecoder) throws {
         for options in options {
             let sample = try Sample(options)
             let whole = decoder.decode(sample.stream).frames
             for (index, unit) in sample.units.enumerated() where type(of: unit, in: sample) != 6 {
-                // A parameter set said again can be missed.
+                // A repeated parameter set may be missing.
                 let isRepeated = sample.units[..<index].contains { sample.stream[$0] == sample.stream[unit] }
                 if isRepeated { continue }
                 let accepted = accepts(decoder, sample.dropping(unit), as: whole)
@@ -110,7 +111,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    @Test(arguments: ForeignDecoder.all(for: .h264)) func rubbishYieldsNoFrames(_ decoder: ForeignDecoder) {
+    @Test(arguments: ForeignDecoder.all(for: .h264)) func randomBytesYieldNoFrames(_ decoder: ForeignDecoder) {
         var generator = SplitMix64(state: 3)
         for count in [0, 1, 3, 4, 5, 100, 5000] {
             let rubbish = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -120,18 +121,4 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
     }
 
     private func type(of unit: Range<Int>, in sample: Sample) -> UInt8 { sample.stream[unit.lowerBound] & 31 }
-}
-
-/// Why openh264 judges no stream with B pictures: it shows x264's otherwise than FFmpeg does, and the others alike.
-@Suite struct OpenH264Tests {
-    @Test func bPicturesAreBeyondIt() throws {
-        func agree(_ options: String) throws -> Bool {
-            let source = try Fixture.bikes.frames(12, width: 288, height: 144)
-            let stream = try ForeignEncoder.x264(
-                source, options: "qp=28:keyint=250:ref=1:8x8dct=0:weightp=0:" + options)
-            return ForeignDecoder.libavcodec.decode(stream).frames == ForeignDecoder.openh264.decode(stream).frames
-        }
-        #expect(try agree("bframes=0"))
-        #expect(try !agree("bframes=1:b-adapt=0:weightb=0"))
-    }
 }

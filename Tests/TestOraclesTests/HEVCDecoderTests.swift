@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// A stream of x265's, whole and damaged.
+/// A stream of x265, whole or damaged.
 private struct Sample: Sendable, CustomTestStringConvertible {
     var options: String
     var bitDepth: Int
@@ -10,11 +10,12 @@ private struct Sample: Sendable, CustomTestStringConvertible {
 
     static let all = [
         Sample(options: "qp=24:keyint=4:bframes=0:slices=1", bitDepth: 8),
-        // Slices want its own threads.
+        // For slices, x265 needs its own threads.
         Sample(options: "qp=30:bframes=3:b-adapt=0:ref=3:ctu=32:pools=1:slices=2", bitDepth: 8, width: 96, height: 128),
         Sample(options: "qp=22:keyint=250:bframes=2:b-adapt=0:sao=1:ctu=32", bitDepth: 10),
         Sample(options: "qp=28:keyint=6:bframes=0:sao=0:amp=1:rect=1:ctu=16", bitDepth: 10, width: 98, height: 82),
-        // CRA pictures with leading pictures that refer behind them, and the same parameter sets before each.
+        // CRA pictures have leading pictures that refer to pictures before them, and the same parameter sets precede
+        // each.
         Sample(options: "qp=26:keyint=3:min-keyint=3:scenecut=0:bframes=2:b-adapt=0:open-gop=1:ctu=32", bitDepth: 8),
     ]
 
@@ -30,7 +31,7 @@ private struct Sample: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// NAL units without their start codes.
+/// Returns the ranges of the NAL units, without their start codes.
 private func units(_ stream: [UInt8]) -> [Range<Int>] {
     let starts = stream.indices.dropLast(3).filter {
         stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1
@@ -44,7 +45,7 @@ private func units(_ stream: [UInt8]) -> [Range<Int>] {
 
 private func type(of unit: Range<Int>, in stream: [UInt8]) -> Int { Int(stream[unit.lowerBound] >> 1 & 63) }
 
-/// The criterion by which every stream is judged: no message, and these very pictures.
+/// Whether the decoder accepts the stream by the criterion of all judgements: no message, and exactly these pictures.
 private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: [PlanarFrame]) -> Bool {
     let decoded = decoder.decode(stream, codec: .hevc)
     return decoded.messages.isEmpty && decoded.frames == expected
@@ -70,7 +71,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
     }
 
     /// The coded size is a multiple of the smallest coding block, and the window shows its upper left part.
-    @Test(arguments: [8, 10]) func framesComeWholeAndCropped(_ bitDepth: Int) throws {
+    @Test(arguments: [8, 10]) func framesAreDecodedWholeOrCropped(_ bitDepth: Int) throws {
         let sample = Sample(options: "qp=20:bframes=0", bitDepth: bitDepth, width: 50, height: 38)
         let stream = try sample.stream(hash: 1)
         let whole = ForeignDecoder.all(for: .hevc).map { $0.decode(stream, codec: .hevc, isWhole: true) }
@@ -88,13 +89,13 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    /// A hash that is not the picture's is an error, whatever the slices are.
-    @Test(arguments: Sample.all) fileprivate func wrongHashesAreNoticed(_ sample: Sample) throws {
+    /// A hash that does not match its picture is an error, whatever the slices are.
+    @Test(arguments: Sample.all) fileprivate func wrongHashesAreReported(_ sample: Sample) throws {
         let stream = try sample.stream(hash: 1)
         let hashes = units(stream).filter { type(of: $0, in: stream) == 40 }
         #expect(hashes.count == 8)
         for unit in hashes {
-            // Header, payload type, size, kind of hash, and sixteen bytes for each plane.
+            // The bytes are the header, the payload type, the size, the hash type, and 16 bytes for each plane.
             #expect(stream[unit.lowerBound + 2] == 132)
             for place in [5, 20, 21, 37, 52] {
                 var mutated = stream
@@ -109,7 +110,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    @Test(arguments: ForeignDecoder.all(for: .hevc)) func flippedBitsAreNoticed(_ decoder: ForeignDecoder) throws {
+    @Test(arguments: ForeignDecoder.all(for: .hevc)) func flippedBitsAreReported(_ decoder: ForeignDecoder) throws {
         // Entry points and the ends of substreams hold bits that are not read.
         for sample in Sample.all where !sample.options.contains("slices=2") {
             let stream = try sample.stream()
@@ -128,7 +129,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    @Test(arguments: ForeignDecoder.all(for: .hevc)) func missingPartsAreNoticed(_ decoder: ForeignDecoder) throws {
+    @Test(arguments: ForeignDecoder.all(for: .hevc)) func missingPartsAreReported(_ decoder: ForeignDecoder) throws {
         for sample in Sample.all {
             let stream = try sample.stream()
             let whole = decoder.decode(stream, codec: .hevc).frames
@@ -147,8 +148,8 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    /// What libde265 is not shown: the same sets again. Sets of other content it is.
-    @Test func onlyEqualSetsAreDropped() throws {
+    /// libde265 does not get repeated equal sets, but it gets sets of other content.
+    @Test func onlyRepeatedEqualSetsAreRemoved() throws {
         let stream = try #require(Sample.all.last).stream()
         func sets(_ stream: [UInt8]) -> [Int] {
             units(stream).map { type(of: $0, in: stream) }.filter { (32...34).contains($0) }
@@ -163,11 +164,11 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         #expect(sets(once) == [32, 33, 34])
         #expect(others(once) == others(stream))
         #expect(ForeignDecoder.withoutRepeatedSets(once) == once)
-        // Another sequence's sets, and the first one's again behind them.
+        // Another sequence's sets follow, and then the first sequence's again.
         let other = try #require(Sample.all.first).stream()
         let mixed = ForeignDecoder.withoutRepeatedSets(stream + other + stream)
         #expect(sets(mixed) == [32, 33, 34, 32, 33, 34, 32, 33, 34])
-        // A damaged repetition stays, with what follows it and depends on it, and is noticed.
+        // A damaged repetition is kept, with the following sets that depend on it, and the decoder reports it.
         let whole = ForeignDecoder.libde265.decode(stream, codec: .hevc).frames
         for (place, kept) in [(4, [33, 34]), (5, [34])] {
             let unit = units(stream).filter { (32...34).contains(type(of: $0, in: stream)) }[place]
@@ -180,7 +181,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    @Test(arguments: ForeignDecoder.all(for: .hevc)) func rubbishYieldsNoFrames(_ decoder: ForeignDecoder) {
+    @Test(arguments: ForeignDecoder.all(for: .hevc)) func randomBytesYieldNoFrames(_ decoder: ForeignDecoder) {
         var generator = SplitMix64(state: 3)
         for count in [0, 1, 3, 4, 5, 100, 5000] {
             let rubbish = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -189,8 +190,8 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         }
     }
 
-    /// The judgement of a stream with its reconstruction: sound as it is, and not with another sample or picture.
-    @Test(arguments: Sample.all) fileprivate func reconstructionsAreCompared(_ sample: Sample) throws {
+    /// A stream passes with its own reconstruction, and fails with another sample or picture.
+    @Test(arguments: Sample.all) fileprivate func changedReconstructionIsAFault(_ sample: Sample) throws {
         let stream = try sample.stream(hash: 1)
         let frames = ForeignDecoder.libde265.decode(stream, codec: .hevc).frames
         let lines = frames.indices.map { "\($0) \($0 == 0 ? "IDR" : "P") \($0) 24 100\n" }.joined()
@@ -214,50 +215,5 @@ extension [UInt8] {
         var copy = self
         copy[place] ^= bits
         return copy
-    }
-}
-
-@Suite struct SampleDifferenceTests {
-    @Test(arguments: [8, 10]) func theEarliestBlockIsNamed(_ bitDepth: Int) throws {
-        let size = PlanarFrame.byteCount(width: 40, height: 40, bitDepth: bitDepth)
-        let plain = try #require(
-            PlanarFrame(width: 40, height: 40, bitDepth: bitDepth, bytes: [UInt8](repeating: 0, count: size)))
-        #expect(plain.firstDifference(from: plain) == nil)
-        #expect(plain.difference(from: plain) == nil)
-        let step = bitDepth > 8 ? 2 : 1
-        var bytes = plain.bytes
-        // Luma in block 3 of 32×32 at 33,38, Cr in block 1 at 17,2; in macroblocks those are 8 and 2.
-        bytes[(38 * 40 + 33) * step] = 7
-        bytes[(1600 + 400 + 2 * 20 + 17) * step] = 5
-        let other = try #require(PlanarFrame(width: 40, height: 40, bitDepth: bitDepth, bytes: bytes))
-        let large = try #require(other.firstDifference(from: plain, blockSize: 32))
-        #expect(large.plane == 2 && large.x == 17 && large.y == 2 && large.block == 1 && large.value == 5)
-        #expect(large.counts == [1, 0, 1] && large.expected == 0)
-        bytes[(1600 + 400 + 2 * 20 + 17) * step] = 0
-        let luma = try #require(PlanarFrame(width: 40, height: 40, bitDepth: bitDepth, bytes: bytes))
-        let small = try #require(luma.firstDifference(from: plain))
-        #expect(small.plane == 0 && small.x == 33 && small.y == 38 && small.block == 8 && small.value == 7)
-        #expect(luma.difference(from: plain)?.contains("luma at 33,38") == true)
-        let narrow = try #require(PlanarFrame(width: 2, height: 2, bytes: [0, 0, 0, 0, 0, 0]))
-        #expect(narrow.difference(from: plain)?.contains("2×2") == true)
-    }
-
-    @Test func widerSamples() throws {
-        let low = try #require(PlanarFrame(width: 2, height: 2, bytes: [200, 1, 2, 3, 128, 131]))
-        let wide = low.widenedTo10Bits
-        #expect(wide.bitDepth == 10 && wide.bytesPerSample == 2 && wide.bytes.count == 12)
-        #expect(wide.bytes[0] == 0x23 && wide.bytes[1] == 3)
-        #expect(wide.cropped(x: 0, y: 0, width: 2, height: 2) == wide)
-        #expect(PlanarFrame.split(wide.bytes + wide.bytes, width: 2, height: 2, bitDepth: 10) == [wide, wide])
-        #expect(PlanarFrame.split(wide.bytes, width: 2, height: 2, bitDepth: 10) != [low])
-        var bytes = wide.bytes
-        bytes[0] ^= 2
-        let other = try #require(PlanarFrame(width: 2, height: 2, bitDepth: 10, bytes: bytes))
-        // One of four samples is off by two: mean squared error 1.
-        #expect(abs(PSNR.luma(wide, other) - 60.19751) < 1e-4)
-        bytes[0] ^= 2
-        bytes[1] ^= 1
-        let far = try #require(PlanarFrame(width: 2, height: 2, bitDepth: 10, bytes: bytes))
-        #expect(abs(PSNR.luma(wide, far) - 18.05331) < 1e-4)
     }
 }

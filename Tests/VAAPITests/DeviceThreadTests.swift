@@ -15,7 +15,7 @@ import Threads
         var value: Value { mutex.withLock { $0 } }
     }
 
-    @Test func runsJobsInOrderAndWaitsForThem() throws {
+    @Test func jobsRunInOrder() throws {
         let seen = Shared<[Int]>([])
         do {
             let thread = try DeviceThread("test")
@@ -23,11 +23,11 @@ import Threads
             #expect(thread.sync { seen.value.count } == 1000)
             for number in 1000..<1100 { thread.async { seen.change { $0.append(number) } } }
         }
-        // Letting go of the thread waited for the rest.
+        // The release of the thread waited for the other jobs.
         #expect(seen.value == Array(0..<1100))
     }
 
-    @Test func handsBackResultsAndErrors() throws {
+    @Test func syncReturnsResultsAndErrors() throws {
         let thread = try DeviceThread("test")
         #expect(thread.sync { 7 * 6 } == 42)
         #expect(throws: Refusal(number: 3)) {
@@ -36,7 +36,7 @@ import Threads
         #expect(thread.sync { thread.sync { "inside" } } == "inside")
     }
 
-    @Test func mayEndOnItself() throws {
+    @Test func threadMayBeReleasedOnItself() throws {
         let done = OneShotEvent()
         let box = Shared<DeviceThread?>(try DeviceThread("test"))
         box.value?.async {
@@ -46,7 +46,7 @@ import Threads
         done.wait()
     }
 
-    @Test func takesJobsFromManyThreads() throws {
+    @Test func jobsFromManyThreadsAllRun() throws {
         let target = try DeviceThread("test")
         let sources = try (0..<8).map { _ in try DeviceThread("test") }
         let count = Shared(0)
@@ -59,9 +59,9 @@ import Threads
         #expect(count.value == 1600)
     }
 
-    /// A call that does not come back keeps its thread and its job; the jobs after it go on, see a device that hangs,
-    /// and nobody who waits for the thread waits for that one.
-    @Test func leavesAThreadBehindInACallThatDoesNotComeBack() throws {
+    /// A call that does not return keeps its thread and its job. The later jobs run on and see a hung device, and no
+    /// waiter waits for the hung call.
+    @Test func hungCallIsLeftBehind() throws {
         let watch = DriverCallWatchdog(limitNanoseconds: 50_000_000)
         let other = DriverCallWatchdog(limitNanoseconds: 60_000_000_000)
         let (comesBack, cameBack) = (OneShotEvent(), OneShotEvent())
@@ -92,8 +92,8 @@ import Threads
         #expect(seen.value.last == "slow: true" && lost.value == ["slow"])
     }
 
-    /// Many calls on many threads, each with its own limit: those that come back in time are never lost.
-    @Test func looksAfterManyCallsAtOnce() throws {
+    /// Each call has its own timeout; calls that return in time are never reported as lost.
+    @Test func manyConcurrentCallsAreWatched() throws {
         let watches = (0..<8).map { _ in DriverCallWatchdog(limitNanoseconds: 5_000_000_000) }
         let lost = Shared(0)
         let count = Shared(0)
@@ -109,7 +109,7 @@ import Threads
         #expect(count.value == 16000 && lost.value == 0)
     }
 
-    /// Takes its time to be freed.
+    /// An object whose deallocation takes time.
     private final class Slow: Sendable {
         let isFreed: Shared<Bool>
         init(_ isFreed: Shared<Bool>) { self.isFreed = isFreed }
@@ -119,8 +119,8 @@ import Threads
         }
     }
 
-    /// Who has waited for a job finds what it held let go of.
-    @Test func holdsNothingOfAJobThatIsDone() throws {
+    /// After a wait for a job, the objects that it held are released.
+    @Test func finishedJobIsReleased() throws {
         let (thread, pair) = (try DeviceThread("test"), try DeviceThread.pair("test"))
         for _ in 0..<10 {
             for thread in [thread, pair.first, pair.second] {
@@ -135,8 +135,9 @@ import Threads
         }
     }
 
-    /// Who has waited for a call has its result alone, however long the thread that made the call is kept from going on.
-    @Test func holdsNothingOfACallThatCameBack() throws {
+    /// After a wait for a call, its result is uniquely referenced, however long the thread that made the call is
+    /// delayed.
+    @Test func returnedCallHoldsNoResult() throws {
         let watch = DriverCallWatchdog(limitNanoseconds: 60_000_000_000)
         var shared = 0
         for number in 0..<5000 {
@@ -151,8 +152,7 @@ import Threads
         #expect(shared == 0)
     }
 
-    /// A call inside a call belongs to the outer one.
-    @Test func callsInsideCallsHaveTheTimeOfTheOuterOne() throws {
+    @Test func nestedCallHasTheOuterTimeout() throws {
         let outer = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
         let inner = DriverCallWatchdog(limitNanoseconds: 1)
         let thread = try DeviceThread("test")

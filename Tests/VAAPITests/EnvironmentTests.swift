@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import VAAPI
 
-/// Variables that are set for a while, in a process whose other threads read them: glibc's setenv would crash those.
+/// Variables are set temporarily in a process whose other threads read them; glibc's setenv would crash those threads.
 @Suite(.serialized) struct EnvironmentTests {
     private static let name = "VAENC_TEST_VARIABLE"
 
@@ -11,7 +11,7 @@ import VAAPI
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    @Test func isSetForAWhile() throws {
+    @Test func variablesAreSetTemporarily() throws {
         let home = Self.value("HOME")
         let path = try #require(Self.value("PATH"))
         for round in 0..<2 {
@@ -28,20 +28,19 @@ import VAAPI
         #expect(Self.value() == nil)
     }
 
-    /// Where nothing else changes, the list is made once.
-    @Test func makesOneListForOneChange() {
+    @Test func equalChangesShareOneList() {
         let lists = (0..<3).map { _ in Environment.with(["VAENC_TEST_SAME": "1"]) { unsafe UInt(bitPattern: environ) } }
         #expect(Set(lists).count == 1)
         #expect(unsafe UInt(bitPattern: environ) != lists[0])
     }
 
-    /// A program that sets variables of its own at the same time keeps them. In a process of its own, since it changes
-    /// the list that other tests read.
-    @Test(arguments: [false, true]) func keepsWhatOthersSet(addsOne: Bool) async {
+    /// A program that sets its own variables at the same time keeps them. The test runs in another process, because it
+    /// changes the list that other tests read.
+    @Test(arguments: [false, true]) func concurrentChangesAreKept(addsOne: Bool) async {
         await #expect(processExitsWith: .success) { [addsOne] in
             unsafe setenv("VAENC_TEST_THERE", "before", 1)
             unsafe setenv("VAENC_TEST_GONE", "before", 1)
-            // In place: names that are there. With a copy of the list: a new one as well.
+            // Existing names are changed in place; a new name needs a copy of the list.
             Environment.with([Self.name: "1"]) {
                 unsafe setenv("VAENC_TEST_THERE", "after", 1)
                 unsafe setenv(Self.name, "other", 1)
@@ -55,8 +54,8 @@ import VAAPI
         }
     }
 
-    /// Threads that read all the while, as libraries do, see one value or the other, and do not crash.
-    @Test func readersGoOn() {
+    /// Threads that read all the time, as libraries do, see the old or the new value.
+    @Test func concurrentReadersDoNotCrash() {
         let ends = Mutex(false)
         let readers = (0..<3).map { _ in
             Reader {
@@ -68,7 +67,7 @@ import VAAPI
             }
         }
         for round in 0..<3000 {
-            // Lists of many lengths: a list that grows is one that is moved.
+            // The lists have many lengths, because a list that grows is moved.
             let names = (0...round % 50).map { "VAENC_TEST_\($0)" }
             Environment.with(Dictionary(uniqueKeysWithValues: names.map { ($0, "\(round % 2)") })) {
                 #expect(Self.value("VAENC_TEST_0") == "\(round % 2)")
@@ -79,7 +78,7 @@ import VAAPI
     }
 }
 
-/// A thread of its own with a result.
+/// A thread with a result.
 private final class Reader: @unchecked Sendable {
     private var thread = pthread_t()
     private let result = Mutex(0)

@@ -4,7 +4,7 @@ import VideoBase
 @testable import VAAPI
 
 @Suite struct ErrorTests {
-    @Test func oneLineTellsAll() {
+    @Test func errorDescriptionIsOneLine() {
         let error = VAError(
             call: "vaCreateContext", status: .resolutionNotSupported, object: "8192×4320 H.264 context",
             remedy: "this driver encodes H.264 up to 4096×4096")
@@ -20,7 +20,7 @@ import VideoBase
         #expect(later.category == .deviceFailed)
     }
 
-    @Test func messagesAreKeptInOrderAndForgotten() {
+    @Test func messageLogKeepsTheLatestLines() {
         let log = MessageLog()
         #expect(log.take() == nil)
         for number in 1...6 { log.add("line \(number)\n") }

@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import VAAPI
 
-/// The bytes that HEVC encoders get, read back through the C structs and against words packed by hand.
+/// Compares the bytes that HEVC encoders get with C structs and with words packed by hand.
 @Suite struct HEVCParametersTests {
     private func bytes(_ parameters: some PictureParameters, _ type: BufferType) -> [UInt8] {
         var result: [UInt8] = []
@@ -27,11 +27,11 @@ import VideoBase
             log2DiffMaxMinTransformBlockSize: 3, maxTransformHierarchyDepthInter: 2, maxTransformHierarchyDepthIntra: 1)
     }
 
-    @Test func sequenceFieldsLieWhereTheHeaderSays() {
+    @Test func sequenceFieldsHaveTheirOffsets() {
         var sequence = sequence()
         let plain = bytes(sequence, .sequence)
         #expect(plain.count == MemoryLayout<VAEncSequenceParameterBufferHEVC>.size)
-        // Three bytes, one of padding, four words, two halves; then chroma_format_idc 1 alone.
+        // There are three bytes, one of padding, four words and two halves; then chroma_format_idc 1 alone.
         #expect(Array(plain[0..<4]) == [2, 123, 0, 0])
         #expect([4, 8, 12, 16].map { word(plain, at: $0) } == [250, 500, 3, 0])
         #expect(word(plain, at: 20) == 1920 | 1088 << 16)
@@ -47,12 +47,11 @@ import VideoBase
         sequence.sampleAdaptiveOffset = true
         let made = bytes(sequence, .sequence)
         #expect(made[2] == 1 && word(made, at: 16) == 6_000_000)
-        // Depths from bits 3 and 6, sample adaptive offset bit 12, temporal MVP bit 15.
+        // The depths begin at bits 3 and 6; sample adaptive offset is bit 12, temporal MVP bit 15.
         #expect(word(made, at: 24) == 1 | 2 << 3 | 2 << 6 | 1 << 12 | 1 << 15)
     }
 
-    /// Each flag by itself sets its bit, and no other.
-    @Test func sequenceFlags() {
+    @Test func eachSequenceFlagSetsOnlyItsBit() {
         let flags: [(WritableKeyPath<HEVCSequenceParameters, Bool>, Int)] = [
             (\HEVCSequenceParameters.separateColourPlane, 2), (\.scalingListEnabled, 9), (\.strongIntraSmoothing, 10),
             (\.ampEnabled, 11), (\.sampleAdaptiveOffset, 12), (\.temporalMVP, 15), (\.lowDelay, 16), (\.hierarchical, 17),
@@ -64,7 +63,7 @@ import VideoBase
         }
     }
 
-    @Test func sequencesCarryPCMAndUsability() {
+    @Test func sequencePCMAndVUIAreWritten() {
         var sequence = sequence()
         sequence.pcm = .init(
             sampleBitDepthLumaMinus1: 7, sampleBitDepthChromaMinus1: 6, log2MinLumaCodingBlockSizeMinus3: 1,
@@ -96,7 +95,8 @@ import VideoBase
         vui.restriction = restriction
         sequence.vui = vui
         c = sequence.lowered
-        // Aspect, neutral chroma, fields, timing, restriction; over boundaries bit 6, 15 << 8, 14 << 13.
+        // Aspect, neutral chroma, fields, timing and restriction; motion vectors over boundaries is bit 6; 15 << 8 and
+        // 14 << 13.
         #expect(unsafe c.vui_fields.value == 0b11111 | 1 << 6 | 15 << 8 | 14 << 13)
         #expect(c.aspect_ratio_idc == 255 && c.sar_width == 40 && c.sar_height == 33)
         #expect(c.vui_num_units_in_tick == 1001 && c.vui_time_scale == 30000)
@@ -108,7 +108,7 @@ import VideoBase
         #expect(unsafe sequence.lowered.vui_fields.value == 0b11111 | 1 << 5 | 1 << 7 | 15 << 8 | 14 << 13)
     }
 
-    /// Two surfaces and a coded buffer; H.264's, as their numbers are all that is needed.
+    /// Returns two surfaces and a coded buffer of an H.264 encoder; the test needs only their identifiers.
     private func objects() throws -> (surfaces: [Surface], output: CodedBuffer) {
         let display = try TestDevice.open()
         let size = VideoSize(width: 64, height: 64)
@@ -131,12 +131,12 @@ import VideoBase
             codedBuffer: output, nalUnitType: 1, isIDR: false, codingType: .b, isReference: true)
     }
 
-    @Test func picturesFillTheWholeArrays() throws {
+    @Test func pictureReferencesFillTheArrays() throws {
         let (surfaces, output) = try objects()
         var picture = picture(surfaces, output)
         let made = bytes(picture, .picture)
         #expect(made.count == MemoryLayout<VAEncPictureParameterBufferHEVC>.size)
-        // A VAPictureHEVC is seven words: the surface, the order count, the flags, four reserved.
+        // A VAPictureHEVC has seven words: the surface, the order count, the flags, four reserved.
         #expect(word(made, at: 0) == surfaces[0].identifier && word(made, at: 4) == 8 && word(made, at: 8) == 0)
         let references = (0..<15).map { 28 + 28 * $0 }
         #expect(references.prefix(5).map { word(made, at: $0 + 8) } == [0x10, 0x20, 0x48, 0x8, 0])
@@ -144,7 +144,7 @@ import VideoBase
         #expect(references.prefix(5).allSatisfy { word(made, at: $0) == surfaces[1].identifier })
         #expect(references.dropFirst(5).allSatisfy { word(made, at: $0) == 0xffff_ffff && word(made, at: $0 + 8) == 1 })
         #expect(word(made, at: 28 * 16) == output.identifier)
-        // No collocated picture; init_qp 26 is the third byte.
+        // There is no collocated picture; init_qp 26 is the third byte.
         #expect(Array(made[452..<456]) == [0xff, 0, 26, 0])
         let c = picture.lowered
         #expect(unsafe c.pic_fields.value == 3 << 1 | 1 << 4 && c.nal_unit_type == 1)
@@ -171,7 +171,7 @@ import VideoBase
         #expect(unsafe full.scc_fields.value == 1)
     }
 
-    @Test func tilesAreGivenWholeAndNotPastTheArrays() throws {
+    @Test func tilesStayWithinTheArrays() throws {
         let (surfaces, output) = try objects()
         var picture = picture(surfaces, output)
         picture.tiles = .init(columnWidthsMinus1: [9, 9, 8], rowHeightsMinus1: [7, 6])
@@ -187,7 +187,7 @@ import VideoBase
         #expect(c.log2_parallel_merge_level_minus2 == 0)
     }
 
-    @Test func pictureFlags() throws {
+    @Test func eachPictureFlagSetsOnlyItsBit() throws {
         let flags: [(WritableKeyPath<HEVCPictureParameters, Bool>, Int)] = [
             (\HEVCPictureParameters.isIDR, 0), (\.dependentSliceSegments, 5), (\.signDataHiding, 6),
             (\.constrainedIntraPred, 7), (\.transformSkip, 8), (\.cuQPDelta, 9), (\.weightedPred, 10),
@@ -205,7 +205,7 @@ import VideoBase
         }
     }
 
-    @Test func slicesFillTheWholeLists() throws {
+    @Test func sliceReferencesFillTheLists() throws {
         let (surfaces, _) = try objects()
         var slice = HEVCSliceParameters(sliceSegmentAddress: 30, numCTUs: 60, sliceType: .p, isLastOfPicture: true)
         slice.refPicList0 = [HEVCPicture(surfaces[0], pictureOrderCount: 4, role: .shortTermBefore)]
@@ -242,7 +242,7 @@ import VideoBase
         #expect(c.pred_weight_table_bit_offset == 77 && c.pred_weight_table_bit_length == 12)
     }
 
-    @Test func sliceFlags() {
+    @Test func eachSliceFlagSetsOnlyItsBit() {
         let flags: [(WritableKeyPath<HEVCSliceParameters, Bool>, Int)] = [
             (\HEVCSliceParameters.isLastOfPicture, 0), (\.isDependent, 1), (\.temporalMVP, 4), (\.saoLuma, 5),
             (\.saoChroma, 6), (\.numRefIdxActiveOverride, 7), (\.mvdL1Zero, 8), (\.cabacInit, 9),
@@ -257,7 +257,7 @@ import VideoBase
         }
     }
 
-    @Test func weightsLieWhereTheHeaderSays() {
+    @Test func predictionWeightsHaveTheirOffsets() {
         var slice = HEVCSliceParameters(sliceSegmentAddress: 0, numCTUs: 1, sliceType: .b, isLastOfPicture: true)
         func entry(_ first: Int8) -> HEVCSliceParameters.Weights.Entry {
             var entry = HEVCSliceParameters.Weights.Entry()
@@ -272,7 +272,8 @@ import VideoBase
         slice.weights = .init(
             lumaLog2Denom: 6, deltaChromaLog2Denom: -1, list0: [entry(10), entry(20)], list1: [entry(-30)])
         let made = bytes(slice, .slice)
-        // After the lists: two bytes; then for each list 15 weights, 15 offsets, 15 pairs of each for chroma.
+        // After the lists there are two bytes; then for each list 15 weights, 15 offsets, and 15 pairs of each for
+        // chroma.
         let start = 12 + 28 * 30
         func signed(_ offset: Int) -> Int8 { Int8(bitPattern: made[start + offset]) }
         #expect(signed(0) == 6 && signed(1) == -1)

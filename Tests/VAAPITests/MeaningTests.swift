@@ -3,7 +3,7 @@ import VideoBase
 
 @testable import VAAPI
 
-/// Words against those that `vainfo -a` printed for the same values.
+/// Compares the words with those that `vainfo -a` printed for the same values.
 @Suite struct MeaningTests {
     private static let samples: [(AttributeType, UInt32, [String])] = [
         (AttributeType.rtFormat, 0x1, ["VA_RT_FORMAT_YUV420"]),
@@ -26,7 +26,7 @@ import VideoBase
     ]
 
     @Test(arguments: samples)
-    func readsValues(type: AttributeType, value: UInt32, words: [String]) {
+    func wordsMatchVainfo(type: AttributeType, value: UInt32, words: [String]) {
         #expect(type.meaning(of: value) == words)
     }
 
@@ -39,8 +39,8 @@ import VideoBase
         }
     }
 
-    /// The values of a Tiger Lake's iHD 25.2.
-    @Test func readsHEVCAttributes() {
+    /// The values are those of Tiger Lake's iHD 25.2.
+    @Test func hevcAttributesAreDecoded() {
         let blocks = HEVCBlockSizes(0x88c7)
         #expect(blocks.log2MaxCodingTreeBlock == 6 && blocks.log2MinCodingTreeBlock == 4)
         #expect(blocks.log2MinCodingBlock == 3 && blocks.log2MaxTransformBlock == 5 && blocks.log2MinTransformBlock == 2)
@@ -50,7 +50,7 @@ import VideoBase
         #expect(features.cuQPDelta == .required && features.weightedPrediction == .supported && features.pcm == .notSupported)
     }
 
-    @Test func readsLimits() {
+    @Test func limitAttributesAreDecoded() {
         let attributes = ConfigAttributes(values: [.encMaxRefFrames: 0x10002, .rateControl: 0x56, .encROI: 0x20a])
         #expect(attributes.maxReferences == ReferenceLimits(l0: 2, l1: 1))
         #expect(attributes.rateControl.modes == [.cqp, .cbr, .vbr, .icq])
@@ -58,7 +58,7 @@ import VideoBase
         #expect(attributes.maxSlices == nil && attributes.packedHeaders.isEmpty && attributes.maxTemporalLayers == 1)
     }
 
-    @Test func readsCodedStatus() {
+    @Test func codedStatusIsDecoded() {
         let status = CodedStatus(rawValue: 0x9200 | 31 | 2 << 24)
         #expect(status.averageQP == 31 && status.passes == 2)
         #expect(status.errors == [.badBitstream, .sliceOverflow, .frameSizeOverflow])

@@ -4,13 +4,13 @@ import VideoBase
 
 @testable import VAAPI
 
-/// libva's own strings judge ours.
+/// Compares our names with libva's own strings.
 @Suite struct NamesTests {
     private func text(_ pointer: UnsafePointer<CChar>?) -> String {
         unsafe pointer.map { unsafe String(cString: $0) } ?? ""
     }
 
-    @Test func everyStatusThatLibvaKnowsHasANameAndWords() {
+    @Test func everyLibvaStatusHasANameAndDescription() {
         let missing = unsafe text(vaErrorStr(0x7777))
         var texts = Set<String>()
         for value in (0...0xff).map(Int32.init) + [-1] {
@@ -31,7 +31,7 @@ import VideoBase
         #expect(StatusCode(rawValue: Int32(bitPattern: UInt32(VA_STATUS_ERROR_UNKNOWN))) == .unknown)
     }
 
-    @Test func categoriesTellWhoIsToBlame() {
+    @Test func statusesHaveTheirErrorCategory() {
         #expect(StatusCode.resolutionNotSupported.category == .unavailable)
         #expect(StatusCode.unsupportedProfile.category == .unavailable)
         #expect(StatusCode.encodingError.category == .deviceFailed)
@@ -72,7 +72,7 @@ import VideoBase
         }
     }
 
-    @Test func fourCharacterCodesAreLibvas() {
+    @Test func fourCharacterCodesMatchLibva() {
         let theirs: [(PixelFormat, Int32)] = [
             (.nv12, VA_FOURCC_NV12), (.p010, VA_FOURCC_P010), (.i420, VA_FOURCC_I420), (.yv12, VA_FOURCC_YV12),
             (.yuyv, VA_FOURCC_YUY2), (.uyvy, VA_FOURCC_UYVY), (.bgra, VA_FOURCC_BGRA), (.rgba, VA_FOURCC_RGBA),

@@ -4,11 +4,11 @@ import Testing
 
 @testable import VAAPI
 
-/// libva's own trace judges whether everything that is made is also freed: tests of `ObjectsTests`, failures and all,
-/// run once more with LIBVA_TRACE set, each in a process of its own: libva starts a thread's trace file anew for each
+/// libva's trace shows whether everything that is created is freed. Tests of `ObjectsTests`, failures included, run
+/// once more with LIBVA_TRACE set. Each has its own process, because libva restarts a thread's trace file for each
 /// display that is opened within a second.
 @Suite struct ObjectBalanceTests {
-    @Test(.enabled(if: TestDevice.isReference)) func whatIsMadeIsFreed() throws {
+    @Test(.enabled(if: TestDevice.isReference)) func everyCreatedObjectIsDestroyed() throws {
         let trace = try Self.traceOfObjectsTests()
         let calls = trace.results
         func succeeded(_ call: String) -> Int { calls.count { $0.call == call && $0.status == "VA_STATUS_SUCCESS" } }
@@ -25,15 +25,15 @@ import Testing
             #expect(succeeded(free) == made(free), "\(free)")
         }
         #expect(succeeded("vaDeriveImage") + succeeded("vaCreateImage") == made("vaDestroyImage"))
-        // A picture that was begun is ended, also where rendering failed.
+        // A picture that was begun is ended, also if rendering failed.
         #expect(succeeded("vaBeginPicture") == made("vaEndPicture"))
         #expect(trace.surfacesMade > 0 && trace.surfacesMade == trace.surfacesFreed)
     }
 
-    /// Those that open one display: some calls are made on worker threads, which go on to the next display.
+    /// The tests that open one display: some calls are made on worker threads, which continue with the next display.
     private static let traced = [
-        "encodesAPicture", "syncIsSafeToRepeat", "anErrorInsideAMappingGoesOut", "refusedProfilesNameThemselves",
-        "badCountsAndCapacitiesAreRefused", "aRefusedPictureLeavesTheContextUsable",
+        "encodedPictureIsAnIDRSlice", "syncMayBeRepeated", "errorInsideAMappingIsThrown", "refusedProfileIsNamedInTheError",
+        "badCountsAndCapacitiesAreRefused", "refusedPictureLeavesTheContextUsable",
     ]
 
     private struct NoTrace: Error {}
@@ -46,13 +46,13 @@ import Testing
 
         init() {}
 
-        /// A line such as `[…][ctx none]=========vaCreateConfig ret = VA_STATUS_SUCCESS, success`, or
-        /// `[…][ctx none]==========va_TraceCreateSurfaces` before the arguments of a call.
+        /// Reads a line such as `[…][ctx none]=========vaCreateConfig ret = VA_STATUS_SUCCESS, success`, or `[…][ctx
+        /// none]==========va_TraceCreateSurfaces` before the arguments of a call.
         mutating func read(_ line: Substring) {
             guard let mark = line.firstIndex(of: "=") else { return }
             let words = line[mark...].split { " =,\n".contains($0) }
             if line.contains("]==="), let first = words.first {
-                // libva 2.21 and newer have vaMapBuffer2, which vaUnmapBuffer undoes too.
+                // libva 2.21 and newer have vaMapBuffer2, which vaUnmapBuffer also reverses.
                 let call = first == "vaMapBuffer2" ? "vaMapBuffer" : String(first)
                 if words.count > 2, words[1] == "ret" { results.append((call, String(words[2]))) }
                 section = String(first)

@@ -4,11 +4,12 @@ import VideoBase
 
 @testable import VAAPI
 
-/// Life and failures of VA objects on a driver. `ObjectBalanceTests` runs this suite again under libva's trace.
+/// Tests the lifetime and failures of VA objects on a driver. `ObjectBalanceTests` runs this suite again under libva's
+/// trace.
 @Suite struct ObjectsTests {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func encodesAPicture() throws {
+    @Test func encodedPictureIsAnIDRSlice() throws {
         let encoder = try TinyEncoder(TestDevice.open())
         try encoder.fill()
         var bytes: [UInt8] = [0xaa]
@@ -24,7 +25,7 @@ import VideoBase
         }
         #expect(bytes[0] == 0xaa)
         #expect(bytes[1...4] == [0, 0, 0, 1] || bytes[1...3] == [0, 0, 1])
-        // An IDR slice: a start code and nal_unit_type 5.
+        // An IDR slice has a start code and nal_unit_type 5.
         let types = bytes.indices.dropLast(3).compactMap {
             bytes[$0...].starts(with: [0, 0, 1]) ? bytes[$0 + 3] & 0x1f : nil
         }
@@ -32,11 +33,11 @@ import VideoBase
         #expect(lengths.allSatisfy { $0 > 8 })
     }
 
-    @Test func syncIsSafeToRepeat() throws {
+    @Test func syncMayBeRepeated() throws {
         let encoder = try TinyEncoder(TestDevice.open())
         try encoder.fill()
         let submitted = try encoder.submit()
-        // No time at all: either done already, or the error that says so.
+        // With a timeout of 0, the picture is done already or the error is a timeout.
         do {
             try submitted.sync(timeoutNanoseconds: 0)
         } catch {
@@ -59,7 +60,7 @@ import VideoBase
     }
 
     @Test(arguments: [(16, 16), (18, 34), (64, 48), (128, 130), (176, 144), (640, 272)])
-    func samplesComeBackAsWritten(width: Int, height: Int) throws {
+    func surfaceKeepsItsSamples(width: Int, height: Int) throws {
         let display = try TestDevice.open()
         let size = VideoSize(width: width, height: height)
         let surface = try #require(try Surface.make(display, count: 1, size: size).first)
@@ -96,9 +97,9 @@ import VideoBase
         if !display.vendor.contains("AMD") { #expect(wrong == 0) }
     }
 
-    /// Mesa 22 on Navi 10 maps a copy of a surface of 10 bits, and what is drawn into it is lost; on Mesa 25 it is not.
+    /// Mesa 22 on Navi 10 maps a copy of a 10-bit surface and loses what is drawn into it; Mesa 25 does not.
     @Test(arguments: ["radeonsi-navi10", "radeonsi25-navi10"])
-    func samplesReachSurfacesThatDoNotMap(personality: String) throws {
+    func samplesReachUnmappableSurfaces(personality: String) throws {
         let display = try ReferenceDisplay.open(["VAENC_REFERENCE_PERSONALITY": personality])
         let size = VideoSize(width: 256, height: 128)
         let surface = try #require(try Surface.make(display, count: 1, size: size, format: .p010).first)
@@ -132,7 +133,7 @@ import VideoBase
         #expect(wrong == 0)
     }
 
-    @Test func anErrorInsideAMappingGoesOut() throws {
+    @Test func errorInsideAMappingIsThrown() throws {
         struct Stop: Error {}
         let surface = try #require(
             try Surface.make(TestDevice.open(), count: 1, size: VideoSize(width: 64, height: 64)).first)
@@ -142,7 +143,7 @@ import VideoBase
         try unsafe surface.withUnsafePlanes { _ in }
     }
 
-    @Test func refusedProfilesNameThemselves() throws {
+    @Test func refusedProfileIsNamedInTheError() throws {
         let display = try TestDevice.open()
         let error = #expect(throws: VAError.self) {
             try Config(display, profile: Profile(rawValue: 11), entryPoint: .encodeSlice)
@@ -181,8 +182,8 @@ import VideoBase
         }
     }
 
-    /// Real drivers crash on some of these: the reference driver alone is asked.
-    @Test(.enabled(if: TestDevice.isReference)) func aRefusedPictureLeavesTheContextUsable() throws {
+    /// Real drivers crash on some of these pictures, so only the reference driver is tested.
+    @Test(.enabled(if: TestDevice.isReference)) func refusedPictureLeavesTheContextUsable() throws {
         let encoder = try TinyEncoder(TestDevice.open())
         try encoder.fill()
         func refuse(_ change: (inout H264PictureParameters) -> Void) throws -> VAError? {
@@ -204,7 +205,7 @@ import VideoBase
             _ = try Picture(begin: encoder.context, on: encoder.input).end(into: encoder.output)
         }
         #expect(empty != nil)
-        // A picture dropped before its end was never begun in the driver.
+        // A picture that is dropped before its end was never begun in the driver.
         do {
             var picture = Picture(begin: encoder.context, on: encoder.input)
             try picture.render(encoder.sequence())
@@ -216,7 +217,7 @@ import VideoBase
         #expect(!bytes.isEmpty)
     }
 
-    @Test func displaysWorkSideBySide() throws {
+    @Test func concurrentDisplaysEncode() throws {
         let threads = try (0..<4).map { _ in try DeviceThread("test") }
         let display = try TestDevice.open()
         for (index, thread) in threads.enumerated() {
@@ -238,7 +239,7 @@ import VideoBase
         for thread in threads { thread.sync {} }
     }
 
-    @Test func theReportMatchesTheDisplay() throws {
+    @Test func reportMatchesTheDisplay() throws {
         let display = try TestDevice.open()
         let report = DeviceReport(display)
         #expect(report.usable && report.why == nil)

@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import VAAPI
 
-/// The bytes that drivers get, read back through the C structs and against words packed by hand.
+/// Compares the bytes that drivers get with C structs and with words packed by hand.
 @Suite struct ParametersTests {
     private func buffers(_ parameters: some PictureParameters) -> [(type: BufferType, bytes: [UInt8])] {
         var result: [(type: BufferType, bytes: [UInt8])] = []
@@ -16,7 +16,7 @@ import VideoBase
         (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << UInt32($1 * 8) }
     }
 
-    @Test func sequenceFieldsLieWhereTheHeaderSays() throws {
+    @Test func sequenceFieldsHaveTheirOffsets() throws {
         var sequence = H264SequenceParameters(
             levelIDC: 41, intraPeriod: 250, intraIDRPeriod: 500, ipPeriod: 3, maxNumRefFrames: 4,
             pictureWidthInMBs: 120, pictureHeightInMBs: 68, log2MaxFrameNumMinus4: 5, picOrderCntType: 2,
@@ -29,19 +29,19 @@ import VideoBase
         sequence.vui = vui
         let made = try #require(buffers(sequence).first)
         #expect(made.type == .sequence)
-        // 1132 bytes in C; level_idc is the second byte, intra_period the first aligned word.
+        // The C struct has 1132 bytes; level_idc is the second byte, intra_period the first aligned word.
         #expect(made.bytes.count == 1132)
         #expect(made.bytes[1] == 41)
         #expect(word(made.bytes, at: 4) == 250)
         #expect(word(made.bytes, at: 8) == 500)
         #expect(word(made.bytes, at: 12) == 3)
         #expect(word(made.bytes, at: 24) == 120 | 68 << 16)
-        // chroma_format_idc 1, frame_mbs_only bit 2, direct_8x8 bit 5, frame_num 5 << 6, type 2 << 10, lsb 9 << 12.
+        // chroma_format_idc is 1, frame_mbs_only bit 2, direct_8x8 bit 5, frame_num 5 << 6, type 2 << 10, lsb 9 << 12.
         #expect(word(made.bytes, at: 28) == 1 | 1 << 2 | 1 << 5 | 5 << 6 | 2 << 10 | 9 << 12)
         let c = sequence.lowered
         #expect(c.frame_cropping_flag == 1 && c.frame_crop_bottom_offset == 4 && c.frame_crop_right_offset == 0)
         #expect(c.vui_parameters_present_flag == 1)
-        // timing bit 1, restriction bit 2, 15 << 3, 15 << 8, fixed rate bit 13, over boundaries bit 15.
+        // Timing is bit 1, restriction bit 2, 15 << 3 and 15 << 8, fixed rate bit 13, vectors over boundaries bit 15.
         #expect(unsafe c.vui_fields.value == 1 << 1 | 1 << 2 | 15 << 3 | 15 << 8 | 1 << 13 | 1 << 15)
         #expect(c.num_units_in_tick == 1001 && c.time_scale == 60000)
         sequence.crop = nil
@@ -58,7 +58,7 @@ import VideoBase
         #expect(made[0].bytes[8] == 1)
         #expect(made[1].bytes == [0, 0, 1, 0x65, 0x88])
         #expect(word(buffers(PackedHeader(.sequence, [1, 2], hasEmulationBytes: false))[0].bytes, at: 4) == 16)
-        // A length past the data would make the driver read past it.
+        // A length beyond the data would make the driver read beyond it.
         #expect(word(buffers(PackedHeader(.sequence, [1], bitLength: 99, hasEmulationBytes: false))[0].bytes, at: 4) == 8)
     }
 
@@ -78,7 +78,8 @@ import VideoBase
         #expect(word(rate.bytes, at: 4) == 6_000_000)
         #expect(word(rate.bytes, at: 8) == 66)
         #expect(word(rate.bytes, at: 20) == 10)
-        // disable_frame_skip bit 1, disable_bit_stuffing bit 2, mb_rate_control from 3, temporal_id from 7.
+        // disable_frame_skip is bit 1, disable_bit_stuffing bit 2; mb_rate_control begins at bit 3, temporal_id at bit
+        // 7.
         #expect(word(rate.bytes, at: 28) == 1 << 1 | 1 << 2 | 2 << 3 | 3 << 7)
         #expect(word(rate.bytes, at: 32) == 24)
         #expect(word(rate.bytes, at: 36) == 40)
@@ -97,7 +98,7 @@ import VideoBase
         #expect(word(refresh, at: 0) == 7 && word(refresh, at: 4) == 2 && word(refresh, at: 8) == 7 | 2 << 16)
     }
 
-    @Test func layersRegionsAndSkippedFramesLieWhereTheHeaderSays() throws {
+    @Test func layersRegionsAndSkippedFramesHaveTheirOffsets() throws {
         var control = MiscParameters.RateControl()
         control.disableFrameSkip = false
         control.disableBitStuffing = false
@@ -106,7 +107,8 @@ import VideoBase
         control.qualityFactor = 27
         control.targetFrameSize = 4000
         let rate = buffers(MiscParameters.rateControl(control))[0].bytes
-        // cfs_I_frames bit 15, enable_parallel_brc 16, enable_dynamic_scaling 17, frame_tolerance_mode from 18.
+        // cfs_I_frames is bit 15, enable_parallel_brc 16, enable_dynamic_scaling 17; frame_tolerance_mode begins at bit
+        // 18.
         #expect(word(rate, at: 28) == 1 << 15 | 2 << 18)
         #expect(word(rate, at: 40) == 27 && word(rate, at: 44) == 4000)
 
@@ -145,7 +147,7 @@ import VideoBase
         #expect(abs(value - Double(120000 * 7 + 1) / 7007) < 0.05)
     }
 
-    @Test func picturesFillTheWholeArrays() throws {
+    @Test func pictureReferencesFillTheArrays() throws {
         let display = try TestDevice.open()
         let surfaces = try Surface.make(display, count: 2, size: VideoSize(width: 64, height: 64))
         let config = try Config(display, profile: .h264High, entryPoint: TestDevice.entryPoint(display))
@@ -164,7 +166,7 @@ import VideoBase
         #expect(c.ReferenceFrames.0.flags == 8 && c.ReferenceFrames.1.flags == 16)
         #expect(c.ReferenceFrames.2.flags == 1 && c.ReferenceFrames.2.picture_id == 0xffff_ffff)
         #expect(c.ReferenceFrames.15.flags == 1 && c.ReferenceFrames.15.picture_id == 0xffff_ffff)
-        // reference_pic_flag from 1, entropy bit 3, transform_8x8 bit 8, deblocking control bit 9.
+        // reference_pic_flag begins at bit 1; entropy is bit 3, transform_8x8 bit 8, deblocking control bit 9.
         #expect(unsafe c.pic_fields.value == 2 << 1 | 1 << 3 | 1 << 8 | 1 << 9)
         #expect(buffers(picture)[0].bytes.count == MemoryLayout<VAEncPictureParameterBufferH264>.size)
 

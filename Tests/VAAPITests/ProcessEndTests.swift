@@ -5,17 +5,17 @@ import Testing
 import Threads
 @testable import VAAPI
 
-/// The end of a process while calls on a driver are under way.
+/// Tests the end of a process while calls to a driver are in progress.
 @Suite struct ProcessEndTests {
     private static let hasEnded = Atomic<Bool>(false)
 
-    /// What a driver's destructors would be: run after what was registered later.
+    /// Registers a handler that runs like a driver's destructors, after handlers that were registered later.
     private static func registerDriver() {
         atexit { _exit(ProcessEndTests.hasEnded.load(ordering: .acquiring) ? 0 : 3) }
         ProcessEnd.driverIsLoaded(of: "/dev/dri/renderD128")
     }
 
-    @Test func callsUnderWayEndFirst() async {
+    @Test func callsInProgressEndFirst() async {
         await #expect(processExitsWith: .exitCode(0)) {
             Self.registerDriver()
             let watch = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
@@ -33,7 +33,7 @@ import Threads
         }
     }
 
-    @Test func aCallThatDoesNotComeBackHoldsNothingUp() async {
+    @Test func hungCallDoesNotDelayTheEnd() async {
         await #expect(processExitsWith: .exitCode(3)) {
             Self.registerDriver()
             let watch = DriverCallWatchdog(limitNanoseconds: 20_000_000)
@@ -44,7 +44,7 @@ import Threads
 
     @Test func noCallBeginsWhileTheProcessEnds() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            // Runs after the handler that ends calls.
+            // This handler runs after the handler that waits for calls.
             atexit {
                 let watch = DriverCallWatchdog(limitNanoseconds: 1_000_000_000)
                 watch.release { _exit(1) }

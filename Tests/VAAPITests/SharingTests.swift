@@ -6,11 +6,11 @@ import VideoBase
 
 @testable import VAAPI
 
-/// Surfaces whose memory others have too, and pictures made of pictures, through the objects.
+/// Tests surfaces whose memory is shared, and video processing, through the VA objects.
 @Suite struct SharingTests {
     static let size = VideoSize(width: 80, height: 48)
 
-    /// The samples of all planes.
+    /// Returns the samples of all planes.
     private func samples(_ surface: Surface) throws -> [UInt8] {
         try unsafe surface.withUnsafePlanes(.read) { planes in
             let format = unsafe planes.format
@@ -39,8 +39,9 @@ import VideoBase
         }
     }
 
-    /// A limit of descriptors is no failure of input or output: F_DUPFD gives EMFILE, and EBADF for one that is not open (fcntl(2)).
-    @Test func descriptorErrors() {
+    /// A limit of file descriptors is no input or output error: F_DUPFD fails with EMFILE, and with EBADF for a
+    /// descriptor that is not open (fcntl(2)).
+    @Test func descriptorErrorsHaveTheirCategory() {
         for code in [EMFILE, ENFILE] {
             let error = SharedPicture.copyError(code)
             #expect(error.category == .unavailable && error.description.contains("ulimit -n"), "\(error)")
@@ -55,7 +56,7 @@ import VideoBase
     }
 
     @Test(arguments: [PixelFormat.nv12, .p010, .i420, .yv12, .yuyv, .uyvy, .bgra, .rgba])
-    func surfacesAreSharedInPlace(format: PixelFormat) throws {
+    func sharedSurfacesHaveTheSameMemory(format: PixelFormat) throws {
         let (owner, other) = (try ReferenceDisplay.open(), try ReferenceDisplay.open())
         let original = try #require(try Surface.make(owner, count: 1, size: Self.size, format: format).first)
         try fill(original) { UInt8(truncatingIfNeeded: $0) }
@@ -71,7 +72,7 @@ import VideoBase
         #expect(fcntl(descriptor, F_GETFD) >= 0, "the surface keeps what it is made of")
     }
 
-    /// How many descriptors of the process stand for the same object as one does.
+    /// Returns the number of descriptors of the process that refer to the same object.
     private func descriptors(like one: Int32) -> Int {
         func object(_ descriptor: Int32) -> [UInt]? {
             var status = stat()
@@ -97,7 +98,7 @@ import VideoBase
         #expect(descriptors(like: descriptor) > 2, "the driver has its own")
         borrowed = nil
         surface = nil
-        // Surfaces are let go of on a thread of their own.
+        // Surfaces are released on another thread.
         for _ in 0..<1000 where descriptors(like: descriptor) > 1 { usleep(10_000) }
         #expect(descriptors(like: descriptor) == 1)
         var owned: SharedPicture? = SharedPicture(format: .nv12, size: size, owning: [object], planes: planes)
@@ -108,7 +109,7 @@ import VideoBase
         #expect(descriptors(like: witness) == 1)
     }
 
-    @Test func whatADriverDoesNotTakeIsAnError() throws {
+    @Test func refusedSharedPictureIsAnError() throws {
         let display = try ReferenceDisplay.open()
         let picture = SharedPicture(
             format: .nv12, size: Self.size,
@@ -120,7 +121,7 @@ import VideoBase
         #expect(throws: VAError.self) { try Surface.make(display, in: unknown) }
     }
 
-    @Test func processorsScaleAndSurround() throws {
+    @Test func processorScalesAndFillsTheBackground() throws {
         let display = try ReferenceDisplay.open()
         #expect(try VideoProcessor.isOffered(by: display))
         let target = VideoSize(width: 160, height: 64)
@@ -146,7 +147,7 @@ import VideoBase
         #expect(error?.call == "vaEndPicture")
     }
 
-    @Test func buffersOfSurfacesShowTheirPart() throws {
+    @Test func surfaceBufferShowsItsPart() throws {
         let display = try ReferenceDisplay.open()
         let surface = try #require(try Surface.make(display, count: 1, size: Self.size).first)
         try fill(surface) { UInt8(truncatingIfNeeded: $0) }

@@ -1,8 +1,8 @@
 import ReferenceDisplay
 import VAAPI
 
-/// The device that the tests run on: the reference driver, or the render node that VAENC_TEST_DEVICE names, so that
-/// the same tests also judge real drivers.
+/// The device of the tests: the reference driver, or the render node in VAENC_TEST_DEVICE, so that the same tests also
+/// check real drivers.
 enum TestDevice {
     static func open() throws -> Display {
         if let path = Environment.value("VAENC_TEST_DEVICE") { return try Display.open(renderNode: path) }
@@ -11,7 +11,7 @@ enum TestDevice {
 
     static var isReference: Bool { Environment.value("VAENC_TEST_DEVICE") == nil }
 
-    /// An H.264 encoder's entry point, the slice one where there are both.
+    /// Returns an entry point of an H.264 encoder; if both exist, the slice entry point.
     static func entryPoint(_ display: Display) throws -> EntryPoint {
         let all = try display.entryPoints(of: .h264High)
         return all.contains(.encodeSlice) ? .encodeSlice : .encodeSliceLowPower

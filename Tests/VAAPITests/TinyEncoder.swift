@@ -2,7 +2,7 @@ import VideoBase
 
 @testable import VAAPI
 
-/// The least that makes a driver encode one IDR picture: no packed headers, one slice, CQP.
+/// The minimum that makes a driver encode one IDR picture: no packed headers, one slice, CQP.
 struct TinyEncoder {
     let display: Display
     let config: Config
@@ -52,7 +52,7 @@ struct TinyEncoder {
         return try picture.end(into: output)
     }
 
-    /// Writes a pattern that a fault in pitch or plane order would spoil.
+    /// Writes a pattern that a wrong pitch or plane order would spoil.
     func fill() throws {
         try unsafe input.withUnsafePlanes { planes in
             for plane in 0..<2 {

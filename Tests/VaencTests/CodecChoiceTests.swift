@@ -20,10 +20,11 @@ import VAAPI
     private static func choose(
         _ capabilities: [Capability], profile: CodecProfile? = nil, size: VideoSize? = size, depth: Int = 8,
         isDepthAsked: Bool = false, container: OutputFormat? = nil
-    ) -> (codec: VideoCodec, why: CodecReason) {
-        CodecChoice.choose(
+    ) -> (codec: VideoCodec, why: String) {
+        let choice = CodecChoice.choose(
             profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container,
             on: DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities))
+        return (choice.codec, "\(choice.why)")
     }
 
     @Test func hevcIsChosenIfTheDeviceSupportsTheRequest() {
@@ -94,7 +95,7 @@ import VAAPI
         let choice = CodecChoice.choose(size: Self.size, on: report)
         let hasHEVC = !none.contains(name ?? "")
         #expect(choice.codec == (hasHEVC ? .hevc : .h264), "\(choice.why)")
-        #expect(!choice.why.isEmpty)
+        #expect(!"\(choice.why)".isEmpty)
         let deep = CodecChoice.choose(size: Self.size, depth: 10, on: report)
         #expect(deep.codec == (hasHEVC && !eightBits.contains(name ?? "") ? .hevc : .h264), "\(deep.why)")
         #expect(CodecChoice.choose(size: Self.size, container: .flv, on: report).codec == .h264)

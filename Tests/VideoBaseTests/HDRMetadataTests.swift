@@ -5,7 +5,7 @@ import VideoBase
     /// The display of HDR10's usual example: P3 primaries, D65, 1000 and 0.0001 cd/m².
     private let words = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)"
 
-    @Test func readsMasteringDisplaysAsTheyAreWritten() throws {
+    @Test func masteringDisplayIsParsedAndPrinted() throws {
         let display = try #require(MasteringDisplay(words))
         #expect(display.green == .init(x: 13250, y: 34500) && display.blue == .init(x: 7500, y: 3000))
         #expect(display.red == .init(x: 34000, y: 16000) && display.white == .init(x: 15635, y: 16450))
@@ -26,12 +26,11 @@ import VideoBase
         "G(-1,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)",
         "G)1,2(", "L(99999999999,1)",
     ])
-    func refusesWhatIsNoMasteringDisplay(_ text: String) {
+    func malformedMasteringDisplayIsRefused(_ text: String) {
         #expect(MasteringDisplay(text) == nil)
     }
 
-    /// The numbers alone may be wrong as well.
-    @Test func displaysThatCannotBe() throws {
+    @Test func masteringDisplayOutOfRangeIsRefused() throws {
         let display = try #require(MasteringDisplay(words))
         try Validation.refuse(masteringDisplay: display)
         try Validation.refuse(masteringDisplay: nil)
@@ -46,7 +45,7 @@ import VideoBase
         }
     }
 
-    @Test func readsContentLight() {
+    @Test func contentLightIsParsed() {
         #expect(ContentLight("1000,400") == ContentLight(maxContentLight: 1000, maxFrameAverageLight: 400))
         #expect(ContentLight("1000,400")?.description == "1000,400")
         for wrong in ["", "1000", "1000,400,1", "1000,-1", "70000,1", "a,b", "1000,"] {
@@ -54,7 +53,7 @@ import VideoBase
         }
     }
 
-    @Test func codedDepthFollowsProfileThenWishThenInput() {
+    @Test func codedDepthFollowsProfileThenRequestThenInput() {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         #expect(configuration.codedBitDepth == 8)
         configuration.inputFormat = .p010

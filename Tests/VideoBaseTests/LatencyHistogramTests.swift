@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// What is kept of a million values says of them what the sorted list says.
+    /// The histogram's statistics must agree with those of the sorted list.
     @Test(arguments: [1, 2, 3, 99, 100, 101, 1000, 100_000]) func percentilesAgreeWithTheSortedList(_ number: Int) {
         var random = SystemRandomNumberGenerator()
         var histogram = LatencyHistogram()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func withoutValues() {
+    @Test func extremeAndMissingValuesAreHandled() {
         var histogram = LatencyHistogram()
         #expect(histogram.count == 0 && histogram.mean == 0 && histogram.percentile(99) == 0)
         histogram.add(-5)

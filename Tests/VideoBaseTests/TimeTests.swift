@@ -6,19 +6,20 @@ import VideoBase
         ("25", 25, 1), ("30000/1001", 30000, 1001), ("29.97", 30000, 1001), ("23.976", 24000, 1001), ("59.94", 60000, 1001),
         ("12.5", 25, 2), ("50/2", 25, 1),
     ])
-    func readsRates(text: String, numerator: Int, denominator: Int) {
+    func frameRatesAreParsed(text: String, numerator: Int, denominator: Int) {
         let rate = Rational(rate: text)
         #expect(rate?.numerator == numerator)
         #expect(rate?.denominator == denominator)
     }
 
     @Test(arguments: ["", "0", "-25", "25/0", "0/1", "a", "25/1/1", "1e9", "nan", "inf", "0.0001", "/", "25/"])
-    func refusesWhatIsNoRate(text: String) {
+    func malformedFrameRatesAreRefused(text: String) {
         #expect(Rational(rate: text) == nil)
     }
 
-    /// Against the definition, value·to/from rounded half away from zero, in arithmetic that cannot overflow here.
-    @Test func convertsTimescalesExactly() {
+    /// Compares with the definition, value·to/from rounded half away from zero, in arithmetic that cannot overflow
+    /// here.
+    @Test func timescaleConversionIsExact() {
         for from in [1, 24, 25, 1001, 90000] {
             for to in [1, 25, 1000, 30000, 90000] {
                 for value in -50...50 {
@@ -32,12 +33,12 @@ import VideoBase
         }
     }
 
-    @Test func convertsLargeTimes() {
+    @Test func largeTimesAreConverted() {
         let year = MediaTime(value: 90000 * 86400 * 365, timescale: 90000)
         #expect(year.converted(to: 1_000_000_000).value == 86400 * 365 * 1_000_000_000)
     }
 
-    @Test func comparesAcrossTimescales() {
+    @Test func timesCompareAcrossTimescales() {
         let third = MediaTime(value: 1, timescale: 3)
         #expect(third == MediaTime(value: 30000, timescale: 90000))
         #expect(third.hashValue == MediaTime(value: 30000, timescale: 90000).hashValue)
@@ -50,8 +51,8 @@ import VideoBase
     private static let scales: [Int32] = [.min, -1, 0, 1, 25, 90000, .max - 1, .max]
     private static let times = values.flatMap { value in scales.map { MediaTime(value: value, timescale: $0) } }
 
-    /// Nothing traps, and order, equality and hash agree, of what is no time too.
-    @Test func extremesHaveAnOrder() {
+    /// Nothing traps, and order, equality and hash agree, also for invalid times.
+    @Test func extremeTimesAreOrdered() {
         for a in Self.times {
             for b in Self.times {
                 #expect([a < b, a == b, b < a].count { $0 } == 1, "\(a) \(b)")
@@ -66,8 +67,8 @@ import VideoBase
         for (a, b) in zip(sorted, sorted.dropFirst()) { #expect(a <= b) }
     }
 
-    /// Rounded, or the nearest that there is.
-    @Test func extremesAreConverted() {
+    /// The result is rounded, or the nearest representable time.
+    @Test func extremeTimesAreConverted() {
         for time in Self.times {
             for scale in Self.scales {
                 let converted = time.converted(to: scale)
@@ -83,13 +84,13 @@ import VideoBase
         }
     }
 
-    /// By the definition, where ticks hold it; nothing traps elsewhere.
-    @Test func goesBackByPictures() {
+    /// The result matches the definition if ticks can hold it; otherwise nothing traps.
+    @Test func earlierTimeIsWholePicturesBefore() {
         for (scale, rate) in [(1000, Rational(25)), (90_000, Rational(30_000, 1001)), (40, Rational(24)), (7, Rational(50, 2)), (1, Rational(1, 3))] {
             for value in -3...3 {
                 for count in -2...17 {
                     let earlier = MediaTime(value: Int64(value), timescale: Int32(scale)).earlier(byPictures: Int64(count), of: rate)
-                    // value/scale - count·denominator/numerator, over one denominator.
+                    // The expected value is value/scale − count·denominator/numerator, with a common denominator.
                     let wanted = Int128(value * rate.numerator - count * rate.denominator * scale)
                     #expect(Int128(earlier.value) * Int128(scale * rate.numerator) == wanted * Int128(earlier.timescale), "\(value)/\(scale) \(count) \(rate)")
                 }
@@ -102,7 +103,7 @@ import VideoBase
         }
     }
 
-    @Test func ratiosOfExtremesAreReduced() {
+    @Test func extremeRatiosAreReduced() {
         for numerator in [Int.min, -6, 0, 6, .max] {
             for denominator in [Int.min, -4, 4, .max] {
                 let reduced = Rational(numerator, denominator).reduced

@@ -2,7 +2,7 @@ import Testing
 import VideoBase
 
 @Suite struct ValueTests {
-    @Test func readsSizes() {
+    @Test func sizesAreParsed() {
         #expect(VideoSize("1280x720") == VideoSize(width: 1280, height: 720))
         #expect(VideoSize("1280X720") == VideoSize(width: 1280, height: 720))
         #expect(VideoSize("16×16") == VideoSize(width: 16, height: 16))
@@ -11,7 +11,7 @@ import VideoBase
         }
     }
 
-    @Test func readsBitRates() {
+    @Test func bitRatesAreParsed() {
         for (text, value) in [("6M", 6_000_000), ("800k", 800_000), ("1.5M", 1_500_000), ("123", 123), ("2G", 2_000_000_000)] {
             #expect(BitsPerSecond(text)?.value == value, "\(text)")
         }
@@ -20,8 +20,8 @@ import VideoBase
         }
     }
 
-    /// Sizes of raw frames as FFmpeg's `av_image_get_buffer_size` (alignment 1) gives them.
-    @Test func countsFrameBytes() {
+    /// The expected sizes of raw frames are those of FFmpeg's `av_image_get_buffer_size` (alignment 1).
+    @Test func frameBytesMatchFFmpeg() {
         let odd = VideoSize(width: 5, height: 3)
         let expected: [PixelFormat: Int] = [
             .nv12: 27, .i420: 27, .yv12: 27, .yuyv: 36, .uyvy: 36, .i422: 33, .i444: 45, .gray: 15, .rgb24: 45, .bgra: 60,
@@ -33,8 +33,8 @@ import VideoBase
         #expect(PixelFormat.nv12.frameBytes(VideoSize(width: 1920, height: 1080)) == 3_110_400)
     }
 
-    /// Sizes that no picture has: counted as far as numbers go, and refused where memory is asked for.
-    @Test func sizesThatNoPictureHas() {
+    /// Byte counts of impossible sizes saturate, and a buffer of such a size is refused.
+    @Test func impossibleSizesAreRefused() {
         let values = [Int.min, -1, 0, 1, 65536, 65537, 1 << 32, Int.max - 1, Int.max]
         for format in PixelFormat.allCases {
             for width in values {
@@ -51,14 +51,14 @@ import VideoBase
         }
     }
 
-    @Test func alignsUp() {
+    @Test func alignmentRoundsUp() {
         for value in 0...70 {
             let aligned = value.aligned(to: 16)
             #expect(aligned % 16 == 0 && aligned >= value && aligned - value < 16)
         }
     }
 
-    @Test func mapsSystemBuffersWithoutOverlap() throws {
+    @Test func systemBufferPlanesDoNotOverlap() throws {
         for format in PixelFormat.allCases {
             let buffer = try SystemPixelBuffer(format: format, size: VideoSize(width: 21, height: 7))
             try buffer.withUnsafePlanes { planes in
@@ -82,12 +82,12 @@ import VideoBase
         }
     }
 
-    @Test func namesLevels() {
+    @Test func levelsHaveTheirName() {
         #expect([9, 10, 41, 62, 5, 0].map(\.levelName) == ["1b", "1.0", "4.1", "6.2", "0.5", "0.0"])
         #expect([-1, -10, -41, .min].map(\.levelName) == ["-0.1", "-1.0", "-4.1", "-922337203685477580.8"])
     }
 
-    @Test func saysErrorsInOneLine() {
+    @Test func errorDescriptionIsOneLine() {
         let error = VaencError(.badInput, "clip.y4m has no frames", remedy: "look at it with ffprobe")
         #expect("\(error)" == "clip.y4m has no frames: look at it with ffprobe")
         #expect(error.category == .badInput)

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 import TestOracles
 
-/// Video processing, judged by the ffmpeg program's scale filter.
-@Suite struct ProcessTests {
-    /// VA's name and FFmpeg's.
+/// Compares video processing with the scale filter of the ffmpeg program.
+@Suite struct VideoProcessingTests {
+    /// The formats by VA's name and FFmpeg's name.
     static let formats: [(fourcc: Int32, name: String)] = [
         (VA_FOURCC_NV12, "nv12"), (VA_FOURCC_I420, "yuv420p"), (VA_FOURCC_YV12, "yuv420p"), (VA_FOURCC_P010, "p010le"),
         (VA_FOURCC_YUY2, "yuyv422"), (VA_FOURCC_UYVY, "uyvy422"), (VA_FOURCC_BGRA, "bgra"), (VA_FOURCC_BGRX, "bgr0"),
@@ -13,7 +13,7 @@ import TestOracles
     ]
     static let exact = "accurate_rnd+full_chroma_int+full_chroma_inp+bitexact"
 
-    /// A picture of FFmpeg's test source in a format, and what its scale filter makes of it in others.
+    /// Returns a picture of FFmpeg's test source in a format, and the results of its scale filter in other formats.
     private func ffmpeg(
         _ from: Int, _ width: Int, _ height: Int, outputs: [(format: Int, filter: String)]
     ) throws -> (source: [UInt8], results: [[UInt8]]) {
@@ -45,7 +45,7 @@ import TestOracles
         }
     }
 
-    /// YV12's planes are those of I420 in another order.
+    /// Returns the bytes with YV12's planes, which are I420's in another order.
     private func swapped(_ bytes: [UInt8], _ format: Int, _ width: Int, _ height: Int) -> [UInt8] {
         guard Self.formats[format].fourcc == VA_FOURCC_YV12 else { return bytes }
         let luma = width * height
@@ -53,9 +53,9 @@ import TestOracles
     }
 
     @Test(arguments: formats.indices)
-    func everyPairOfFormats(from: Int) throws {
+    func everyPairOfFormatsMatchesFFmpeg(from: Int) throws {
         let (width, height) = (96, 64)
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         let sizes = [(96, 64), (160, 90), (50, 38)]
         let outputs = Self.formats.indices.flatMap { format in
             sizes.map { (format: format, filter: "scale=\($0.0):\($0.1):flags=bicubic+\(Self.exact)") }
@@ -74,7 +74,7 @@ import TestOracles
         }
     }
 
-    /// PSNR in dB; the alpha of formats without one says nothing.
+    /// Returns the PSNR in dB, without the alpha of formats that have none.
     private func similarity(_ a: [UInt8], _ b: [UInt8], _ format: Int) -> Double {
         switch Self.formats[format].fourcc {
         case VA_FOURCC_P010:
@@ -88,7 +88,7 @@ import TestOracles
         }
     }
 
-    /// A matrix and a range on either side, by VA's words and FFmpeg's.
+    /// Pairs of a matrix and a range, in VA's values and FFmpeg's words.
     static let meanings: [(VAProcColorStandardType, Int32, String, String)] = [
         (VAProcColorStandardBT601, VA_SOURCE_RANGE_REDUCED, "bt601", "tv"),
         (VAProcColorStandardBT709, VA_SOURCE_RANGE_REDUCED, "bt709", "tv"),
@@ -99,9 +99,9 @@ import TestOracles
     ]
 
     @Test(arguments: [0, 3, 6])
-    func coloursAreConverted(format: Int) throws {
+    func colorConversionMatchesFFmpeg(format: Int) throws {
         let (width, height) = (64, 48)
-        let processor = ProcessClient()
+        let processor = VideoProcessingClient()
         for from in Self.meanings.indices {
             let (standard, range, matrix, name) = Self.meanings[from]
             let outputs = Self.meanings.map { other in
@@ -124,15 +124,15 @@ import TestOracles
                 }
                 try #require(status == VA_STATUS_SUCCESS)
                 let made = processor.client.samples(target)
-                // FFmpeg's filter copies no chroma where it is to change nothing.
+                // FFmpeg's filter does not copy chroma unchanged if nothing is to be converted.
                 let isSame = to == from && format != 6
                 #expect(similarity(made, isSame ? source : wanted, format) > 45, "\(matrix) \(name) to \(Self.meanings[to])")
             }
         }
     }
 
-    @Test func barsHaveTheColourAskedFor() throws {
-        let processor = ProcessClient()
+    @Test func barsHaveTheRequestedColor() throws {
+        let processor = VideoProcessingClient()
         let source = processor.surface(VA_FOURCC_NV12, 64, 64, samples: [UInt8](repeating: 77, count: 6144))
         let colours: [(argb: UInt32, standard: VAProcColorStandardType, range: Int32, sample: [UInt8])] = [
             (0xff00_0000, VAProcColorStandardBT601, 1, [16, 128, 128]),
@@ -171,7 +171,7 @@ import TestOracles
                 #expect(wrong == 0, "\(argb) \(place)")
             }
         }
-        // Ten bits in the high end of words, and bytes of RGB.
+        // Ten bits are in the high bits of words; RGB has bytes.
         let wide = processor.surface(VA_FOURCC_P010, 64, 32)
         let region = VARectangle(x: 32, y: 0, width: 32, height: 32)
         #expect(processor.process(source, into: wide, to: region) == VA_STATUS_SUCCESS)
@@ -182,13 +182,13 @@ import TestOracles
         #expect(Array(processor.client.samples(pixels)[0..<8]) == [0x33, 0x22, 0x11, 0x80, 0x33, 0x22, 0x11, 0x80])
     }
 
-    /// NV12 whose samples all differ from their neighbours'.
+    /// Returns NV12 whose samples all differ from their neighbours.
     private func pattern(_ width: Int, _ height: Int) -> [UInt8] {
         (0..<width * height * 3 / 2).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ $0 / width &* 11) }
     }
 
-    @Test func regionsAreCutOutInPlace() throws {
-        let processor = ProcessClient()
+    @Test func regionsAreCopiedUnchanged() throws {
+        let processor = VideoProcessingClient()
         let samples = pattern(64, 48)
         let source = processor.surface(VA_FOURCC_NV12, 64, 48, samples: samples)
         for (x, y, width, height) in [(0, 0, 32, 16), (10, 6, 40, 30), (32, 32, 32, 16), (2, 2, 2, 2)] {
@@ -208,8 +208,8 @@ import TestOracles
     }
 
     @Test(arguments: [false, true])
-    func fieldsBecomePictures(isBottom: Bool) throws {
-        let processor = ProcessClient()
+    func bobDeinterlacingInterpolatesTheOtherField(isBottom: Bool) throws {
+        let processor = VideoProcessingClient()
         let (width, height) = (42, 20)
         let samples = pattern(width, height)
         let source = processor.surface(VA_FOURCC_NV12, width, height, samples: samples)
@@ -233,10 +233,10 @@ import TestOracles
         #expect((processor.client.samples(target) == wanted) as Bool)
     }
 
-    /// Each reads what the one before writes, on contexts and threads of their own.
-    @Test func picturesWaitForEachOther() throws {
+    /// Each processor reads what the previous one writes, on separate contexts and threads.
+    @Test func chainedProcessingWaitsForItsSource() throws {
         let client = Client()
-        let processors = (0..<4).map { _ in ProcessClient(client) }
+        let processors = (0..<4).map { _ in VideoProcessingClient(client) }
         let samples = pattern(256, 256)
         var last = processors[0].surface(VA_FOURCC_NV12, 256, 256, samples: samples)
         for step in 0..<40 {
@@ -248,8 +248,8 @@ import TestOracles
         #expect((client.samples(last) == samples) as Bool)
     }
 
-    @Test func severalPicturesInOne() throws {
-        let processor = ProcessClient()
+    @Test func severalSourcesFillOnePicture() throws {
+        let processor = VideoProcessingClient()
         let client = processor.client
         let target = processor.surface(VA_FOURCC_NV12, 64, 32)
         let sources = [50, 60].map { value in

@@ -1,7 +1,7 @@
 import CVA
 
-/// A client that processes pictures.
-final class ProcessClient {
+/// A client for video processing.
+final class VideoProcessingClient {
     let client: Client
     let context: VAContextID
 
@@ -14,7 +14,7 @@ final class ProcessClient {
         self.context = context.1
     }
 
-    /// A surface of a format, whose samples follow from `seed`; smooth, as pictures are.
+    /// Creates a surface of a format, with the given samples if there are any.
     func surface(_ fourcc: Int32, _ width: Int, _ height: Int, samples: [UInt8]? = nil) -> VASurfaceID {
         let rtFormat: Int32 =
             switch fourcc {
@@ -30,7 +30,7 @@ final class ProcessClient {
         return ids[0]
     }
 
-    /// The status of the call that failed, or of vaEndPicture.
+    /// Processes a picture; returns the status of the call that failed, or of vaEndPicture.
     @discardableResult
     func process(
         _ source: VASurfaceID, into target: VASurfaceID, from: VARectangle? = nil, to: VARectangle? = nil,

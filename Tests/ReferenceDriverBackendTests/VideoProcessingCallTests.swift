@@ -1,13 +1,13 @@
 import CVA
 import Testing
 
-/// What calls of video processing answer.
-@Suite struct ProcessCallTests {
-    let processor = ProcessClient()
+/// Tests the results of the calls for video processing.
+@Suite struct VideoProcessingCallTests {
+    let processor = VideoProcessingClient()
     var client: Client { processor.client }
     var queries: VADriverVTableVPP { client.context.pointee.vtable_vpp.pointee }
 
-    @Test func filters() {
+    @Test func filterQueriesHaveTheirStatus() {
         var filters = [VAProcFilterType](repeating: VAProcFilterNone, count: 4)
         var count: UInt32 = 4
         #expect(queries.vaQueryVideoProcFilters(client.context, processor.context, &filters, &count) == VA_STATUS_SUCCESS)
@@ -35,7 +35,7 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    @Test func pipeline() throws {
+    @Test func pipelineCapabilitiesAreReported() throws {
         var answer = VAProcPipelineCaps()
         var filters = [processor.deinterlacing()]
         #expect(
@@ -46,7 +46,7 @@ import Testing
             start: answer.input_color_standards, count: Int(answer.num_input_color_standards))
         #expect(standards.contains(VAProcColorStandardBT709) && standards.contains(VAProcColorStandardExplicit))
         let formats = UnsafeBufferPointer(start: answer.output_pixel_format, count: Int(answer.num_output_pixel_formats))
-        #expect(Set(formats) == Set(ProcessTests.formats.map { UInt32($0.fourcc) }))
+        #expect(Set(formats) == Set(VideoProcessingTests.formats.map { UInt32($0.fourcc) }))
         #expect(answer.max_output_width == 16384 && answer.min_input_height == 2)
         filters = [CallStatusTests.wrong]
         #expect(
@@ -54,21 +54,21 @@ import Testing
                 == VA_STATUS_ERROR_INVALID_BUFFER)
     }
 
-    @Test func surfacesOfTheConfig() {
+    @Test func configListsItsSurfaceFormats() {
         let config = client.createConfig(VAProfileNone, VAEntrypointVideoProc).1
         var list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 40)
         var count: UInt32 = 40
         #expect(client.table.vaQuerySurfaceAttributes(client.context, config, &list, &count) == VA_STATUS_SUCCESS)
         let formats = list[..<Int(count)].filter { $0.type == VASurfaceAttribPixelFormat }.map(\.value.value.i)
-        #expect(Set(formats) == Set(ProcessTests.formats.map(\.fourcc)))
-        for format in ProcessTests.formats { _ = processor.surface(format.fourcc, 34, 18) }
+        #expect(Set(formats) == Set(VideoProcessingTests.formats.map(\.fourcc)))
+        for format in VideoProcessingTests.formats { _ = processor.surface(format.fourcc, 34, 18) }
         #expect(
             client.createSurfaces(
                 64, 64, format: VA_RT_FORMAT_RGB32, [VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_NV12)]).0
                 == VA_STATUS_ERROR_INVALID_VALUE)
     }
 
-    @Test func whatIsRefused() {
+    @Test func wrongProcessingCallsAreRefused() {
         let source = processor.surface(VA_FOURCC_NV12, 64, 64)
         let target = processor.surface(VA_FOURCC_NV12, 64, 64)
         #expect(processor.process(source, into: target) == VA_STATUS_SUCCESS)

@@ -6,16 +6,16 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Pictures that callers bring on the device, whose device fails.
-@Suite struct BroughtPictureTests {
+/// Encodes pictures that callers hold in surfaces of a device that fails.
+@Suite struct SurfaceFaultTests {
     private final class Owner: Sendable {}
 
-    /// Faults of one picture, of the device's output, of a context made anew (the second display), and of mapping.
+    /// The faults hit one picture, the device's output, a rebuilt context (the second display), and mapping.
     @Test(arguments: [
         "vaEndPicture@3=status:1", "vaEndPicture@6=status:24", "vaSyncBuffer@2=status:1", "vaMapBuffer@7=corrupt",
         "vaEndPicture@4=status:1; vaCreateContext@2=status:1", "vaBeginPicture@5=status:6; vaCreateContext@2=status:1",
     ])
-    func everyFrameComesOutOrIsCounted(rules: String) throws {
+    func everyFrameIsDeliveredDespiteTheFault(rules: String) throws {
         let configuration = FaultRun.Shape.b.configuration
         let inbox = Inbox()
         var limits = SurvivalLimits()

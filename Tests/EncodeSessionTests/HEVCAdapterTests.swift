@@ -8,8 +8,8 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// HEVC's headers of whole streams, read by FFmpeg, and the buffers that go with them.
-@Suite struct HEVCLoweringTests {
+/// The HEVC headers of whole streams, read by FFmpeg, and the parameter buffers that belong to them.
+@Suite struct HEVCAdapterTests {
     static func limits(
         _ profile: CodecProfile = .hevcMain, _ change: (inout DeviceLimits) -> Void = { _ in }
     ) -> DeviceLimits {
@@ -41,7 +41,7 @@ import VideoBase
         var unit: TraceHeaders.Unit
     }
 
-    /// The slice headers of a stream, as FFmpeg reads them behind the stream's own parameter sets.
+    /// Returns the slice headers of a stream as FFmpeg reads them with the stream's own parameter sets.
     private func written(_ settings: EncodeSettings, frames: Int, forced: Int = 1000) throws -> [Written] {
         let adapter = try #require(settings.adapter() as? HEVCAdapter)
         var planner = FramePlanner(structure: settings.structure)
@@ -63,7 +63,7 @@ import VideoBase
                     plan, numbers[numbers.count - 1], adapter.stream.headers, firstBlock: slice.lowerBound, qp: 30)
                 let packed = PackedHeader(header, adapter.stream.headers)
                 #expect(packed.hasEmulationBytes && packed.bitLength == packed.bytes.count * 8)
-                // Slice data that nobody reads.
+                // The slice data is arbitrary because nothing reads it.
                 stream += packed.bytes + [0x55, 0xAA, 0x80]
             }
         }
@@ -73,8 +73,9 @@ import VideoBase
         return plans.indices.map { Written(plan: plans[$0], numbers: numbers[$0], unit: units[$0]) }
     }
 
-    /// Every structure's slice headers say the numbers that the planning's own model has judged.
-    @Test(arguments: [false, true]) func sliceHeaders(needsTwoLists: Bool) throws {
+    /// The slice headers of every structure hold the planned numbers, which the decoder model of the planning tests has
+    /// judged.
+    @Test(arguments: [false, true]) func sliceHeadersHoldThePlannedNumbers(needsTwoLists: Bool) throws {
         let limits = Self.limits { $0.hevc?.needsTwoLists = needsTwoLists }
         let changes: [(inout EncoderConfiguration) -> Void] = [
             { _ in }, { $0.gopFrames = 1 }, { $0.bFrames = 3; $0.bPyramid = true; $0.references = 2 },
@@ -104,8 +105,8 @@ import VideoBase
         }
     }
 
-    /// The two lists of a P picture that has B slices, in the header and in the buffer.
-    @Test func equalLists() throws {
+    /// Checks both lists of a P picture that is coded as B slices, in the header and in the buffer.
+    @Test func pPicturesInBSlicesHaveEqualLists() throws {
         let settings = try Self.settle(Self.limits { $0.hevc?.needsTwoLists = true }) {
             $0.references = 3
             $0.bFrames = 0
@@ -118,7 +119,7 @@ import VideoBase
             #expect(header.slice_type == .b && header.num_ref_idx_l0_active == header.num_ref_idx_l1_active)
             #expect(header.num_ref_idx_l0_active == min(picture.plan.codingIndex, 3))
         }
-        // Both lists hold what P pictures refer to.
+        // If list 1 holds one entry, both lists hold one.
         let narrow = Self.limits {
             $0.hevc?.needsTwoLists = true
             $0.maxReferences1 = 1
@@ -127,8 +128,7 @@ import VideoBase
         #expect(few.structure.references == 1)
     }
 
-    /// VPS, SPS and PPS of both profiles, as FFmpeg reads them.
-    @Test func parameterSets() throws {
+    @Test func parameterSetsHoldTheSettings() throws {
         let settings = try Self.settle(Self.limits(.hevcMain10), 1366, 768) {
             $0.profile = .hevcMain10
             $0.masteringDisplay = MasteringDisplay(
@@ -141,7 +141,7 @@ import VideoBase
         }
         let adapter = try #require(settings.adapter() as? HEVCAdapter)
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
-        // Timing is read behind a slice, which says the set that it goes by.
+        // FFmpeg reads timing messages only after a slice, which names the parameter set.
         let slice = SliceSegmentHeader(
             nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
         let picture: [UInt8] = PackedHeader(slice, adapter.stream.headers).bytes + [0x55, 0xAA, 0x80]
@@ -166,8 +166,8 @@ import VideoBase
         #expect(sequence.picWidthInLumaSamples == 1376 && sequence.picHeightInLumaSamples == 768)
     }
 
-    /// A driver's set: its description of how pictures are coded, with our level, window and VUI.
-    @Test func driversOwnSequenceParameterSet() throws {
+    /// The adopted set keeps the driver's description of picture coding and has our level, window and VUI.
+    @Test func driverSequenceParameterSetIsAdopted() throws {
         let settings = try Self.settle(Self.limits(), 1366, 768)
         let ours = try #require(settings.adapter() as? HEVCAdapter).stream.headers.sps
         #expect(DriverHEVCSequenceParameterSet(unit: ours.unit)?.adopting(ours) == ours.unit)
@@ -197,8 +197,8 @@ import VideoBase
         #expect(DriverHEVCSequenceParameterSet(unit: small.unit)?.adopting(ours) == nil)
     }
 
-    /// Units behind the slices stay, those before them that are the driver's own go.
-    @Test func accessUnits() throws {
+    /// Units after the slices are kept; the driver's own units before them are removed.
+    @Test func assemblerKeepsOnlyUnitsAfterTheSlices() throws {
         let adapter = try Self.settle { $0.identifier = false }.adapter()
         var assembler = AccessUnitAssembler(.hevc, adapter)
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)

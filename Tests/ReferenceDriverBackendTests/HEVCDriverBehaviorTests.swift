@@ -3,8 +3,8 @@ import ReferenceDriver
 import TestOracles
 import Testing
 
-/// Packed HEVC headers without emulation prevention bytes, and what drivers do to slices and headers.
-@Suite struct HEVCMannerTests {
+/// Tests packed HEVC headers without emulation prevention bytes, and how real drivers change slices and headers.
+@Suite struct HEVCDriverBehaviorTests {
     private static let sequenceType = UInt32(VAEncPackedHeaderSequence.rawValue)
     private static let pictureType = UInt32(VAEncPackedHeaderPicture.rawValue)
     private static let sliceType = UInt32(VAEncPackedHeaderSlice.rawValue)
@@ -17,7 +17,7 @@ import Testing
             packedHeaders: personality?.hasPrefix("radeonsi-") == true ? 1 : 0x1f)
     }
 
-    /// AMD's tools: coding trees of 64 without depth, no temporal vectors, QPs that are their slices'.
+    /// Selects AMD's tools: coding trees of 64 without depth, no temporal vectors, the same QP in a whole slice.
     private func simplify(_ buffers: inout HEVCClient.Buffers) {
         buffers.sequence?.max_transform_hierarchy_depth_inter = 0
         buffers.sequence?.max_transform_hierarchy_depth_intra = 0
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Packs the headers that the buffers ask for; `first` is the picture's whose sequence holds.
+    /// Packs the headers that match the buffers; `sequence` is the first picture's, which stays active.
     private func pack(
         _ buffers: inout HEVCClient.Buffers, _ sequence: VAEncSequenceParameterBufferHEVC, isEscaped: Bool,
         window: HEVCSequenceParameterSet.Window? = nil
@@ -57,8 +57,8 @@ import Testing
         }
     }
 
-    /// The driver escapes what the client has not: the stream is that of a client that did it itself.
-    @Test(arguments: [false, true]) func headersWithoutEmulationPrevention(isWide: Bool) throws {
+    /// The driver escapes unescaped headers: the stream is the same as that of a client which escapes them itself.
+    @Test(arguments: [false, true]) func unescapedPackedHeadersAreEscaped(isWide: Bool) throws {
         func run(isEscaped: Bool) throws -> HEVCRun {
             let stream = client(nil, 136, 72, isWide: isWide)
             let sequence = try #require(stream.buffers(HEVCClient.lowDelay(1)[0]).sequence)
@@ -69,7 +69,7 @@ import Testing
         let raw = try run(isEscaped: false)
         raw.judge()
         #expect(try raw.pictures == run(isEscaped: true).pictures)
-        // The profile's constraint flags are zeros: without escaping this would not have been a test.
+        // The profile's constraint flags are zeros, so the headers need escapes.
         let escapes = (2..<raw.bytes.count).count { raw.bytes[($0 - 2)...$0].elementsEqual([0, 0, 3]) }
         #expect(escapes > 3)
         #expect(HEVCClient.types(raw.pictures[0]) == [32, 33, 34, 19, 19])
@@ -77,9 +77,9 @@ import Testing
 
     // MARK: Mesa
 
-    /// Both versions lay slices out anew where they are not of one size, and at least four coding trees each.
-    @Test(arguments: ["radeonsi-navi21", "radeonsi25-navi31"]) func slicesAreEvened(_ name: String) throws {
-        // 6 columns of 64 and 5 rows.
+    /// Both versions repartition the slices unless they are of one size and have at least four coding trees each.
+    @Test(arguments: ["radeonsi-navi21", "radeonsi25-navi31"]) func mesaMakesSlicesEqual(_ name: String) throws {
+        // The picture has 6 columns and 5 rows of 64.
         func addresses(_ counts: [Int]) throws -> [Int] {
             let stream = client(name, 384, 320)
             let sequence = try #require(stream.buffers(HEVCClient.lowDelay(1)[0]).sequence)
@@ -114,9 +114,9 @@ import Testing
         #expect(try addresses([2, 2, 3, 2, 2, 3, 2, 2, 3, 9]) == [0, 4, 8, 12, 16, 20, 24, 28])
     }
 
-    /// Mesa 25 reads sizes in steps of 64×16 into the sets that it writes, copies the window as it stands, and puts
-    /// cu_qp_delta in where QPs change inside pictures.
-    @Test func mesa25WritesSetsAnew() throws {
+    /// Mesa 25 rounds the sizes up to steps of 64×16 in the sets that it writes, copies the window unchanged, and adds
+    /// cu_qp_delta if QPs change inside pictures.
+    @Test func mesa25RewritesParameterSets() throws {
         func run(
             _ width: Int, _ height: Int, window: HEVCSequenceParameterSet.Window?, misc: [[UInt8]] = []
         ) throws -> TraceHeaders {
@@ -165,8 +165,8 @@ import Testing
         #expect(try run(256, 144, window: nil, misc: [bytes])["cu_qp_delta_enabled_flag"].contains(1))
     }
 
-    /// Mesa 22.3.6 writes sets and slice headers of its own, and the picture before is the only reference there is.
-    @Test func mesa22WritesItsOwn() throws {
+    /// Mesa 22.3.6 writes its own sets and slice headers, and the previous picture is the only reference.
+    @Test func mesa22WritesItsOwnHeaders() throws {
         let stream = client("radeonsi-navi21", 264, 136)
         let run = try HEVCRun(stream, HEVCClient.lowDelay(4)) { _, buffers in simplify(&buffers) }
         let trace = try TraceHeaders(stream: run.bytes, codec: "hevc")
@@ -175,7 +175,7 @@ import Testing
         #expect(HEVCClient.types(run.pictures[0]) == [35, 32, 33, 34, 19])
         let decoded = ForeignDecoder.all(for: .hevc).map { $0.decode(run.bytes, codec: .hevc) }
         #expect(decoded.allSatisfy { $0.messages == [] && $0.frames.count == 4 })
-        // What a surface shows is the part that the client has.
+        // A surface shows the part of the client's size.
         let parts = decoded.map { $0.frames.map { $0.cropped(x: 0, y: 0, width: 264, height: 136) } }
         let isSame = parts == [run.frames, run.frames]
         #expect(isSame)
@@ -186,9 +186,9 @@ import Testing
 
     // MARK: Intel
 
-    /// Flags that VAConfigAttribEncHEVCFeatures does not name: Intel's driver hands them to the encoder all the same, but
-    /// for sign data hiding, which it never turns on.
-    @Test(arguments: ["iHD-9A49", "iHD-8A52"]) func flagsBeyondTheAttribute(_ name: String) throws {
+    /// Intel's driver passes flags that VAConfigAttribEncHEVCFeatures does not name to the encoder, except for sign
+    /// data hiding, which it never enables.
+    @Test(arguments: ["iHD-9A49", "iHD-8A52"]) func intelAcceptsUnlistedFeatureFlags(_ name: String) throws {
         func stream() -> HEVCClient {
             var environment = Environment(isStrict: true)
             environment.personality = name
@@ -209,8 +209,8 @@ import Testing
         #expect(other.send(buffers) == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
-    /// Slices of one picture have the same SAO flags there; elsewhere each has its own.
-    @Test func offsetsAreUniformOnIntel() throws {
+    /// On Intel, all slices of a picture have the same SAO flags; on other drivers each has its own.
+    @Test func saoFlagsAreUniformOnIntel() throws {
         func send(_ name: String?, differ: Bool) throws -> (status: VAStatus, run: HEVCRun?) {
             var environment = Environment(isStrict: true)
             environment.personality = name
