@@ -297,6 +297,7 @@ extension DecompressionConfiguration {
         if let threads, threads < 1 || threads > 64 {
             throw VaencError(.usage, "\(threads) threads cannot decode", remedy: "ask for 1 to 64, or none")
         }
+        if case .lengthPrefixed(let size) = framing { try UnitSplitter.check(lengthSize: size) }
     }
 }
 

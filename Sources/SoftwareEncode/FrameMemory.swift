@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Threads
 import VideoBase
 
@@ -143,6 +144,8 @@ final class FramePool: Sendable {
 final class SoftwarePixelBuffer: PixelBuffer {
     let memory: FrameMemory
     private let pool: FramePool
+    /// Whether the encoder has the picture. It reads the memory later, so nobody may write there any more.
+    private let isTaken = Atomic(false)
 
     init(_ memory: FrameMemory, _ pool: FramePool) {
         self.memory = memory
@@ -156,5 +159,20 @@ final class SoftwarePixelBuffer: PixelBuffer {
 
     func belongs(to pool: FramePool) -> Bool { self.pool === pool }
 
-    func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R { unsafe try body(memory.planes) }
+    /// Gives the picture to the encoder.
+    ///
+    /// - Throws: `usage` if the encoder has it already.
+    func take() throws(VaencError) {
+        if isTaken.exchange(true, ordering: .relaxed) { throw Self.encodedAlready }
+    }
+
+    /// - Throws: `usage` if the picture was encoded.
+    func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
+        if isTaken.load(ordering: .relaxed) { throw Self.encodedAlready }
+        return unsafe try body(memory.planes)
+    }
+
+    private static var encodedAlready: VaencError {
+        VaencError(.usage, "the pixel buffer was encoded already", remedy: "make a new one for each frame")
+    }
 }

@@ -173,6 +173,7 @@ public final class SoftwareEncoder: VideoEncoder {
             }
             // Completing has priority: frames that are passed in meanwhile belong to the next stream.
             if state.queue.count >= depth || state.drains { return nil }
+            try own.take()
             let index = state.taken
             var forced = options.forceKeyFrame || settings.isAllIntra || settings.configuration.forcedKeyFrames.contains(index)
             // The library keeps no long-term references. Only a key frame does not depend on pictures that may be lost.

@@ -86,7 +86,7 @@ package import VideoBase
             if left == 0 {
                 throw VaencError(
                     .usage, "\(Self.heldLimit) decoded pictures are held, and the device has no surface for another",
-                    remedy: "drop pictures when they are used, or copy them")
+                    remedy: "drop pictures when they are used, or copy them; the access unit of this call was taken, so go on with the next")
             }
         }
     }

@@ -21,11 +21,15 @@ enum UnitSplitter {
             }
             return units.map { bytes[$0] }.filter { !$0.isEmpty }
         case .lengthPrefixed(let size):
-            guard [1, 2, 4].contains(size) else {
-                throw VaencError(.usage, "lengths of \(size) bytes", remedy: "use 1, 2 or 4")
-            }
+            try check(lengthSize: size)
             return try lengthPrefixed(bytes, size)
         }
+    }
+
+    /// - Throws: `usage` for a size that lengths of NAL units cannot have (ISO/IEC 14496-15 5.3.3.1).
+    static func check(lengthSize size: Int) throws(VaencError) {
+        if [1, 2, 4].contains(size) { return }
+        throw VaencError(.usage, "lengths of \(size) bytes", remedy: "use 1, 2 or 4")
     }
 
     private static func lengthPrefixed(_ bytes: [UInt8], _ size: Int) throws -> [ArraySlice<UInt8>] {
