@@ -94,8 +94,8 @@ import VideoBase
     /// Whether the file has sound.
     let hasSound: Bool
 
-    /// Whether the packet that could not be read is the first of its stream.
-    var faultIsAtStart: Bool { input.faultIsAtStart }
+    /// Whether the first packet of a stream lacked data and was left out.
+    private(set) var lacksFirstPacket = false
 
     /// The start of each sound stream for which the file states one, without the samples that players skip.
     var soundStarts: [MediaTime] {
@@ -194,6 +194,12 @@ import VideoBase
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         while true {
             let reading = try unsafe input.read(packet)
+            if case .broken = reading, input.faultIsAtStart {
+                // The packet is left out. libavformat goes on with the next.
+                input.fault = nil
+                lacksFirstPacket = true
+                continue
+            }
             guard case .packet = reading else { return reading }
             let index = unsafe Int(packet.pointee.stream_index)
             if index == streamIndex { return reading }

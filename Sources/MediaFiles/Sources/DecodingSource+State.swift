@@ -64,11 +64,10 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
-                if case .broken = reading, decoded == 0, demuxer.faultIsAtStart {
+                if demuxer.lacksFirstPacket, !dropsToKey {
                     // Decoding begins at the next key picture.
                     leftOut += 1
                     (awaitsKey, dropsToKey) = (true, true)
-                    continue
                 }
                 // An edit list hides the picture. Decoders use it as a reference, but do not output it.
                 let hidden: Int32 = 4
