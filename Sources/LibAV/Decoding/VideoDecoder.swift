@@ -65,9 +65,9 @@ package import VideoBase
         standard = VideoCodec(libavcodecID: identifier)
         marksMemory = standard != nil && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
-        // Damage of H.264 and HEVC is found by marks in the pictures' memory; other decoders conceal it unless they may stop there.
+        // The decoder of JPEG conceals damage unless it may stop there. (That of MPEG-4 Visual aborts the process if it may.)
         let explode: Int32 = 8
-        if standard == nil { unsafe context?.pointee.err_recognition |= explode }
+        if identifier == AV_CODEC_ID_MJPEG { unsafe context?.pointee.err_recognition |= explode }
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
         guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {
