@@ -18,9 +18,14 @@ public struct ClipComparison: Sendable {
     /// one, as 4:2:0 is encoded, this is the size without the padding.
     public let size: VideoSize
 
-    /// The conversion of the distorted pictures to the range and matrix of the reference; nil if none is needed. Without it,
-    /// the same colours would be compared by different sample values.
-    public let colorConversion: ColorConversion?
+    /// A clip of the comparison.
+    public enum Clip: Sendable, Hashable {
+        case reference, distorted
+    }
+
+    /// The clip of full range that was converted to limited range, because the other clip has limited range; nil if both have
+    /// the same range. FFmpeg's filters convert in the same way. Samples of an unknown range are limited.
+    public let convertedClip: Clip?
 
     /// Compares two clips to their end, and blocks meanwhile. Each clip is read on its own thread. The comparison owns
     /// both sources until it returns. `cancel` on either source ends it.
@@ -35,9 +40,9 @@ public struct ClipComparison: Sendable {
         size = common
         let isDeep = max(reference.info.bitDepth, distorted.info.bitDepth) > 8
         format = isDeep ? .p010 : .nv12
-        colorConversion = ColorConversion(from: distorted.info.color, to: reference.info.color)
-        let converter = colorConversion.map { PixelConverter(color: $0.source, target: $0.target) }
-        let converted = try converter.map { _ in try SystemPixelBuffer(format: format, size: distorted.info.size) }
+        let areFull = [reference, distorted].map { $0.info.color.fullRange == true }
+        convertedClip = areFull[0] == areFull[1] ? nil : areFull[0] ? .reference : .distorted
+        let conversion = convertedClip.map { _ in LimitedRangeConversion(bitDepth: format.bitDepth) }
         let first = try FramePrefetcher(reference, format: format)
         defer { first.stop() }
         let second = try FramePrefetcher(distorted, format: format)
@@ -51,15 +56,11 @@ public struct ClipComparison: Sendable {
                         + "\(a == nil ? "other" : "reference") goes on",
                     remedy: "compare what both have with `frameLimit` \(max(pictures.count, 1))")
             }
-            if let converter, let converted {
-                // SAFETY: both buffers are mapped and alive during the conversion, and have one size and format.
-                try unsafe b.withUnsafePlanes { from in
-                    try unsafe converted.withUnsafePlanes { unsafe try converter.convert(from, to: $0) }
-                }
-                try add(a, converted)
-            } else {
-                try add(a, b)
+            if let conversion {
+                // SAFETY: the buffer has the format of the comparison, and is alive during the conversion.
+                try unsafe (convertedClip == .reference ? a : b).withUnsafePlanes { unsafe conversion.apply(to: $0) }
             }
+            try add(a, b)
             first.recycle(a)
             second.recycle(b)
         }

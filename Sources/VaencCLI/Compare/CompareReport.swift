@@ -85,7 +85,14 @@ struct CompareReport: Encodable {
             }
             return notices
         }
-        if let conversion = comparison.colorConversion { notices.append("\(names[1]) was converted from \(conversion.words), as the reference has it") }
+        if let clip = comparison.convertedClip {
+            let name = clip == .reference ? names[0] : names[1]
+            notices.append("\(name) has full range, and was converted to limited range, which the other has")
+        }
+        let matrices = infos.map { $0.color.knownMatrix.map { $0 == 5 ? 6 : $0 } }
+        if let first = matrices[0], let second = matrices[1], first != second {
+            notices.append("\(names[0]) and \(names[1]) have other matrices (\(first) and \(second) of ITU-T H.273), and their samples were compared as they are")
+        }
     }
 
     /// The report as text for people.
