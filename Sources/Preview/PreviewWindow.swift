@@ -33,7 +33,7 @@ public final class PreviewWindow: Sendable {
     /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display is missing.
     public init(title: String, size: VideoSize) throws {
         guard size.width > 0, size.height > 0, size.width % 2 == 0, size.height % 2 == 0 else {
-            throw VaencError(.usage, "a preview cannot have the size \(size)", remedy: "give even sides above 0, as `PreviewWindow.fitting` does")
+            throw VaencError(.usage, "a preview cannot have the size \(size)", remedy: "give even sides above 0, as PreviewWindow.fitting does")
         }
         let link = Monitor(WindowLink(title: title))
         self.link = link
