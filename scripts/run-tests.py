@@ -56,7 +56,7 @@ class Run:
         self.suite = suite
         start = time.monotonic()
         child = subprocess.Popen(
-            [program, "--testing-library", "swift-testing", "--filter", "^" + suite.replace(".", r"\.") + "/"],
+            [program, "--testing-library", "swift-testing", "--no-parallel", "--filter", "^" + suite.replace(".", r"\.") + "/"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True)
         try:
             output = child.communicate(timeout=LIMIT)[0]
