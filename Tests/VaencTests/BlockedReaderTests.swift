@@ -109,6 +109,8 @@ import VideoBase
     private actor Helped {
         func beginReading(_ channel: PacketChannel) -> Task<Int, any Error> {
             Task {
+                // The task runs on the actor because it uses it.
+                _ = self
                 var count = 0
                 for try await _ in PacketSequence(channel: channel) { count += 1 }
                 return count
