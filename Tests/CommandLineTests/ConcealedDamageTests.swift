@@ -33,6 +33,25 @@ import Testing
         }
     }
 
+    /// The second half of the file is zero. libavformat finds no packet there and reports an ordinary end.
+    @Test(arguments: ["ts", "flv", "h264", "avi"]) func fileThatEndsInZerosIsCutShort(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (whole, cut) = (folder + "/whole." + ending, folder + "/cut." + ending)
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4,noise=alls=30", "-c:v", ending == "avi" ? "mpeg4" : "libx264", "-g", "10", "-bf", "0",
+                "-b:v", "1M", whole)
+            let bytes = try Files.read(whole)
+            try Files.write(bytes, to: cut)
+            try zero(cut, bytes.count / 2..<bytes.count)
+            for path in [whole, cut] {
+                for command in [["decode", path, "-o", path + ".y4m"], ["encode", path, "-o", path + ".mkv", "--device", "software"]] {
+                    let result = try ProcessRunner.run(Checkout.vaenc, command, timeout: 60)
+                    #expect(result.status == (path == whole ? 0 : 65), "\(command): \(result.errors)")
+                }
+            }
+        }
+    }
+
     /// A JPEG file that is cut short is damage.
     @Test func cutJPEGIsDamage() throws {
         try Files.withTemporaryFolder { folder in

@@ -96,6 +96,8 @@ import VideoBase
 
     /// Whether the first packet of a stream lacked data and was left out.
     private(set) var lacksFirstPacket = false
+    /// Whether a packet of the video stream was read.
+    private var hasRead = false
 
     /// The start of each sound stream for which the file states one, without the samples that players skip.
     var soundStarts: [MediaTime] {
@@ -194,7 +196,7 @@ import VideoBase
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         while true {
             let reading = try unsafe input.read(packet)
-            if case .broken = reading, input.faultIsAtStart {
+            if case .broken = reading, !hasRead, input.faultStream == streamIndex, let fault = input.fault, fault != InputContext.cut {
                 // The packet is left out. libavformat goes on with the next.
                 input.fault = nil
                 lacksFirstPacket = true
@@ -202,7 +204,10 @@ import VideoBase
             }
             guard case .packet = reading else { return reading }
             let index = unsafe Int(packet.pointee.stream_index)
-            if index == streamIndex { return reading }
+            if index == streamIndex {
+                hasRead = true
+                return reading
+            }
             if let place = sounds.firstIndex(where: { $0.index == index }) {
                 soundPackets[place].append(unsafe try TrackPacket(taking: packet, timeBase: sounds[place].track.timeBase, av))
             } else {

@@ -20,8 +20,19 @@ enum FileEnd {
         if first.count >= 8, brands.contains(String(decoding: first[4..<8], as: UTF8.self)) {
             return try boxes(start, length, bytes)
         }
-        if first.count == 12, first.starts(with: "RIFF".utf8), first[8..<12].elementsEqual("AVI ".utf8) { return try lists(start, length, bytes) }
+        if first.count == 12, first.starts(with: "RIFF".utf8), first[8..<12].elementsEqual("AVI ".utf8) {
+            // Silence may be as long as a chunk.
+            return try lists(start, length, bytes) || endsInZeros(65536, start, length, bytes)
+        }
+        let isStream = first.starts(with: [0, 0, 1]) || first.starts(with: [0, 0, 0, 1]) || first.starts(with: "FLV".utf8)
+        if isStream { return try endsInZeros(4096, start, length, bytes) }
         return try transportPackets(start, length, bytes)
+    }
+
+    /// Whether the last bytes of a file are zeros: space that was reserved and never written, as in an unfinished download.
+    private static func endsInZeros(_ count: Int, _ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+        guard length - start > 2 * count else { return false }
+        return try bytes(count, length - count).allSatisfy { $0 == 0 }
     }
 
     /// Checks RIFF lists. A program that cannot seek leaves their sizes at 0 or at the largest number.
@@ -44,7 +55,7 @@ enum FileEnd {
     private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         guard let packets = TransportPackets(try bytes(TransportPackets.headSize + 1, start)) else { return false }
         let rest = packets.rest(length - start)
-        return packets.isCut(try bytes(rest, length - rest))
+        return try packets.isCut(try bytes(rest, length - rest)) || endsInZeros(4096, start, length, bytes)
     }
 
     private static func boxes(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {

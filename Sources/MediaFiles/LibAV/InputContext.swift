@@ -19,6 +19,8 @@ import VideoBase
     var ahead: [Ahead] = []
     /// Why the packet that was read last seems truncated; nil if it does not.
     var fault: String?
+    /// The stream of the packet that was not returned because of `fault`.
+    private(set) var faultStream = 0
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// The `MediaTrack.adtsConfig` of each stream.
@@ -27,8 +29,6 @@ import VideoBase
     /// packet has none before it.
     private var firstCorrupt: (stream: Int, dts: Int64)?
     private static let lacksStart = "the first packet lacks data"
-    /// Whether `fault` is that of a stream's first packet.
-    var faultIsAtStart: Bool { fault == Self.lacksStart }
     private let reader: ByteReader
     private let start: Int
     /// The offset in the input of the end of the latest packet; nil if it is unknown.
@@ -167,6 +167,7 @@ import VideoBase
             throw error
         }
         if let words = fault, try unsafe !isBeforeJump(packet) {
+            faultStream = unsafe Int(packet.pointee.stream_index)
             unsafe av.pointee.av_packet_unref!(packet)
             return .broken(words)
         }
