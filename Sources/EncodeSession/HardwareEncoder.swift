@@ -23,7 +23,7 @@ package final class HardwareEncoder: VideoEncoder {
     /// another display.
     package let display: Display
     private let settings: EncodeSettings
-    private let limits: SurvivalLimits
+    private let limits: RecoveryLimits
     private let handler: PacketHandler
     private let stage = Mutex(Stage.open)
 
@@ -38,12 +38,12 @@ package final class HardwareEncoder: VideoEncoder {
     /// - Throws: `usage` for values out of range, `unavailable` for features that the device does not support, a
     ///   `VAError` if the device does not answer.
     package init(
-        display: Display, configuration: EncoderConfiguration, limits: SurvivalLimits? = nil,
+        display: Display, configuration: EncoderConfiguration, limits: RecoveryLimits? = nil,
         onPacket: @escaping PacketHandler
     ) throws {
         let limits = limits ?? .of(display.kind)
         self.limits = limits
-        let (device, profile) = try SetUp.attempt(limits) { attempt in
+        let (device, profile) = try SetUp.retryTransientFaults(limits) { attempt in
             let device = attempt > 1 ? try display.reopened() ?? display : display
             device.watch.limitNanoseconds = limits.pictureNanoseconds
             let profile = try device.watch.run("asking for capabilities", device.vendor, .setUp) {

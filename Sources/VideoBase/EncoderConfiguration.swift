@@ -75,7 +75,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// The maximum numbers of bytes in any window of a given duration: *DataRateLimits*. All limits apply.
     public var dataRateLimits: [DataRateLimit] = []
     /// The component that controls the rate in CBR and VBR. nil: the driver if it has rate control, otherwise vaenc.
-    public var rateController: RateController?
+    public var rateController: RateControlOwner?
     /// The regions of interest of every frame. The options of a frame can replace them.
     public var regionsOfInterest: [RegionOfInterest] = []
     /// Whether rate control works below the picture level, if the driver supports it.
@@ -184,7 +184,7 @@ public struct DataRateLimit: Sendable, Hashable {
 }
 
 /// The component that controls the bit rate.
-public enum RateController: String, Sendable, Hashable, Codable, CaseIterable {
+public enum RateControlOwner: String, Sendable, Hashable, Codable, CaseIterable {
     case driver
     /// The rate controller of vaenc, which sets the QP of each picture.
     case vaenc

@@ -56,8 +56,8 @@ import VideoBase
     }
 
     /// Compares HRD parameters and their messages, with the driver's rate control and with ours.
-    @Test(arguments: personalities, [RateController.driver, .vaenc])
-    func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateController) throws {
+    @Test(arguments: personalities, [RateControlOwner.driver, .vaenc])
+    func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateControlOwner) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             PersonalityHeaders.buffered(&configuration)
             configuration.rateController = controller

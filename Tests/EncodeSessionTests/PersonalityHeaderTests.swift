@@ -66,8 +66,8 @@ import VideoBase
     }
 
     /// Compares HRD parameters and their messages, with the driver's rate control and with ours.
-    @Test(arguments: packed + own, [RateController.driver, .vaenc])
-    func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateController) throws {
+    @Test(arguments: packed + own, [RateControlOwner.driver, .vaenc])
+    func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateControlOwner) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             PersonalityHeaders.buffered(&configuration)
             configuration.rateController = controller

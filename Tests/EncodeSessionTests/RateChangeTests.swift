@@ -88,7 +88,7 @@ import VideoBase
 
     struct Case: Sendable, CustomTestStringConvertible {
         var mode: RateControlMode
-        var controller: RateController
+        var controller: RateControlOwner
         var bFrames = 0
         var testDescription: String { "\(mode.rawValue), \(controller.rawValue), \(bFrames) B pictures" }
     }
@@ -173,7 +173,7 @@ import VideoBase
 
     /// A change that makes the settings contradictory is refused with the same error as the same configuration, and
     /// changes nothing.
-    @Test(arguments: [RateController.driver, .vaenc]) func contradictoryChangesAreRefused(_ controller: RateController) throws {
+    @Test(arguments: [RateControlOwner.driver, .vaenc]) func contradictoryChangesAreRefused(_ controller: RateControlOwner) throws {
         func ask(_ configuration: inout EncoderConfiguration) {
             configuration.rateControl = .vbr
             configuration.rateController = controller
@@ -324,7 +324,7 @@ import VideoBase
     }
 
     /// At half the frame rate, each frame gets twice the bits.
-    @Test(arguments: [RateController.driver, .vaenc]) func frameRateChangeKeepsTheBitRate(_ controller: RateController) throws {
+    @Test(arguments: [RateControlOwner.driver, .vaenc]) func frameRateChangeKeepsTheBitRate(_ controller: RateControlOwner) throws {
         let run = try Run {
             $0.rateControl = .cbr
             $0.rateController = controller
@@ -342,7 +342,7 @@ import VideoBase
     }
 
     /// The quality needs more than the maximum rate, so the maximum limits the rate before and after the change.
-    @Test(arguments: [RateController.driver, .vaenc]) func maximumRateFollowsTheChange(_ controller: RateController) throws {
+    @Test(arguments: [RateControlOwner.driver, .vaenc]) func maximumRateFollowsTheChange(_ controller: RateControlOwner) throws {
         let run = try Run {
             $0.rateControl = .vbr
             $0.rateController = controller
@@ -364,7 +364,7 @@ import VideoBase
         #expect(packets.filter(\.isKey).map(\.displayIndex) == Array(stride(from: 0, to: 150, by: 15)))
     }
 
-    @Test(arguments: [RateController.driver, .vaenc]) func qpLimitsFollowTheChange(_ controller: RateController) throws {
+    @Test(arguments: [RateControlOwner.driver, .vaenc]) func qpLimitsFollowTheChange(_ controller: RateControlOwner) throws {
         let run = try Run {
             $0.rateControl = .vbr
             $0.rateController = controller

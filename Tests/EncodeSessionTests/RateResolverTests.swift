@@ -31,7 +31,7 @@ import VideoBase
         for bits in 0..<1 << Self.modes.count {
             let offered = Set(Self.modes.indices.filter { bits >> $0 & 1 != 0 }.map { Self.modes[$0] })
             for wanted in Self.modes {
-                for controller in [nil, RateController.driver, .vaenc] {
+                for controller in [nil, RateControlOwner.driver, .vaenc] {
                     for hasOneQP in [false, true] {
                         func ask(_ configuration: inout EncoderConfiguration) {
                             configuration.rateControl = wanted

@@ -96,7 +96,7 @@ struct FaultRun {
         codec = configuration.codec == .hevc ? .hevc : .h264
         let start = ContinuousClock.now
         let inbox = Inbox()
-        var limits = SurvivalLimits()
+        var limits = RecoveryLimits()
         limits.pictureNanoseconds = limitMilliseconds * 1_000_000
         limits.pauseNanoseconds = 1_000_000
         do {

@@ -13,7 +13,7 @@ import VideoBase
     private func encoder(
         _ rules: String, _ handler: @escaping PacketHandler, changing change: (inout EncoderConfiguration) -> Void = { _ in }
     ) throws -> HardwareEncoder {
-        var limits = SurvivalLimits()
+        var limits = RecoveryLimits()
         limits.pictureNanoseconds = 1_000_000_000
         limits.pauseNanoseconds = 1_000_000
         var configuration = EncoderConfiguration(size: FaultRun.size)

@@ -13,7 +13,7 @@ import VideoBase
     ]
 
     private func configuration(
-        _ controller: RateController, _ bFrames: Int, maxQP: Int?, codec: VideoCodec = .h264, isWide: Bool = false, most: Int = 96_000
+        _ controller: RateControlOwner, _ bFrames: Int, maxQP: Int?, codec: VideoCodec = .h264, isWide: Bool = false, most: Int = 96_000
     ) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: FaultRun.size)
         configuration.codec = codec
@@ -39,10 +39,10 @@ import VideoBase
     @Test(
         arguments: rules,
         [
-            (VideoCodec.h264, RateController.vaenc, 0), (.h264, .vaenc, 2), (.h264, .driver, 0), (.h264, .driver, 2),
+            (VideoCodec.h264, RateControlOwner.vaenc, 0), (.h264, .vaenc, 2), (.h264, .driver, 0), (.h264, .driver, 2),
             (.hevc, .vaenc, 2), (.hevc, .driver, 0),
         ])
-    func maximumRateHoldsAcrossRecovery(_ rules: String, _ each: (codec: VideoCodec, controller: RateController, bFrames: Int)) {
+    func maximumRateHoldsAcrossRecovery(_ rules: String, _ each: (codec: VideoCodec, controller: RateControlOwner, bFrames: Int)) {
         let run = FaultRun(
             configuration(
                 each.controller, each.bFrames, maxQP: nil, codec: each.codec,
@@ -57,8 +57,8 @@ import VideoBase
     }
 
     /// If no QP is high enough, the violations are counted, with or without faults.
-    @Test(arguments: rules, [(VideoCodec.h264, RateController.vaenc), (.h264, .driver), (.hevc, .vaenc), (.hevc, .driver)])
-    func unavoidableRateViolationsAreCounted(_ rules: String, _ each: (codec: VideoCodec, controller: RateController)) {
+    @Test(arguments: rules, [(VideoCodec.h264, RateControlOwner.vaenc), (.h264, .driver), (.hevc, .vaenc), (.hevc, .driver)])
+    func unavoidableRateViolationsAreCounted(_ rules: String, _ each: (codec: VideoCodec, controller: RateControlOwner)) {
         // Content that moves by whole samples costs HEVC few bits at any QP.
         let most = each.codec == .hevc ? 40_000 : 96_000
         let run = FaultRun(

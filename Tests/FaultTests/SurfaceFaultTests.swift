@@ -18,7 +18,7 @@ import VideoBase
     func everyFrameIsDeliveredDespiteTheFault(rules: String) throws {
         let configuration = FaultRun.Shape.b.configuration
         let inbox = Inbox()
-        var limits = SurvivalLimits()
+        var limits = RecoveryLimits()
         limits.pauseNanoseconds = 1_000_000
         let display = try ReferenceDisplay.open(
             [:], faults: ["VAENC_FAULT": "# brought; \(rules)"], limitNanoseconds: limits.pictureNanoseconds)

@@ -181,7 +181,7 @@ import VideoBase
         configuration.gopFrames = 12
         configuration.vbvSize = 100_000
         configuration.hrdParameters = true
-        for controller in [RateController.vaenc, .driver] {
+        for controller in [RateControlOwner.vaenc, .driver] {
             configuration.rateController = controller
             for faults in ["", "vaSyncBuffer@9=status:1; vaEndPicture@23=status:1", "vaSyncBuffer@*/11=status:24"] {
                 let run = FaultRun(configuration, faults, frames: 40)
@@ -224,7 +224,7 @@ import VideoBase
 
     @Test(arguments: ["vaSyncBuffer@3=hang", "vaEndPicture@3=hang", "vaEndPicture@3=status:1; vaCreateContext@2=hang"])
     func closingDuringAHangReturns(_ rules: String) throws {
-        var limits = SurvivalLimits()
+        var limits = RecoveryLimits()
         limits.pictureNanoseconds = 500_000_000
         let inbox = Inbox()
         let encoder = try HardwareEncoder(

@@ -105,7 +105,7 @@ extension Feature {
     ]
 
     private static func rate(
-        _ mode: RateControlMode?, _ bitrate: Int, most: Int? = nil, by controller: RateController? = nil,
+        _ mode: RateControlMode?, _ bitrate: Int, most: Int? = nil, by controller: RateControlOwner? = nil,
         _ more: @escaping @Sendable (inout EncoderConfiguration) -> Void = { _ in }
     ) -> @Sendable (inout EncoderConfiguration) -> Void {
         {

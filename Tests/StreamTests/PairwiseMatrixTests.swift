@@ -43,7 +43,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
     ]
 
     private static func rate(
-        _ mode: RateControlMode, by controller: RateController? = nil
+        _ mode: RateControlMode, by controller: RateControlOwner? = nil
     ) -> @Sendable (inout EncoderConfiguration) -> Void {
         {
             ($0.qp, $0.rateControl, $0.rateController) = (nil, mode, controller)

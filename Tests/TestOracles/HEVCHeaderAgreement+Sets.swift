@@ -3,7 +3,7 @@ package import BitstreamInspection
 extension HeaderAgreement {
     private static func bit(_ flag: Bool) -> Int { flag ? 1 : 0 }
 
-    package static func sequenceFields(_ sps: HEVCSequenceParameters) -> Fields {
+    package static func sequenceFields(_ sps: HEVCSequenceParameterSet) -> Fields {
         let window = sps.conformanceWindow
         var fields: Fields = [
             ("sps_video_parameter_set_id", sps.sps_video_parameter_set_id),
@@ -99,7 +99,7 @@ extension HeaderAgreement {
         return fields + (vui.hrd.map(hrdFields) ?? [])
     }
 
-    package static func pictureFields(_ pps: HEVCPictureParameters) -> Fields {
+    package static func pictureFields(_ pps: HEVCPictureParameterSet) -> Fields {
         [
             ("pps_pic_parameter_set_id", pps.pps_pic_parameter_set_id),
             ("pps_seq_parameter_set_id", pps.pps_seq_parameter_set_id),

@@ -46,7 +46,7 @@ extension HeaderAgreement {
     }
 
     /// Returns the fields of a slice segment header that is not dependent, by the names of H.265 7.3.6.1.
-    package static func sliceFields(_ slice: HEVCSliceHeader, _ sps: HEVCSequenceParameters) -> Fields {
+    package static func sliceFields(_ slice: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet) -> Fields {
         var fields: Fields = [
             ("nal_unit_type", slice.nal_unit_type), ("nuh_temporal_id_plus1", slice.temporalID + 1),
             ("first_slice_segment_in_pic_flag", bit(slice.first_slice_segment_in_pic_flag)),
@@ -138,7 +138,7 @@ extension HeaderAgreement {
             + list("\(prefix)_max_latency_increase_plus1", layers.map(\.max_latency_increase_plus1))
     }
 
-    private static func timingFields(_ prefix: String, _ timing: HEVCVideoParameters.Timing?) -> Fields {
+    private static func timingFields(_ prefix: String, _ timing: HEVCVideoParameterSet.Timing?) -> Fields {
         [
             ("\(prefix)_timing_info_present_flag", bit(timing != nil)),
             ("\(prefix)_num_units_in_tick", timing?.num_units_in_tick), ("\(prefix)_time_scale", timing?.time_scale),
@@ -147,7 +147,7 @@ extension HeaderAgreement {
         ]
     }
 
-    package static func videoFields(_ set: HEVCVideoParameters) -> Fields {
+    package static func videoFields(_ set: HEVCVideoParameterSet) -> Fields {
         [
             ("vps_video_parameter_set_id", set.vps_video_parameter_set_id),
             ("vps_base_layer_internal_flag", bit(set.vps_base_layer_internal_flag)),

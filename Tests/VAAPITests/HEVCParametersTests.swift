@@ -6,7 +6,7 @@ import VideoBase
 
 /// Compares the bytes that HEVC encoders get with C structs and with words packed by hand.
 @Suite struct HEVCParametersTests {
-    private func bytes(_ parameters: some PictureParameters, _ type: BufferType) -> [UInt8] {
+    private func bytes(_ parameters: some ParameterBuffer, _ type: BufferType) -> [UInt8] {
         var result: [UInt8] = []
         unsafe parameters.withBuffers { made, bytes in
             #expect(made == type)

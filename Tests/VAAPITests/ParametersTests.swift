@@ -6,7 +6,7 @@ import VideoBase
 
 /// Compares the bytes that drivers get with C structs and with words packed by hand.
 @Suite struct ParametersTests {
-    private func buffers(_ parameters: some PictureParameters) -> [(type: BufferType, bytes: [UInt8])] {
+    private func buffers(_ parameters: some ParameterBuffer) -> [(type: BufferType, bytes: [UInt8])] {
         var result: [(type: BufferType, bytes: [UInt8])] = []
         unsafe parameters.withBuffers { type, bytes in unsafe result.append((type, [UInt8](bytes))) }
         return result

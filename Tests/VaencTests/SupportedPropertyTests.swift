@@ -44,7 +44,7 @@ import VideoBase
             "VBVMaxBitRate", [999, 1000, 6_000_000, 960_000_000, 1_200_000_000, 1_200_000_064, 4_000_000_000], [lowest]),
         Trial("DataRateLimits", [[200_000, 1.0], [200_000, 1.0, 300_000, 2.0], [0, 1.0], [100, 0.0]], rates),
         Trial("RateControl", ["cqp", "icq", "cbr", "vbr", "qvbr", "avbr"], [{ _ in }, { $0.bitrate = BitsPerSecond(1_000_000) }]),
-        Trial("RateController", ["driver", "vaenc"], rates),
+        Trial("RateControlOwner", ["driver", "vaenc"], rates),
         Trial("VBVBufferSize", [999, 1000, 2_000_000, 960_000_000, 1_200_000_000, 1_200_000_016, 4_000_000_000], [lowest, { $0.bitrate = BitsPerSecond(1_000_000) }]),
         Trial("VBVInitialDelayPercentage", [-1, 0, 100, 101], [{ lowest(&$0); $0.hrdParameters = false }]),
         Trial("Quality", [0, 1, 51, 52]),

@@ -26,7 +26,7 @@ package struct LevelLimits: Sendable, Hashable {
     ]
 
     /// Creates the limits of a sequence's level; nil if the level is not in the table.
-    package init?(_ sps: SequenceParameters) {
+    package init?(_ sps: SequenceParameterSet) {
         // Level 1b is level_idc 11 with constraint_set3_flag in the older profiles, 9 in the others (A.3.4).
         let is1b = sps.level_idc == 11 && sps.constraint_set3_flag && [66, 77, 88].contains(sps.profile_idc)
         let level = is1b ? 9 : sps.level_idc
@@ -36,7 +36,7 @@ package struct LevelLimits: Sendable, Hashable {
     }
 
     /// MaxDpbFrames (A.3.1).
-    package func maxDpbFrames(_ sps: SequenceParameters) -> Int { min(maxDpbMbs / sps.macroblocksPerFrame, 16) }
+    package func maxDpbFrames(_ sps: SequenceParameterSet) -> Int { min(maxDpbMbs / sps.macroblocksPerFrame, 16) }
 
     /// Returns cpbBrVclFactor or cpbBrNalFactor (table A-2).
     package static func rateFactor(profile: Int, nal: Bool) -> Int {

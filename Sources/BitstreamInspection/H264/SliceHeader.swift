@@ -89,8 +89,8 @@ extension SliceHeader {
     ///
     /// - Throws: `Malformed` if the header cannot be read or refers to a missing parameter set.
     init(
-        _ reader: inout BitReader, unit: InspectedNALUnit, pictureSet: (Int) -> PictureParameters?,
-        sequenceSet: (Int) -> SequenceParameters?
+        _ reader: inout BitReader, unit: InspectedNALUnit, pictureSet: (Int) -> PictureParameterSet?,
+        sequenceSet: (Int) -> SequenceParameterSet?
     ) throws(Malformed) {
         nal_unit_type = unit.type
         nal_ref_idc = unit.refIDC
@@ -160,7 +160,7 @@ extension SliceHeader {
         try reader.checkEnd("the slice header")
     }
 
-    private mutating func readReferences(_ reader: inout BitReader, _ pps: PictureParameters) throws(Malformed) {
+    private mutating func readReferences(_ reader: inout BitReader, _ pps: PictureParameterSet) throws(Malformed) {
         guard !kind.isIntra else { return }
         let lists = kind == .b ? 2 : 1
         activeReferences = [pps.num_ref_idx_l0_default_active, lists == 2 ? pps.num_ref_idx_l1_default_active : 0]

@@ -88,7 +88,7 @@ extension SupplementalInformation {
     ///   - sequenceSet: Returns an SPS by its id.
     /// - Throws: `Malformed` if the payload cannot be read.
     init(
-        _ raw: RawInformation, active: SequenceParameters?, sequenceSet: (Int) -> SequenceParameters?
+        _ raw: RawInformation, active: SequenceParameterSet?, sequenceSet: (Int) -> SequenceParameterSet?
     ) throws(Malformed) {
         var reader = BitReader(raw.payload)
         switch raw.type {

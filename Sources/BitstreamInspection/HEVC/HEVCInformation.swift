@@ -95,8 +95,8 @@ extension HEVCInformation {
     ///   - sequenceSet: Returns an SPS by its id.
     /// - Throws: `Malformed` if the payload cannot be read.
     init(
-        _ raw: RawInformation, isSuffix: Bool, active: HEVCSequenceParameters,
-        sequenceSet: (Int) -> HEVCSequenceParameters?
+        _ raw: RawInformation, isSuffix: Bool, active: HEVCSequenceParameterSet,
+        sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
         // Payload types that only prefix or only suffix NAL units may have (table D.1).
         if isSuffix ? [0, 1, 6, 129, 137, 144].contains(raw.type) : raw.type == 132 {
@@ -160,7 +160,7 @@ extension HEVCInformation {
     }
 
     private static func bufferingPeriod(
-        _ reader: inout BitReader, _ sequenceSet: (Int) -> HEVCSequenceParameters?
+        _ reader: inout BitReader, _ sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) -> HEVCBufferingPeriod {
         let id = try reader.unsigned("bp_seq_parameter_set_id", in: 0...15)
         guard let hrd = sequenceSet(id)?.vui?.hrd else {
@@ -192,7 +192,7 @@ extension HEVCInformation {
     }
 
     private static func pictureTiming(
-        _ reader: inout BitReader, _ active: HEVCSequenceParameters
+        _ reader: inout BitReader, _ active: HEVCSequenceParameterSet
     ) throws(Malformed) -> HEVCPictureTiming {
         var timing = HEVCPictureTiming()
         if active.vui?.frame_field_info_present_flag == true {

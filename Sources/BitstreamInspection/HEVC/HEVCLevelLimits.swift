@@ -64,7 +64,7 @@ package struct HEVCLevelLimits: Sendable, Hashable {
     ]
 
     /// Creates the limits of a sequence's level and tier; nil if the level is not in the table or has no such tier.
-    package init?(_ sps: HEVCSequenceParameters) {
+    package init?(_ sps: HEVCSequenceParameterSet) {
         let set = sps.profileTierLevel
         let tier = set.general.tier_flag ? 1 : 0
         guard let row = Self.table.first(where: { $0.level == set.general_level_idc }), tier < row.maxCPB.count else {
@@ -80,7 +80,7 @@ package struct HEVCLevelLimits: Sendable, Hashable {
     }
 
     /// Returns MaxDpbSize.
-    package func maxDpbSize(_ sps: HEVCSequenceParameters) -> Int {
+    package func maxDpbSize(_ sps: HEVCSequenceParameterSet) -> Int {
         let size = sps.sizeInSamples
         if size <= maxLumaPs >> 2 { return 16 }
         if size <= maxLumaPs >> 1 { return 12 }
@@ -89,12 +89,12 @@ package struct HEVCLevelLimits: Sendable, Hashable {
     }
 
     /// Returns FormatCapabilityFactor of Main or Main 10 (table A.10).
-    package static func formatCapability(_ sps: HEVCSequenceParameters) -> Double {
+    package static func formatCapability(_ sps: HEVCSequenceParameterSet) -> Double {
         sps.profileTierLevel.general.profile_idc == 1 ? 1.5 : 1.875
     }
 }
 
-extension HEVCSequenceParameters {
+extension HEVCSequenceParameterSet {
     /// Returns the violations of the profile and level (A.3, A.4).
     func levelFaults() -> [String] {
         var faults: [String] = []
@@ -150,7 +150,7 @@ extension HEVCSequenceParameters {
     }
 
     /// Returns the violations of the profile and level by a PPS's tiles (A.3.2, A.4.1).
-    func tileFaults(_ pps: HEVCPictureParameters) -> [String] {
+    func tileFaults(_ pps: HEVCPictureParameterSet) -> [String] {
         guard let tiles = pps.tiles, let limits = HEVCLevelLimits(self) else { return [] }
         var faults: [String] = []
         if tiles.num_tile_columns > limits.maxTileColumns || tiles.num_tile_rows > limits.maxTileRows {

@@ -7,7 +7,7 @@ struct HEVCPictureDecoder {
     private var references = HEVCReferenceBuffer()
     /// One output buffer for each HighestTid.
     private var outputs: [HEVCOutputBuffer] = []
-    private var active: HEVCSequenceParameters?
+    private var active: HEVCSequenceParameterSet?
     /// The picture order count of prevTid0Pic (8.3.1).
     private var previousTid0 = 0
     private var sequence = -1
@@ -20,8 +20,8 @@ struct HEVCPictureDecoder {
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
-        _ unit: HEVCStreamReader.AccessUnit, _ information: [HEVCInformation], _ sps: HEVCSequenceParameters,
-        _ pps: HEVCPictureParameters, _ stream: inout HEVCStream
+        _ unit: HEVCStreamReader.AccessUnit, _ information: [HEVCInformation], _ sps: HEVCSequenceParameterSet,
+        _ pps: HEVCPictureParameterSet, _ stream: inout HEVCStream
     ) {
         guard let first = unit.slices.first?.header else { return }
         let index = stream.frames.count
@@ -112,7 +112,7 @@ struct HEVCPictureDecoder {
     }
 
     /// Runs the output process (C.5.2) of decoders for every number of sub-layers.
-    private mutating func putOut(_ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameters) {
+    private mutating func putOut(_ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet) {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
         for layer in outputs.indices where layer >= min(frame.temporalID, outputs.count - 1) {
@@ -131,7 +131,7 @@ struct HEVCPictureDecoder {
         }
     }
 
-    private mutating func reorder(_ frame: HEVCFrame, _ sps: HEVCSequenceParameters, _ stream: inout HEVCStream) {
+    private mutating func reorder(_ frame: HEVCFrame, _ sps: HEVCSequenceParameterSet, _ stream: inout HEVCStream) {
         let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if place > 0, recentCounts[place - 1] == frame.pictureOrderCount {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) comes twice")

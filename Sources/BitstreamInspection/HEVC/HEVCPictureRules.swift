@@ -18,7 +18,7 @@ struct HEVCPictureRules {
     private var lastBelow = [Int](repeating: -1, count: 7)
 
     /// Updates the state with a picture. Call it after `faults(of:irap:_:_:_:)`.
-    mutating func follow(_ frame: HEVCFrame, _ sps: HEVCSequenceParameters) {
+    mutating func follow(_ frame: HEVCFrame, _ sps: HEVCSequenceParameterSet) {
         if frame.startsSequence { (highest, highestBeforeIRAP) = (Int.min, nil) }
         if frame.isIRAP {
             irap = frame.index
@@ -45,14 +45,14 @@ struct HEVCPictureRules {
         counts.append(frame.pictureOrderCount)
     }
 
-    private mutating func remember(_ count: Int, _ sps: HEVCSequenceParameters) {
+    private mutating func remember(_ count: Int, _ sps: HEVCSequenceParameterSet) {
         let lsb = count & (sps.maxPictureOrderCountLsb - 1)
         let alike = previousCounts[lsb] ?? []
         if alike.count < 2, !alike.contains(count) { previousCounts[lsb] = alike + [count] }
     }
 
     func faults(
-        of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters,
+        of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet,
         _ frames: [HEVCFrame]
     ) -> [(Violation.Rule, String)] {
         orderFaults(frame, irap)
@@ -139,7 +139,7 @@ struct HEVCPictureRules {
 
     /// Checks temporal sub-layers (8.3.2).
     private func layerFaults(
-        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
+        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         let name = HEVCNALUnit.name(of: frame.nalUnitType)
@@ -179,7 +179,7 @@ struct HEVCPictureRules {
     /// Checks that long-term pictures identified by LSBs alone have unique LSBs (7.4.7.1), and that short-term pictures
     /// are near in picture order (8.3.1).
     private func distanceFaults(
-        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
+        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         for picture in frame.slices.first?.header.longTerm ?? [] where picture.msbCycle == nil {

@@ -8,7 +8,7 @@ extension HEVCSliceHeader {
     /// - Throws: `Malformed` if the header cannot be read or refers to a missing parameter set.
     init(
         _ reader: inout BitReader, unit: HEVCNALUnit, previous: HEVCSliceHeader?,
-        pictureSet: (Int) -> HEVCPictureParameters?, sequenceSet: (Int) -> HEVCSequenceParameters?
+        pictureSet: (Int) -> HEVCPictureParameterSet?, sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
         let isFirst = reader.flag()
         let noOutput = unit.isIRAP && reader.flag()
@@ -70,7 +70,7 @@ extension HEVCSliceHeader {
     }
 
     private mutating func readSlice(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) throws(Malformed) {
         _ = reader.bits(pps.num_extra_slice_header_bits)
         let type = try reader.unsigned("slice_type", in: 0...2)
@@ -116,7 +116,7 @@ extension HEVCSliceHeader {
     }
 
     private mutating func readReferenceSet(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameters
+        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet
     ) throws(Malformed) {
         slice_pic_order_cnt_lsb = reader.bits(sps.log2_max_pic_order_cnt_lsb)
         short_term_ref_pic_set_sps_flag = reader.flag()
@@ -136,7 +136,7 @@ extension HEVCSliceHeader {
         if sps.sps_temporal_mvp_enabled_flag { slice_temporal_mvp_enabled_flag = reader.flag() }
     }
 
-    private mutating func readLongTerm(_ reader: inout BitReader, _ sps: HEVCSequenceParameters) throws(Malformed) {
+    private mutating func readLongTerm(_ reader: inout BitReader, _ sps: HEVCSequenceParameterSet) throws(Malformed) {
         let known = sps.longTermPictures
         let most = max(sps.highest.max_dec_pic_buffering_minus1 - shortTerm.count, 0)
         var fromSequence = 0
@@ -168,7 +168,7 @@ extension HEVCSliceHeader {
     }
 
     private mutating func readPrediction(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) throws(Malformed) {
         activeReferences = [pps.defaultReferences[0], kind == .b ? pps.defaultReferences[1] : 0]
         num_ref_idx_active_override_flag = reader.flag()
@@ -231,7 +231,7 @@ extension HEVCSliceHeader {
     }
 
     private mutating func readEntryPoints(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) throws(Malformed) {
         let rows = pps.entropy_coding_sync_enabled_flag ? sps.heightInCtbs : pps.tiles?.num_tile_rows ?? 1
         let most = (pps.tiles?.num_tile_columns ?? 1) * rows - 1

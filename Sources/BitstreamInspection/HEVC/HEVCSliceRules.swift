@@ -1,7 +1,7 @@
 /// The rules between the slice segments of one picture.
 enum HEVCSliceRules {
     static func faults(
-        _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+        _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
         let headers = unit.slices.map(\.header)
         guard let first = headers.first else { return [] }
@@ -45,7 +45,7 @@ enum HEVCSliceRules {
 
     /// Checks that segments follow each other in tile scan, and that slices and tiles contain one another (6.3.1).
     private static func addressFaults(
-        _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+        _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         // A slice that refers to another PPS can have another SPS, and so an address outside the picture.

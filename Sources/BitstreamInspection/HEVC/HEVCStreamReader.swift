@@ -5,8 +5,8 @@ struct HEVCStreamReader: ByteStreamReader {
         var nalUnits: Range<Int>
         var slices: [HEVCFrame.Slice] = []
         var information: [(raw: RawInformation, isSuffix: Bool)] = []
-        var sequenceSet: HEVCSequenceParameters?
-        var pictureSet: HEVCPictureParameters?
+        var sequenceSet: HEVCSequenceParameterSet?
+        var pictureSet: HEVCPictureParameterSet?
         /// The indices in the stream's `sequenceSets` and `pictureSets`.
         var sequencePlace = 0
         var picturePlace = 0
@@ -17,13 +17,13 @@ struct HEVCStreamReader: ByteStreamReader {
     let bytes: [UInt8]
     private var stream = HEVCStream()
     /// The distinct sets are all different sets of the stream. The dictionaries hold the current sets by id.
-    private var distinctVideos = DistinctSets<HEVCVideoParameters>()
-    private var distinctSequences = DistinctSets<HEVCSequenceParameters>()
-    private var distinctPictures = DistinctSets<HEVCPictureParameters>()
-    private var videoSets: [Int: HEVCVideoParameters] = [:]
-    private var sequenceSets: [Int: HEVCSequenceParameters] = [:]
+    private var distinctVideos = DistinctSets<HEVCVideoParameterSet>()
+    private var distinctSequences = DistinctSets<HEVCSequenceParameterSet>()
+    private var distinctPictures = DistinctSets<HEVCPictureParameterSet>()
+    private var videoSets: [Int: HEVCVideoParameterSet] = [:]
+    private var sequenceSets: [Int: HEVCSequenceParameterSet] = [:]
     private var sequencePlaces: [Int: Int] = [:]
-    private var pictureSets: [Int: HEVCPictureParameters] = [:]
+    private var pictureSets: [Int: HEVCPictureParameterSet] = [:]
     private var picturePlaces: [Int: Int] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
@@ -117,14 +117,14 @@ struct HEVCStreamReader: ByteStreamReader {
     private mutating func takeHeader(_ nal: HEVCNALUnit) throws(Malformed) {
         switch nal.type {
         case 32:
-            let set = try HEVCVideoParameters(rbsp: payload(nal))
+            let set = try HEVCVideoParameterSet(rbsp: payload(nal))
             videoSets[set.vps_video_parameter_set_id] = nil
             _ = try distinctVideos.place(of: set, byteCount: nal.payload.count)
             videoSets[set.vps_video_parameter_set_id] = set
         case 33: try takeSequenceSet(nal)
         case 34:
             let sets = sequenceSets
-            let set = try HEVCPictureParameters(rbsp: payload(nal)) { sets[$0] }
+            let set = try HEVCPictureParameterSet(rbsp: payload(nal)) { sets[$0] }
             pictureSets[set.pps_pic_parameter_set_id] = nil
             let place = try distinctPictures.place(of: set, byteCount: nal.payload.count).place
             pictureSets[set.pps_pic_parameter_set_id] = set
@@ -148,7 +148,7 @@ struct HEVCStreamReader: ByteStreamReader {
     }
 
     private mutating func takeSequenceSet(_ nal: HEVCNALUnit) throws(Malformed) {
-        let set = try HEVCSequenceParameters(rbsp: payload(nal))
+        let set = try HEVCSequenceParameterSet(rbsp: payload(nal))
         sequenceSets[set.sps_seq_parameter_set_id] = nil
         let (place, isNew) = try distinctSequences.place(of: set, byteCount: nal.payload.count)
         sequenceSets[set.sps_seq_parameter_set_id] = set

@@ -8,7 +8,7 @@ struct HEVCTileScan {
     private let count: Int
 
     /// - Parameter pps: A PPS whose tiles fit the SPS.
-    init(_ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters) {
+    init(_ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet) {
         (columns, rows) = (pps.columnBoundaries(sps), pps.rowBoundaries(sps))
         (width, count) = (sps.widthInCtbs, sps.sizeInCtbs)
     }

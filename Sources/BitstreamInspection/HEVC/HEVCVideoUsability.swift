@@ -23,7 +23,7 @@ package struct HEVCVideoUsability: Sendable, Hashable {
     package var frame_field_info_present_flag = false
     /// The left, right, top and bottom offsets.
     package var defaultDisplayWindow: [Int]?
-    package var timing: HEVCVideoParameters.Timing?
+    package var timing: HEVCVideoParameterSet.Timing?
     package var hrd: HEVCHRDParameters?
     package var restriction: Restriction?
 
@@ -59,9 +59,9 @@ package struct HEVCVideoUsability: Sendable, Hashable {
         if field_seq_flag, !frame_field_info_present_flag {
             throw Malformed("frame_field_info_present_flag must be 1 with field_seq_flag")
         }
-        if reader.flag() { defaultDisplayWindow = try HEVCSequenceParameters.window(&reader, "def_disp_win") }
+        if reader.flag() { defaultDisplayWindow = try HEVCSequenceParameterSet.window(&reader, "def_disp_win") }
         if reader.flag() {
-            timing = try HEVCVideoParameters.Timing(&reader)
+            timing = try HEVCVideoParameterSet.Timing(&reader)
             if reader.flag() { hrd = try HEVCHRDParameters(&reader, common: nil, maxSubLayers: maxSubLayers) }
         }
         if reader.flag() {

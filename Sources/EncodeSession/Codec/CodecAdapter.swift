@@ -10,7 +10,7 @@ protocol CodecAdapter: Sendable {
     var parameterSets: [[UInt8]] { get }
 
     /// The sequence parameter buffer, which is submitted with IDR pictures.
-    var sequence: any PictureParameters { get }
+    var sequence: any ParameterBuffer { get }
 
     /// Assigns its numbers to the next picture in coding order.
     mutating func number(_ plan: FramePlan) -> any PictureSyntax
@@ -34,7 +34,7 @@ protocol PictureSyntax: Sendable {
     var prefix: [UInt8]? { get }
 
     /// Returns the picture parameter buffer.
-    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters
+    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer
 
     /// Returns the slices in the order of the settings.
     ///
@@ -45,7 +45,7 @@ protocol PictureSyntax: Sendable {
 /// A slice's parameter buffer, and its packed header if the driver accepts one.
 struct NumberedSlice {
     var header: PackedHeader?
-    var parameters: any PictureParameters
+    var parameters: any ParameterBuffer
 }
 
 extension EncodeSettings {

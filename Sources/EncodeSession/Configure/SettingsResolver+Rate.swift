@@ -57,12 +57,12 @@ extension SettingsResolver {
 
     private mutating func chooseMode(
         _ wanted: RateControlMode, _ limits: DeviceLimits
-    ) throws -> (RateControlMode, RateController) {
+    ) throws -> (RateControlMode, RateControlOwner) {
         let offered = limits.rateControl
         let canOwn = offered.contains(.cqp) && !limits.hasOneQP
         let prefersOwn = asked.rateController == .vaenc
         var used = wanted
-        var controller = RateController.driver
+        var controller = RateControlOwner.driver
         var why = asked.rateControl == nil ? meaning(wanted) : Reason.asked
         switch wanted {
         case .cqp:
@@ -125,7 +125,7 @@ extension SettingsResolver {
     }
 
     private mutating func reportController(
-        _ mode: RateControlMode, _ controller: RateController, _ limits: DeviceLimits
+        _ mode: RateControlMode, _ controller: RateControlOwner, _ limits: DeviceLimits
     ) {
         guard mode != .cqp, mode != .icq else {
             if let wanted = asked.rateController {

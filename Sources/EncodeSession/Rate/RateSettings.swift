@@ -7,7 +7,7 @@ struct RateSettings: Sendable, Hashable {
     /// The mode in use. `cqp` also replaces a quality mode that the device does not support.
     var mode = RateControlMode.cqp
     /// The controller of the rate; the driver if it only takes the QP.
-    var controller = RateController.driver
+    var controller = RateControlOwner.driver
     var bitrate = 0
     var maxBitrate = 0
     /// 0 if the mode has no buffer.

@@ -61,7 +61,7 @@ package struct H264Picture: Sendable, Hashable {
 }
 
 /// The picture parameters of H.264: VAEncPictureParameterBufferH264.
-package struct H264PictureParameters: PictureParameters, Sendable, Hashable {
+package struct H264PictureParameters: ParameterBuffer, Sendable, Hashable {
     /// The reconstructed picture.
     package var current: H264Picture
     /// The pictures in the decoded picture buffer, at most 16.

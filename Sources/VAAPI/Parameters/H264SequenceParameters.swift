@@ -4,7 +4,7 @@ internal import CVA
 /// VAEncSequenceParameterBufferH264.
 ///
 /// The names are those of H.264 7.4.2.1 and `va_enc_h264.h`, in Swift spelling.
-package struct H264SequenceParameters: PictureParameters, Sendable, Hashable {
+package struct H264SequenceParameters: ParameterBuffer, Sendable, Hashable {
     package var seqParameterSetID: UInt8 = 0
     package var levelIDC: UInt8
     /// The distance between I pictures, in pictures.

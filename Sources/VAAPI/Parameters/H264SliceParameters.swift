@@ -2,7 +2,7 @@ internal import CVA
 
 /// The parameters of one H.264 slice: VAEncSliceParameterBufferH264. Weighted prediction tables are not supported,
 /// because no driver accepts them.
-package struct H264SliceParameters: PictureParameters, Sendable, Hashable {
+package struct H264SliceParameters: ParameterBuffer, Sendable, Hashable {
     /// slice_type (H.264 7.4.3), limited to the values that do not constrain the other slices: 0 P, 1 B, 2 I.
     package enum SliceType: UInt8, Sendable, Hashable {
         case p = 0, b = 1, i = 2

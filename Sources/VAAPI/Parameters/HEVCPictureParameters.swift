@@ -3,7 +3,7 @@ internal import CVA
 /// The picture parameters of HEVC: VAEncPictureParameterBufferHEVC.
 ///
 /// The names are those of H.265 7.4.3.3 and `va_enc_hevc.h`, in Swift spelling.
-package struct HEVCPictureParameters: PictureParameters, Sendable, Hashable {
+package struct HEVCPictureParameters: ParameterBuffer, Sendable, Hashable {
     /// The coding_type of `va_enc_hevc.h`.
     package enum CodingType: UInt32, Sendable, Hashable {
         case i = 1

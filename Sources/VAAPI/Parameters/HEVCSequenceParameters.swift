@@ -4,7 +4,7 @@ internal import CVA
 /// parameter sets to the next.
 ///
 /// The names are those of H.265 7.4.3.2 and `va_enc_hevc.h`, in Swift spelling.
-package struct HEVCSequenceParameters: PictureParameters, Sendable, Hashable {
+package struct HEVCSequenceParameters: ParameterBuffer, Sendable, Hashable {
     /// general_profile_idc, H.265 A.3: 1 Main, 2 Main 10.
     package var generalProfileIDC: UInt8
     /// general_level_idc, 30 times the level (H.265 A.4): 123 is level 4.1.

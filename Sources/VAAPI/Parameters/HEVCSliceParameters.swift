@@ -3,7 +3,7 @@ internal import CVA
 /// The parameters of one HEVC slice segment: VAEncSliceParameterBufferHEVC.
 ///
 /// The names are those of H.265 7.4.7 and `va_enc_hevc.h`, in Swift spelling.
-package struct HEVCSliceParameters: PictureParameters, Sendable, Hashable {
+package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
     /// slice_type, H.265 table 7-7.
     package enum SliceType: UInt8, Sendable, Hashable {
         case b = 0, p = 1, i = 2

@@ -2,7 +2,7 @@ internal import CVA
 package import VideoBase
 
 /// Settings that may change from picture to picture: VAEncMiscParameterBuffer.
-package enum MiscParameters: PictureParameters, Sendable, Hashable {
+package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     case rateControl(RateControl)
     case frameRate(Rational, temporalLayer: UInt8)
     /// The size of the HRD buffer and its initial fullness, in bits.

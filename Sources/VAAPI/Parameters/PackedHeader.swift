@@ -1,7 +1,7 @@
 internal import CVA
 
 /// A header that the client wrote: VAEncPackedHeaderParameterBuffer and its data buffer.
-package struct PackedHeader: PictureParameters, Sendable, Hashable {
+package struct PackedHeader: ParameterBuffer, Sendable, Hashable {
     /// The type of header: VAEncPackedHeaderType.
     package enum Kind: UInt32, Sendable, Hashable {
         case sequence = 1, picture = 2, slice = 3, rawData = 4

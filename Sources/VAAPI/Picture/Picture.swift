@@ -31,7 +31,7 @@ package struct Picture: ~Copyable {
     }
 
     /// Adds a buffer (vaCreateBuffer). After a failure, the picture can be continued without the buffer, or dropped.
-    package mutating func render(_ parameters: some PictureParameters) throws(VAError) {
+    package mutating func render(_ parameters: some ParameterBuffer) throws(VAError) {
         var failure: VAError?
         unsafe parameters.withBuffers { type, bytes in
             guard failure == nil else { return }

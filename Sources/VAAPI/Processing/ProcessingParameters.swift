@@ -2,7 +2,7 @@ internal import CVA
 package import VideoBase
 
 /// The parameters of a video processor's operation: VAProcPipelineParameterBuffer.
-package struct ProcessingParameters: PictureParameters, Sendable {
+package struct ProcessingParameters: ParameterBuffer, Sendable {
     package enum Scaling: Sendable, Hashable { case usual, fast, best }
 
     package let source: Surface

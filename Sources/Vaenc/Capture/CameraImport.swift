@@ -50,10 +50,10 @@ final class CameraImport: Sendable {
     /// Keeps a picture, which returns its buffer to the camera when it is released.
     private final class Owner: Sendable {
         private let frame: CapturedFrame
-        private let `import`: CameraImport
+        private let importer: CameraImport
 
-        init(_ frame: CapturedFrame, _ `import`: CameraImport) { (self.frame, self.import) = (frame, `import`) }
-        deinit { `import`.state.withLockWithoutNotifying { $0.held -= 1 } }
+        init(_ frame: CapturedFrame, _ importer: CameraImport) { (self.frame, self.importer) = (frame, importer) }
+        deinit { importer.state.withLockWithoutNotifying { $0.held -= 1 } }
     }
 
     /// Returns the picture as a surface. Returns nil if the picture must be copied: the driver rejects the memory, or

@@ -20,7 +20,7 @@ extension CameraSource {
 
     /// Returns the object that passes pictures to the encoder without a copy, or the reason why pictures must be
     /// copied.
-    func `import`(for group: SessionGroup) -> (CameraImport?, why: String) {
+    func makeImporter(for group: SessionGroup) -> (CameraImport?, why: String) {
         guard group.sessions.count == 1, let session = group.sessions.first else { return (nil, "several outputs share them") }
         guard let encoder = session.core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else {
             return (nil, "the encoder is in software")

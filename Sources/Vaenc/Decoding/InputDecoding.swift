@@ -59,7 +59,7 @@ public final class InputDecoding {
         self.source = source
         chosen = .software(Self.otherInput(source))
         (decoder, scaling) = (nil, nil)
-        camera = source.import(for: group)
+        camera = source.makeImporter(for: group)
         isShared = group.sessions.count > 1
     }
 

@@ -73,8 +73,8 @@ struct DeviceAbilities: Sendable, Hashable {
 
     /// Whether vaenc's own rate controller is available.
     var controlsRate: Bool { engine?.controlsRate ?? false }
-    var controllers: [RateController] {
-        RateController.allCases.filter { $0 == .vaenc ? controlsRate : engine?.drivesRate ?? true }
+    var controllers: [RateControlOwner] {
+        RateControlOwner.allCases.filter { $0 == .vaenc ? controlsRate : engine?.drivesRate ?? true }
     }
     var hasRate: Bool { engine?.hasRate ?? true }
     var hasConstantQP: Bool { engine?.hasConstantQP ?? true }

@@ -168,7 +168,7 @@ extension PropertyType where Self: RawRepresentable & CaseIterable, RawValue == 
 }
 
 extension RateControlMode: PropertyType {}
-extension RateController: PropertyType {}
+extension RateControlOwner: PropertyType {}
 extension EntropyCoder: PropertyType {}
 extension Tier: PropertyType {}
 extension CodecProfile: PropertyType {}

@@ -53,10 +53,10 @@ extension SessionProperty where Value == RateControlMode {
     }
 }
 
-extension SessionProperty where Value == RateController {
+extension SessionProperty where Value == RateControlOwner {
     /// The component that controls the rate: the driver, or vaenc by setting the QP of each picture.
     public static var rateController: Self {
-        Self("RateController", \.rateController) {
+        Self("RateControlOwner", \.rateController) {
             $0.controllers.isEmpty ? nil : .names($0.controllers.map(\.rawValue))
         }
     }

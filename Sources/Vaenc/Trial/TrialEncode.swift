@@ -149,7 +149,7 @@ struct TrialEncode {
 
     private func encode(_ configuration: EncoderConfiguration) throws {
         let display = try open()
-        var limits = SurvivalLimits.of(display.kind)
+        var limits = RecoveryLimits.of(display.kind)
         limits.setUpTries = 1
         limits.failuresInARow = 1
         limits.pictureNanoseconds = min(limits.pictureNanoseconds, 20_000_000_000)

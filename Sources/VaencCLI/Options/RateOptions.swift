@@ -61,7 +61,7 @@ struct RateOptions: ParsableArguments {
     var preset: String?
 
     @Option(help: ArgumentHelp("Who controls the rate (default: the driver if it can).", valueName: "driver|vaenc"))
-    var rateController: RateController?
+    var rateController: RateControlOwner?
 
     @Option(help: ArgumentHelp("Rate control within pictures, if the driver offers it.", valueName: "auto|on|off"))
     var macroblockRateControl: Automatic = .auto
@@ -189,4 +189,4 @@ struct RateOptions: ParsableArguments {
     }
 }
 
-extension RateController: ExpressibleByArgument {}
+extension RateControlOwner: ExpressibleByArgument {}

@@ -33,7 +33,7 @@ struct H264Adapter: CodecAdapter {
 
     var parameterSets: [[UInt8]] { [stream.headers.spsUnit, stream.headers.ppsUnit] }
 
-    var sequence: any PictureParameters { H264SequenceParameters(stream.headers, stream.settings) }
+    var sequence: any ParameterBuffer { H264SequenceParameters(stream.headers, stream.settings) }
 
     mutating func number(_ plan: FramePlan) -> any PictureSyntax {
         H264PictureSyntax(stream: stream, plan: plan, numbers: numbering.number(plan))
@@ -63,7 +63,7 @@ private struct H264PictureSyntax: PictureSyntax {
 
     var prefix: [UInt8]? { stream.headers.prefix(plan, refIdc: numbers.nal_ref_idc) }
 
-    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters {
+    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer {
         H264PictureParameters(
             plan, numbers, pps: stream.headers.pps, reconstructions: reconstructions, output: output)
     }

@@ -32,7 +32,7 @@ struct HEVCAdapter: CodecAdapter {
 
     var parameterSets: [[UInt8]] { stream.headers.units }
 
-    var sequence: any PictureParameters { HEVCSequenceParameters(stream.headers, stream.settings) }
+    var sequence: any ParameterBuffer { HEVCSequenceParameters(stream.headers, stream.settings) }
 
     mutating func number(_ plan: FramePlan) -> any PictureSyntax {
         HEVCPictureSyntax(stream: stream, plan: plan, numbers: numbering.number(plan))
@@ -64,7 +64,7 @@ private struct HEVCPictureSyntax: PictureSyntax {
     /// HEVC needs no prefix unit: nuh_temporal_id_plus1 signals the sub-layer.
     var prefix: [UInt8]? { nil }
 
-    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters {
+    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer {
         HEVCPictureParameters(plan, numbers, stream.headers, reconstructions: reconstructions, output: output)
     }
 

@@ -29,7 +29,7 @@ package struct BufferType: RawRepresentable, Sendable, Hashable, CustomStringCon
 /// The parameters of a picture, as Swift values that are converted to VA buffers. Each buffer type has its own file.
 ///
 /// All conforming types are in this module: only they lay out bytes for the driver.
-package protocol PictureParameters {
+package protocol ParameterBuffer {
     /// Calls `body` once per VA buffer, in the order that drivers expect. The bytes are valid only during the call.
     func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void)
 
@@ -38,7 +38,7 @@ package protocol PictureParameters {
     var kept: AnyObject? { get }
 }
 
-extension PictureParameters {
+extension ParameterBuffer {
     package var kept: AnyObject? { nil }
 
     /// Passes the bytes of a C struct, including its padding, to `body`. `T` is a struct of `va.h`.

@@ -1,5 +1,5 @@
 /// pic_parameter_set_rbsp() (H.265 7.3.2.3) of layer 0, without its extensions.
-package struct HEVCPictureParameters: Sendable, Hashable {
+package struct HEVCPictureParameterSet: Sendable, Hashable {
     package struct Tiles: Sendable, Hashable {
         package var num_tile_columns: Int
         package var num_tile_rows: Int
@@ -50,7 +50,7 @@ package struct HEVCPictureParameters: Sendable, Hashable {
     ///
     /// - Parameter sequenceSet: Returns an SPS by its id, or nil if none has arrived. Some bounds depend on the SPS.
     /// - Throws: `Malformed` if the set cannot be read.
-    init(rbsp: [UInt8], sequenceSet: (Int) -> HEVCSequenceParameters?) throws(Malformed) {
+    init(rbsp: [UInt8], sequenceSet: (Int) -> HEVCSequenceParameterSet?) throws(Malformed) {
         var reader = BitReader(rbsp)
         pps_pic_parameter_set_id = try reader.unsigned("pps_pic_parameter_set_id", in: 0...63)
         pps_seq_parameter_set_id = try reader.unsigned("pps_seq_parameter_set_id", in: 0...15)
@@ -106,7 +106,7 @@ package struct HEVCPictureParameters: Sendable, Hashable {
     }
 
     private static func readTiles(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameters?
+        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet?
     ) throws(Malformed) -> Tiles {
         let (width, height) = (sps?.widthInCtbs ?? 1056, sps?.heightInCtbs ?? 1056)
         let columns = try reader.unsigned("num_tile_columns_minus1", in: 0...(width - 1)) + 1
@@ -130,18 +130,18 @@ package struct HEVCPictureParameters: Sendable, Hashable {
     }
 
     /// Returns the start of each tile column in coding tree blocks, and the end of the last one (colBd, 6-3).
-    package func columnBoundaries(_ sps: HEVCSequenceParameters) -> [Int] {
+    package func columnBoundaries(_ sps: HEVCSequenceParameterSet) -> [Int] {
         Self.boundaries(tiles?.num_tile_columns ?? 1, tiles?.columnWidths, sps.widthInCtbs)
     }
 
     /// Returns the start of each tile row in coding tree blocks, and the end of the last one (rowBd, 6-4).
-    package func rowBoundaries(_ sps: HEVCSequenceParameters) -> [Int] {
+    package func rowBoundaries(_ sps: HEVCSequenceParameterSet) -> [Int] {
         Self.boundaries(tiles?.num_tile_rows ?? 1, tiles?.rowHeights, sps.heightInCtbs)
     }
 
     /// Returns whether the tiles fit a picture of an SPS. They may not: a PPS may precede the SPS that its slices use,
     /// and another SPS with the same id may follow the PPS.
-    func tilesFit(_ sps: HEVCSequenceParameters) -> Bool {
+    func tilesFit(_ sps: HEVCSequenceParameterSet) -> Bool {
         guard let tiles else { return true }
         return tiles.num_tile_columns <= sps.widthInCtbs && tiles.num_tile_rows <= sps.heightInCtbs
             && (tiles.columnWidths?.reduce(0, +) ?? 0) < sps.widthInCtbs

@@ -1,5 +1,5 @@
 /// video_parameter_set_rbsp() (H.265 7.3.2.1), without its extension.
-package struct HEVCVideoParameters: Sendable, Hashable {
+package struct HEVCVideoParameterSet: Sendable, Hashable {
     package struct Timing: Sendable, Hashable {
         package var num_units_in_tick: Int
         package var time_scale: Int

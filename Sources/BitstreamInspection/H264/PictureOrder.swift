@@ -15,7 +15,7 @@ struct PictureOrder {
 
     /// Returns the counts of the picture that starts with `slice`. Values wrap in two's complement: valid ones have 32
     /// bits.
-    mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+    mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         if slice.isIDR {
             previousMsb = 0
             previousLsb = 0
@@ -42,7 +42,7 @@ struct PictureOrder {
     }
 
     /// Decodes type 0 (8.2.1.1).
-    private mutating func leastSignificantBits(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+    private mutating func leastSignificantBits(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         let maximum = 1 << sps.log2_max_pic_order_cnt_lsb
         let lsb = slice.pic_order_cnt_lsb
         var msb = previousMsb
@@ -59,7 +59,7 @@ struct PictureOrder {
         return Result(top: top, bottom: top &+ slice.delta_pic_order_cnt_bottom)
     }
 
-    private mutating func frameNumOffset(_ slice: SliceHeader, _ sps: SequenceParameters) -> Int {
+    private mutating func frameNumOffset(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Int {
         var offset = previousFrameNumOffset
         if slice.isIDR {
             offset = 0
@@ -71,7 +71,7 @@ struct PictureOrder {
     }
 
     /// Decodes type 1 (8.2.1.2).
-    private mutating func cycle(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+    private mutating func cycle(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         let offsets = sps.offset_for_ref_frame
         var number = offsets.isEmpty ? 0 : frameNumOffset(slice, sps) &+ slice.frame_num
         if slice.nal_ref_idc == 0, number > 0 { number -= 1 }
@@ -88,7 +88,7 @@ struct PictureOrder {
     }
 
     /// Decodes type 2 (8.2.1.3).
-    private mutating func codingOrder(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+    private mutating func codingOrder(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         let offset = frameNumOffset(slice, sps)
         if slice.isIDR { return Result(top: 0, bottom: 0) }
         let count = 2 &* (offset &+ slice.frame_num) &- (slice.nal_ref_idc == 0 ? 1 : 0)
@@ -96,7 +96,7 @@ struct PictureOrder {
     }
 
     /// Counts a frame that was inferred for a gap in frame_num; types 1 and 2 need it (8.2.5.2).
-    mutating func skip(frameNum: Int, _ sps: SequenceParameters) {
+    mutating func skip(frameNum: Int, _ sps: SequenceParameterSet) {
         if previousFrameNum > frameNum { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
         previousFrameNum = frameNum
     }

@@ -8,8 +8,8 @@ package struct H264Stream: Sendable {
     /// The coded pictures in coding order.
     package var frames: [InspectedFrame] = []
     /// The distinct sequence parameter sets in order of arrival.
-    package var sequenceSets: [SequenceParameters] = []
-    package internal(set) var pictureSets: [PictureParameters] = []
+    package var sequenceSets: [SequenceParameterSet] = []
+    package internal(set) var pictureSets: [PictureParameterSet] = []
     var found = ViolationList()
     /// The violations in the order in which they were found: at most the first thousand of each rule.
     package var violations: [Violation] { found.elements }
@@ -33,7 +33,7 @@ package struct H264Stream: Sendable {
     package var framesInOutputOrder: [InspectedFrame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
 
     /// Returns the sequence parameter set that a frame uses.
-    package func sequenceSet(of frame: InspectedFrame) -> SequenceParameters { sequenceSets[frame.sequenceSet] }
+    package func sequenceSet(of frame: InspectedFrame) -> SequenceParameterSet { sequenceSets[frame.sequenceSet] }
 
     /// Returns every violation of one rule.
     package func violations(of rule: Violation.Rule) -> [Violation] { violations.filter { $0.rule == rule } }

@@ -6,7 +6,7 @@ struct StreamReader: ByteStreamReader {
         var slices: [InspectedFrame.Slice] = []
         var information: [RawInformation] = []
         var temporalLayer: Int?
-        var sequenceSet: SequenceParameters?
+        var sequenceSet: SequenceParameterSet?
         /// The index of `sequenceSet` in the stream's `sequenceSets`.
         var sequencePlace = 0
         /// primary_pic_type of the access unit delimiter.
@@ -16,11 +16,11 @@ struct StreamReader: ByteStreamReader {
     let bytes: [UInt8]
     private var stream = H264Stream()
     /// The distinct sets are all different sets of the stream. The dictionaries hold the current sets by id.
-    private var distinctSequences = DistinctSets<SequenceParameters>()
-    private var distinctPictures = DistinctSets<PictureParameters>()
-    private var sequenceSets: [Int: SequenceParameters] = [:]
+    private var distinctSequences = DistinctSets<SequenceParameterSet>()
+    private var distinctPictures = DistinctSets<PictureParameterSet>()
+    private var sequenceSets: [Int: SequenceParameterSet] = [:]
     private var sequencePlaces: [Int: Int] = [:]
-    private var pictureSets: [Int: PictureParameters] = [:]
+    private var pictureSets: [Int: PictureParameterSet] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
     /// The last prefix NAL unit, which belongs to the slice that follows.
@@ -105,7 +105,7 @@ struct StreamReader: ByteStreamReader {
             let messages = try RawInformation.messages(rbsp: payload(nal))
             if mayTake(messages.count) { unit?.information += messages }
         case 7:
-            let set = try SequenceParameters(rbsp: payload(nal))
+            let set = try SequenceParameterSet(rbsp: payload(nal))
             sequenceSets[set.seq_parameter_set_id] = nil
             let (place, isNew) = try distinctSequences.place(of: set, byteCount: nal.payload.count)
             sequenceSets[set.seq_parameter_set_id] = set
@@ -113,7 +113,7 @@ struct StreamReader: ByteStreamReader {
             if isNew { checkLevel(set) }
         case 8:
             let sets = sequenceSets
-            let set = try PictureParameters(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
+            let set = try PictureParameterSet(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
             pictureSets[set.pic_parameter_set_id] = nil
             _ = try distinctPictures.place(of: set, byteCount: nal.payload.count)
             pictureSets[set.pic_parameter_set_id] = set
@@ -172,7 +172,7 @@ struct StreamReader: ByteStreamReader {
         decoder.decode(done, information, sps, &stream)
     }
 
-    private mutating func checkLevel(_ sps: SequenceParameters) {
+    private mutating func checkLevel(_ sps: SequenceParameterSet) {
         guard let limits = LevelLimits(sps) else { return report(.level, "level_idc \(sps.level_idc) is none") }
         let name = "level \(sps.level_idc / 10).\(sps.level_idc % 10)"
         if sps.macroblocksPerFrame > limits.maxFS {

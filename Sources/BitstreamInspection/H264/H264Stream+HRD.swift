@@ -33,7 +33,7 @@ extension H264Stream {
         return report
     }
 
-    private func hasHRD(_ sps: SequenceParameters) -> Bool { sps.vui?.nalHRD != nil || sps.vui?.vclHRD != nil }
+    private func hasHRD(_ sps: SequenceParameterSet) -> Bool { sps.vui?.nalHRD != nil || sps.vui?.vclHRD != nil }
 
     private func parameters(of frame: InspectedFrame, nal: Bool) -> HRDParameters? {
         let vui = sequenceSet(of: frame).vui

@@ -1,5 +1,5 @@
 /// seq_parameter_set_rbsp() (H.265 7.3.2.2) of layer 0, without its extensions.
-package struct HEVCSequenceParameters: Sendable, Hashable {
+package struct HEVCSequenceParameterSet: Sendable, Hashable {
     /// The PCM parameters; present with pcm_enabled_flag.
     package struct PCM: Sendable, Hashable {
         package var bit_depth_luma: Int

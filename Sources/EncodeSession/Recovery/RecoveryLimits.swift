@@ -2,7 +2,7 @@ import VAAPI
 package import VideoBase
 
 /// The limits on a device's delays and failures before a session gives up.
-package struct SurvivalLimits: Sendable, Hashable {
+package struct RecoveryLimits: Sendable, Hashable {
     /// The time that the device may work on a picture or a call before it counts as hung.
     package var pictureNanoseconds: UInt64 = 10_000_000_000
     /// The number of attempts to create the device objects.
@@ -15,8 +15,8 @@ package struct SurvivalLimits: Sendable, Hashable {
     package init() {}
 
     /// Returns the limits for a kind of device, with `DriverCallWatchdog.usualLimit` for a picture.
-    package static func of(_ kind: DeviceKind) -> SurvivalLimits {
-        var limits = SurvivalLimits()
+    package static func of(_ kind: DeviceKind) -> RecoveryLimits {
+        var limits = RecoveryLimits()
         limits.pictureNanoseconds = DriverCallWatchdog.usualLimit(of: kind)
         return limits
     }

@@ -53,7 +53,7 @@ final class Supervisor: Sendable {
     }
 
     let settings: EncodeSettings
-    let limits: SurvivalLimits
+    let limits: RecoveryLimits
     let rate: RateSession
     /// Converts pictures that callers provide on the device.
     let fitting = Mutex(DeviceFitting())
@@ -66,7 +66,7 @@ final class Supervisor: Sendable {
 
     /// Creates the first pipeline, in as many attempts as `limits` allows.
     init(
-        _ display: Display, _ settings: EncodeSettings, limits: SurvivalLimits, handler: @escaping PacketHandler
+        _ display: Display, _ settings: EncodeSettings, limits: RecoveryLimits, handler: @escaping PacketHandler
     ) throws {
         self.settings = settings
         rate = RateSession(settings)

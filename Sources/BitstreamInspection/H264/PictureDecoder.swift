@@ -6,7 +6,7 @@ struct PictureDecoder {
     private var order = PictureOrder()
     private var references = ReferenceBuffer()
     private var output = OutputBuffer()
-    private var active: SequenceParameters?
+    private var active: SequenceParameterSet?
     /// PrevRefFrameNum (7.4.3).
     private var previousReferenceFrameNum = 0
     private var previousIDRID: Int?
@@ -23,7 +23,7 @@ struct PictureDecoder {
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
-        _ unit: StreamReader.AccessUnit, _ information: [SupplementalInformation], _ sps: SequenceParameters,
+        _ unit: StreamReader.AccessUnit, _ information: [SupplementalInformation], _ sps: SequenceParameterSet,
         _ stream: inout H264Stream
     ) {
         guard let first = unit.slices.first?.header else { return }
@@ -94,7 +94,7 @@ struct PictureDecoder {
         return kinds.contains(.b) ? .b : kinds.first { !$0.isIntra } ?? .i
     }
 
-    private mutating func activate(_ sps: SequenceParameters, _ first: SliceHeader, _ index: Int) {
+    private mutating func activate(_ sps: SequenceParameterSet, _ first: SliceHeader, _ index: Int) {
         if !first.isIDR {
             if active == nil { report(.accessUnit, "the first picture is no IDR picture") }
             if let active, active != sps { report(.parameterSet, "the SPS changes without an IDR picture") }
@@ -112,7 +112,7 @@ struct PictureDecoder {
     }
 
     /// Checks that frame_num follows that of the last reference picture (7.4.3). If gaps are allowed, fills them.
-    private mutating func checkFrameNumber(_ first: SliceHeader, _ sps: SequenceParameters) {
+    private mutating func checkFrameNumber(_ first: SliceHeader, _ sps: SequenceParameterSet) {
         if first.isIDR {
             if first.frame_num != 0 { report(.frameNumber, "an IDR picture has frame_num \(first.frame_num)") }
             previousReferenceFrameNum = 0
@@ -146,7 +146,7 @@ struct PictureDecoder {
         references.faults = []
     }
 
-    private mutating func mark(_ frame: inout InspectedFrame, _ first: SliceHeader, _ sps: SequenceParameters) {
+    private mutating func mark(_ frame: inout InspectedFrame, _ first: SliceHeader, _ sps: SequenceParameterSet) {
         if let marking = first.marking {
             let entry = references.mark(
                 ReferenceBuffer.Entry(
@@ -166,11 +166,11 @@ struct PictureDecoder {
     }
 
     /// Returns the capacity of the decoded picture buffer in frames (A.3.1, E.2.1).
-    private static func bufferSize(_ sps: SequenceParameters) -> Int {
+    private static func bufferSize(_ sps: SequenceParameterSet) -> Int {
         sps.vui?.restriction?.max_dec_frame_buffering ?? LevelLimits(sps)?.maxDpbFrames(sps) ?? 16
     }
 
-    private mutating func reorder(_ frame: InspectedFrame, _ sps: SequenceParameters, _ stream: inout H264Stream) {
+    private mutating func reorder(_ frame: InspectedFrame, _ sps: SequenceParameterSet, _ stream: inout H264Stream) {
         let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if place > 0, recentCounts[place - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) comes twice")
@@ -185,7 +185,7 @@ struct PictureDecoder {
         if recentCounts.count > 64 { recentCounts.removeFirst() }
     }
 
-    private mutating func checkSlices(_ unit: StreamReader.AccessUnit, _ sps: SequenceParameters) {
+    private mutating func checkSlices(_ unit: StreamReader.AccessUnit, _ sps: SequenceParameterSet) {
         let headers = unit.slices.map(\.header)
         guard let first = headers.first else { return }
         let scale = sps.mb_adaptive_frame_field_flag ? 2 : 1

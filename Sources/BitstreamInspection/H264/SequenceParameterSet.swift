@@ -1,5 +1,5 @@
 /// seq_parameter_set_data() (H.264 7.3.2.1.1).
-package struct SequenceParameters: Sendable, Hashable {
+package struct SequenceParameterSet: Sendable, Hashable {
     package var profile_idc: Int
     /// constraint_set0_flag to constraint_set5_flag; the first is bit 7.
     package var constraint_flags: Int

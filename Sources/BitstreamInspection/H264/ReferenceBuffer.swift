@@ -27,7 +27,7 @@ struct ReferenceBuffer {
     }
 
     /// Applies the sliding window (8.2.5.3), before a short-term reference is added.
-    private mutating func slide(current frameNum: Int, _ sps: SequenceParameters) {
+    private mutating func slide(current frameNum: Int, _ sps: SequenceParameterSet) {
         let limit = max(sps.max_num_ref_frames, 1)
         while entries.count >= limit {
             let oldest = entries.indices.filter { entries[$0].longTermFrameIdx == nil }.min {
@@ -43,7 +43,7 @@ struct ReferenceBuffer {
     }
 
     /// Adds a frame inferred for a gap (8.2.5.2).
-    mutating func addNonExisting(frameNum: Int, _ sps: SequenceParameters) {
+    mutating func addNonExisting(frameNum: Int, _ sps: SequenceParameterSet) {
         slide(current: frameNum, sps)
         entries.append(Entry(frame: -1, frameNum: frameNum, pictureOrderCount: 0))
     }
@@ -51,7 +51,7 @@ struct ReferenceBuffer {
     /// Marks references after the reference picture `current` was decoded.
     ///
     /// - Returns: `current` with its own marking.
-    mutating func mark(_ current: Entry, _ marking: SliceHeader.Marking, _ sps: SequenceParameters) -> Entry {
+    mutating func mark(_ current: Entry, _ marking: SliceHeader.Marking, _ sps: SequenceParameterSet) -> Entry {
         var current = current
         switch marking {
         case .idr(_, let isLongTerm):
@@ -76,7 +76,7 @@ struct ReferenceBuffer {
         return current
     }
 
-    private func find(_ difference: Int, _ current: Entry, _ sps: SequenceParameters) -> Int? {
+    private func find(_ difference: Int, _ current: Entry, _ sps: SequenceParameterSet) -> Int? {
         entries.firstIndex {
             $0.longTermFrameIdx == nil
                 && Self.picNum($0, current: current.frameNum, maxFrameNum: sps.maxFrameNum)
@@ -86,7 +86,7 @@ struct ReferenceBuffer {
 
     /// Applies one operation of adaptive memory control (8.2.5.4).
     private mutating func apply(
-        _ operation: SliceHeader.MarkingOperation, _ current: inout Entry, _ sps: SequenceParameters
+        _ operation: SliceHeader.MarkingOperation, _ current: inout Entry, _ sps: SequenceParameterSet
     ) {
         switch operation {
         case .unmarkShortTerm(let difference):

@@ -9,9 +9,9 @@ package struct HEVCStream: Sendable {
     /// The coded pictures in coding order.
     package var frames: [HEVCFrame] = []
     /// The distinct parameter sets in order of arrival.
-    package internal(set) var videoSets: [HEVCVideoParameters] = []
-    package var sequenceSets: [HEVCSequenceParameters] = []
-    package internal(set) var pictureSets: [HEVCPictureParameters] = []
+    package internal(set) var videoSets: [HEVCVideoParameterSet] = []
+    package var sequenceSets: [HEVCSequenceParameterSet] = []
+    package internal(set) var pictureSets: [HEVCPictureParameterSet] = []
     var found = ViolationList()
     /// The violations in the order in which they were found: at most the first thousand of each rule.
     package var violations: [Violation] { found.elements }
@@ -35,9 +35,9 @@ package struct HEVCStream: Sendable {
     package var framesInOutputOrder: [HEVCFrame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
 
     /// Returns the sequence parameter set that a frame uses.
-    package func sequenceSet(of frame: HEVCFrame) -> HEVCSequenceParameters { sequenceSets[frame.sequenceSet] }
+    package func sequenceSet(of frame: HEVCFrame) -> HEVCSequenceParameterSet { sequenceSets[frame.sequenceSet] }
     /// Returns the picture parameter set that a frame uses.
-    package func pictureSet(of frame: HEVCFrame) -> HEVCPictureParameters { pictureSets[frame.pictureSet] }
+    package func pictureSet(of frame: HEVCFrame) -> HEVCPictureParameterSet { pictureSets[frame.pictureSet] }
 
     /// Returns every violation of one rule.
     package func violations(of rule: Violation.Rule) -> [Violation] { violations.filter { $0.rule == rule } }

@@ -5,7 +5,7 @@ import VideoBase
 enum SetUp {
     /// Runs `body` with the attempt number 1, 2, …, at most `limits.setUpTries` times, with growing pauses. Requests
     /// that the device rejects and errors in the request are not retried. Blocks.
-    static func attempt<R>(_ limits: SurvivalLimits, _ body: (Int) throws -> R) throws -> R {
+    static func retryTransientFaults<R>(_ limits: RecoveryLimits, _ body: (Int) throws -> R) throws -> R {
         var attempt = 1
         while true {
             do { return try body(attempt) } catch {

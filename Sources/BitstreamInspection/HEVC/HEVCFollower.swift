@@ -4,12 +4,12 @@ package struct HEVCFollower: StreamFollower {
     /// vps_video_parameter_set_id of the video parameter sets received. Decoders require them, regardless of their
     /// content.
     private var videoSets: Set<Int> = []
-    private var sequenceSets: [Int: HEVCSequenceParameters] = [:]
-    private var pictureSets: [Int: HEVCPictureParameters] = [:]
+    private var sequenceSets: [Int: HEVCSequenceParameterSet] = [:]
+    private var pictureSets: [Int: HEVCPictureParameterSet] = [:]
     /// Whether a parameter set could not be read. Decoders may support it, so slices are not judged.
     private var isBlind = false
     private var references = HEVCReferenceBuffer()
-    private var active: HEVCSequenceParameters?
+    private var active: HEVCSequenceParameterSet?
     /// The picture order count of prevTid0Pic (8.3.1).
     private var previousTid0 = 0
     private var hasStarted = false
@@ -24,7 +24,7 @@ package struct HEVCFollower: StreamFollower {
     private struct Picture {
         var unit: HEVCNALUnit?
         var first: HEVCSliceHeader?
-        var sequenceSet: HEVCSequenceParameters?
+        var sequenceSet: HEVCSequenceParameterSet?
         var latest: HEVCSliceHeader?
         var hasFirstSlice = false
         var isIntra = true
@@ -61,7 +61,7 @@ package struct HEVCFollower: StreamFollower {
     private mutating func takeSet(_ unit: HEVCNALUnit, _ rbsp: [UInt8]) {
         do {
             if unit.type == 33 {
-                let set = try HEVCSequenceParameters(rbsp: rbsp)
+                let set = try HEVCSequenceParameterSet(rbsp: rbsp)
                 // libavcodec discards an SPS whose VPS has not arrived.
                 guard videoSets.contains(set.sps_video_parameter_set_id) else {
                     sequenceSets[set.sps_seq_parameter_set_id] = nil
@@ -71,7 +71,7 @@ package struct HEVCFollower: StreamFollower {
                 isBlind = false
             } else {
                 let sets = sequenceSets
-                let set = try HEVCPictureParameters(rbsp: rbsp) { sets[$0] }
+                let set = try HEVCPictureParameterSet(rbsp: rbsp) { sets[$0] }
                 pictureSets[set.pps_pic_parameter_set_id] = set
             }
         } catch {
@@ -196,7 +196,7 @@ extension HEVCSliceHeader {
     /// Returns PicOrderCntVal (8.3.1).
     ///
     /// - Parameter previous: PicOrderCntVal of prevTid0Pic.
-    func pictureOrderCount(after previous: Int, _ sps: HEVCSequenceParameters, startsSequence: Bool) -> Int {
+    func pictureOrderCount(after previous: Int, _ sps: HEVCSequenceParameterSet, startsSequence: Bool) -> Int {
         let lsb = slice_pic_order_cnt_lsb
         if startsSequence { return lsb }
         let most = sps.maxPictureOrderCountLsb

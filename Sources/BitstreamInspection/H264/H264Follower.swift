@@ -1,11 +1,11 @@
 /// Follows an H.264 stream: finds which slices form a picture, and whether frames were lost between two pictures
 /// (frame_num, 7.4.3).
 package struct H264Follower: StreamFollower {
-    private var sequenceSets: [Int: SequenceParameters] = [:]
-    private var pictureSets: [Int: PictureParameters] = [:]
+    private var sequenceSets: [Int: SequenceParameterSet] = [:]
+    private var pictureSets: [Int: PictureParameterSet] = [:]
     /// Whether a parameter set could not be read. Decoders may support it, so slices are not judged.
     private var isBlind = false
-    private var active: SequenceParameters?
+    private var active: SequenceParameterSet?
     /// prevRefFrameNum; nil before the first picture.
     private var previousFrameNumber: Int?
     /// Whether reference frames were lost and decoding has not restarted since.
@@ -31,7 +31,7 @@ package struct H264Follower: StreamFollower {
         /// Whether the slice with first_mb_in_slice 0 has arrived; slices may arrive in any order.
         var hasFirstSlice = false
         var first: SliceHeader?
-        var sequenceSet: SequenceParameters?
+        var sequenceSet: SequenceParameterSet?
         var fault: FollowedUnit.Fault?
         var hasRecoveryPoint = false
     }
@@ -71,12 +71,12 @@ package struct H264Follower: StreamFollower {
     private mutating func takeSet(_ unit: InspectedNALUnit, _ rbsp: [UInt8]) {
         do {
             if unit.type == 7 {
-                let set = try SequenceParameters(rbsp: rbsp)
+                let set = try SequenceParameterSet(rbsp: rbsp)
                 sequenceSets[set.seq_parameter_set_id] = set
                 isBlind = false
             } else {
                 let sets = sequenceSets
-                let set = try PictureParameters(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
+                let set = try PictureParameterSet(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
                 pictureSets[set.pic_parameter_set_id] = set
             }
         } catch {
@@ -84,7 +84,7 @@ package struct H264Follower: StreamFollower {
         }
     }
 
-    private func active(_ header: SliceHeader) -> SequenceParameters? {
+    private func active(_ header: SliceHeader) -> SequenceParameterSet? {
         pictureSets[header.pic_parameter_set_id].flatMap { sequenceSets[$0.seq_parameter_set_id] }
     }
 
@@ -174,7 +174,7 @@ package struct H264Follower: StreamFollower {
     }
 
     /// Returns whether a picture is displayed before the recovery point at which decoding began.
-    private mutating func leads(_ header: SliceHeader, _ sps: SequenceParameters, hasRecoveryPoint: Bool) -> Bool {
+    private mutating func leads(_ header: SliceHeader, _ sps: SequenceParameterSet, hasRecoveryPoint: Bool) -> Bool {
         let count = order.decode(header, sps).frame
         if header.isIDR || hasRecoveryPoint {
             firstOrder = hasBegun || header.isIDR ? nil : count
@@ -192,7 +192,7 @@ package struct H264Follower: StreamFollower {
     }
 
     /// Returns whether frame_num increases by more than one and the stream does not allow gaps: frames were lost.
-    private func hasGap(_ header: SliceHeader, _ sps: SequenceParameters) -> Bool {
+    private func hasGap(_ header: SliceHeader, _ sps: SequenceParameterSet) -> Bool {
         guard let previous = previousFrameNumber, !header.isIDR, !sps.gaps_in_frame_num_value_allowed_flag else { return false }
         return header.frame_num != previous && header.frame_num != (previous + 1) % sps.maxFrameNum
     }

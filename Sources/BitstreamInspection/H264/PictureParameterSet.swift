@@ -1,5 +1,5 @@
 /// pic_parameter_set_rbsp() (H.264 7.3.2.2).
-package struct PictureParameters: Sendable, Hashable {
+package struct PictureParameterSet: Sendable, Hashable {
     package var pic_parameter_set_id: Int
     package var seq_parameter_set_id: Int
     package var entropy_coding_mode_flag: Bool
