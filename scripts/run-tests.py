@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` left in the folder BUILD, each suite in a process of its own,
-as many at once as there are processors, the longest first. Without PART: the suites that Tests/parts.txt names in no part. PART `all`:
+a few at once, the longest first. Without PART: the suites that Tests/parts.txt names in no part. PART `all`:
 every suite. A suite that crashes or hangs is named and costs no other.
 
 Prints a line for each suite, then what failed, and the twenty slowest tests. Status 0: all passed.
-  --jobs N        suites at once (default: processors)
+  --jobs N        suites at once (default: one more than processors, as some tests wait)
   --filter TEXT   only suites whose name has this text
   --repeat N      runs the suites N times
   --list          prints the suites and runs none
@@ -84,7 +84,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("build")
     parser.add_argument("part", nargs="*")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 1)
     parser.add_argument("--filter", default="")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--list", action="store_true")

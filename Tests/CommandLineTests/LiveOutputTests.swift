@@ -28,6 +28,22 @@ import Testing
         }
     }
 
+    /// Apple's players take HEVC in HLS as `hvc1` only. The report counts each file once, also the playlist, which is written often.
+    @Test(arguments: ["h264", "hevc"]) func playlistOfSeveralSegmentsIsCountedOnce(_ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try EncodeRun(
+                ["testsrc:96x64@25:500", "--codec", codec, "--device", "software", "--preset", "7", "--gop", "25", "-o", "a.m3u8", "--json"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let names = Files.list(folder)
+            #expect(names.count > 4)
+            let bytes = try names.reduce(0) { try $0 + Files.read("\(folder)/\($1)").count }
+            #expect(run.report?["bytes"]?.int == bytes)
+            let probe = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-show_entries", "stream=codec_tag_string", "-of", "csv=p=0", "a.m3u8"], directory: folder)
+            if codec == "hevc" { #expect(probe.output.contains("hvc1"), "\(probe.output)") }
+        }
+    }
+
     /// If the listener disconnects, the run ends with one line.
     @Test func lostConnectionEndsTheRun() throws {
         try Files.withTemporaryFolder { folder in

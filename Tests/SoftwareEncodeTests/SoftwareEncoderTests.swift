@@ -67,6 +67,28 @@ final class Collector: Sendable {
         return (collector.packets, description)
     }
 
+    /// The library reads a picture after `encode` has returned: its buffer can neither be drawn into nor encoded again.
+    @Test(arguments: VideoCodec.allCases) func encodedBufferIsRefused(_ codec: VideoCodec) throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        configuration.codec = codec
+        let encoder = try SoftwareEncoder(configuration: configuration) { _ in }
+        defer { encoder.invalidate() }
+        try encoder.prepare()
+        let buffer = try encoder.makePixelBuffer()
+        try encoder.encode(buffer, timing: Self.time(0), options: FrameOptions())
+        let calls: [() throws -> Void] = [
+            { try encoder.encode(buffer, timing: Self.time(1), options: FrameOptions()) },
+            { try unsafe buffer.withUnsafePlanes { _ in } },
+        ]
+        for call in calls {
+            let error = #expect(throws: VaencError.self) { try call() }
+            #expect(error?.category == .usage && error?.message == "the pixel buffer was encoded already")
+        }
+        try encoder.encode(encoder.makePixelBuffer(), timing: Self.time(1), options: FrameOptions())
+        try encoder.completeFrames(until: nil)
+        #expect(encoder.pendingFrameCount == 0)
+    }
+
     /// Returns the mean luma PSNR of the decoded packets against the test pattern, and the times of the pictures.
     private static func judge(
         _ packets: [EncodedPacket], codec: VideoCodec, size: VideoSize, first: Int = 0
