@@ -47,8 +47,22 @@ def suites(program):
         [program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, timeout=120).stdout
     names = {line.split("/")[0] for line in listing.splitlines() if re.match(r"^\w+\.\w+/", line)}
     if not names:
-        sys.exit(f"run-tests.py: {program} lists no test: build it with swift build --build-tests")
+        sys.exit(f"run-tests.py: {program} lists no test: build it again (make test-build)")
     return names
+
+
+children = set()
+
+
+def end(*_):
+    """Ctrl-C: the suites have process groups of their own, which would go on."""
+    for child in list(children):
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    os.write(2, b"\ninterrupted\n")
+    os._exit(130)
 
 
 class Run:
@@ -58,11 +72,13 @@ class Run:
         child = subprocess.Popen(
             [program, "--testing-library", "swift-testing", "--no-parallel", "--filter", "^" + suite.replace(".", r"\.") + "/"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True)
+        children.add(child)
         try:
             output = child.communicate(timeout=LIMIT)[0]
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             output = child.communicate()[0] + f"\nthe suite did not end within {LIMIT} s\n".encode()
+        children.discard(child)
         self.seconds = time.monotonic() - start
         self.lines = PLAIN.sub("", output.decode(errors="replace")).splitlines()
         summary = next((m for m in map(SUMMARY.search, reversed(self.lines)) if m), None)
@@ -90,6 +106,10 @@ def main():
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     program = str((pathlib.Path(options.build) / "vaencPackageTests.xctest").resolve())
+    if not os.access(program, os.X_OK):
+        sys.exit(f"run-tests.py: there is no {program}: build the tests first (make test-build)")
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
     every, known = suites(program), parts()
     named = {suite for part in known.values() for suite in part}
     if stale := named - every:

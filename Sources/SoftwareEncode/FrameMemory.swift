@@ -163,16 +163,12 @@ final class SoftwarePixelBuffer: PixelBuffer {
     ///
     /// - Throws: `usage` if the encoder has it already.
     func take() throws(VaencError) {
-        if isTaken.exchange(true, ordering: .relaxed) { throw Self.encodedAlready }
+        if isTaken.exchange(true, ordering: .relaxed) { throw VaencError.bufferAlreadyEncoded }
     }
 
     /// - Throws: `usage` if the picture was encoded.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
-        if isTaken.load(ordering: .relaxed) { throw Self.encodedAlready }
+        if isTaken.load(ordering: .relaxed) { throw VaencError.bufferAlreadyEncoded }
         return unsafe try body(memory.planes)
-    }
-
-    private static var encodedAlready: VaencError {
-        VaencError(.usage, "the pixel buffer was encoded already", remedy: "make a new one for each frame")
     }
 }

@@ -80,6 +80,12 @@ public protocol PixelBuffer: AnyObject, Sendable {
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R
 }
 
+extension VaencError {
+    /// The error for a buffer that an encoder has: it can be neither encoded again nor written.
+    package static let bufferAlreadyEncoded = VaencError(
+        .usage, "the pixel buffer was encoded already", remedy: "make a new one for each frame")
+}
+
 /// A picture in ordinary memory, with rows padded to a multiple of 64 bytes.
 @safe public final class SystemPixelBuffer: PixelBuffer {
     /// The pixel format.

@@ -31,7 +31,7 @@ enum DriverQuirks {
         // Mesa 25 parses parameter sets and slice headers and rewrites them with other numbers (pic_init_qp 26).
         limits.rewritesParameterSets = true
         if limits.isHEVC {
-            // Slices of other shapes are made anew by the driver, at other places than our headers say.
+            // The driver rewrites slices of other shapes, at other addresses than those in our headers.
             limits.sliceStructure = .equalRows
             // Mesa 25 fails pictures that have a packed message before their slices and no other packed header. So
             // vaenc inserts all messages after the encode.

@@ -21,7 +21,7 @@ extension RateSettings {
             }
         } else if let old = entry("dataRateLimits"), old.asked == nil {
             // The limit is derived from the rate.
-            let bytes = limits.first?.bytes ?? min(bitrate + bitrate / 2, maxBitrate) / 8
+            let bytes = (limits.first ?? derivedLimit).bytes
             report.change("dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s", why: old.why)
         }
         for (option, qp) in [("minQP", changes.minQP), ("maxQP", changes.maxQP)] {

@@ -117,7 +117,7 @@ final class InputBuffer: PixelBuffer {
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let mapping = try mapping()
         try state.withLock { state in
-            if state.isEncoded { throw Self.alreadyEncoded }
+            if state.isEncoded { throw VaencError.bufferAlreadyEncoded }
             state.drawers += 1
         }
         defer { state.withLock { $0.drawers -= 1 } }
@@ -132,7 +132,7 @@ final class InputBuffer: PixelBuffer {
     private func mapping() throws -> SurfaceMapping {
         while true {
             let (input, pool, isEncoded) = state.withLock { ($0.input, $0.pool, $0.isEncoded) }
-            if isEncoded { throw Self.alreadyEncoded }
+            if isEncoded { throw VaencError.bufferAlreadyEncoded }
             if let mapping = input.mapping { return mapping }
             do {
                 let mapping = try input.surface.map(.write)
@@ -163,7 +163,7 @@ final class InputBuffer: PixelBuffer {
     /// Takes over the surface for encoding. The caller must return it to the pool.
     func takeContents() throws -> Contents {
         try state.withLock { state in
-            if state.isEncoded { throw Self.alreadyEncoded }
+            if state.isEncoded { throw VaencError.bufferAlreadyEncoded }
             guard state.drawers == 0 else {
                 throw VaencError(
                     .usage, "the pixel buffer is being drawn into",
@@ -172,9 +172,5 @@ final class InputBuffer: PixelBuffer {
             state.isEncoded = true
             return Contents(input: state.input, pool: state.pool)
         }
-    }
-
-    private static var alreadyEncoded: VaencError {
-        VaencError(.usage, "the pixel buffer was encoded already", remedy: "make a new one for each frame")
     }
 }

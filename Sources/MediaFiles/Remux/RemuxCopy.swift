@@ -237,7 +237,10 @@ import VideoBase
             let time = reached.map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
             throw VaencError(
                 .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(time) (\(words))",
-                remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with `duration`")
+                remedy: input.pipeRemedy
+                    ?? (packetCount == 0
+                        ? "give a whole file, or encode it: decoding begins at the next key picture"
+                        : "give a whole file, or take the good part alone with `duration`"))
         case .packet: break
         }
         if options.strict, let error = [input.timesEntry].compactMap({ $0 }).strictError { throw error }
@@ -333,11 +336,11 @@ import VideoBase
     /// and with most codecs the presentation times are known only after decoding.
     private var untimed: VaencError {
         // The stream itself contains the order of the pictures, and a reader of the bare stream computes the times.
-        let endings = ["h264": ".h264", "hevc": ".h265"]
-        let bare = streams.lazy.compactMap { $0 }.first { $0.kind == .video && !$0.isAttachedPicture }.flatMap { endings[$0.codecName] }
+        let bare = streams.lazy.compactMap { $0 }.first { $0.kind == .video && !$0.isAttachedPicture }
+            .flatMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }
         return VaencError(
             .badInput, "\(input.name) does not say when each of its pictures is shown, which a container has to",
-            remedy: bare.map { "use vaenc encode, or copy the pictures alone into a \($0) file and that into the container" } ?? "use vaenc encode")
+            remedy: bare.map { "use vaenc encode, or copy the pictures alone into a .\($0) file and that into the container" } ?? "use vaenc encode")
     }
 
     private func begin(at time: MediaTime) throws {

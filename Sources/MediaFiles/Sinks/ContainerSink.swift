@@ -51,7 +51,7 @@ final class ContainerSink: PacketSink {
     /// Whether the output has fragments, each with its own index. A pipe cannot seek back, and a file that must survive
     /// a kill may never get an end.
     private func isFragmented(_ destination: any SinkDestination) -> Bool {
-        format == .fmp4 || format.isQuickTime && (!destination.isSeekable || options.survivesKill)
+        format == .fmp4 || format.hasSampleEntries && (!destination.isSeekable || options.survivesKill)
     }
 
     func add(_ track: MediaTrack) throws -> Int {
@@ -86,7 +86,7 @@ final class ContainerSink: PacketSink {
                 extradata = record
             }
             state.description = description
-            if format.isQuickTime, format != .fmp4, state.destination.isSeekable {
+            if format.hasSampleEntries, format != .fmp4, state.destination.isSeekable {
                 state.randomAccess = RandomAccessTable(codec: description.codec)
             }
             state.muxer = try Muxer(format: format.muxerName, state.destination)
@@ -137,7 +137,7 @@ final class ContainerSink: PacketSink {
     /// Returns when chapters are written. At the end it is known which chapters the pictures reach, if the container
     /// accepts chapters then.
     private func chapters(_ destination: any SinkDestination) -> ChapterPlace {
-        guard format.isQuickTime || format == .mkv else { return .nowhere }
+        guard format.hasSampleEntries || format == .mkv else { return .nowhere }
         // A file that must survive a kill gets the chapters when it is rewritten at the end.
         if isFragmented(destination) { return options.survivesKill && destination.isSeekable ? .nowhere : .atStart }
         return destination.isSeekable ? .atEnd : .atStart
@@ -223,7 +223,7 @@ final class ContainerSink: PacketSink {
     }
 
     private func complete(_ state: inout State) throws {
-        guard let file = (state.destination as? WriteContext)?.file, file.isSeekable, format.isQuickTime, format != .fmp4
+        guard let file = (state.destination as? WriteContext)?.file, file.isSeekable, format.hasSampleEntries, format != .fmp4
         else { return try state.destination.commit() }
         if options.survivesKill {
             let table = state.randomAccess

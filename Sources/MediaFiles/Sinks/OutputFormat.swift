@@ -59,9 +59,6 @@ extension OutputFormat {
         }
     }
 
-    /// Whether the index is at the end or in each fragment.
-    var isQuickTime: Bool { hasSampleEntries }
-
     /// Whether NAL units have length prefixes, and the header contains the parameter sets.
     func isLengthPrefixed(_ codec: VideoCodec) -> Bool {
         ![.annexb, .ts].contains(self == .hls ? codec.segmentFormat : self)

@@ -219,7 +219,7 @@ public final class AudioTranscoder {
         while left > 0 {
             if Task.isCancelled || isCancelled?() == true {
                 throw VaencError(
-                    .interrupted, "encoding sound was cancelled in a gap of \(gap / Int64(rate)) s", remedy: "finish the output, or begin it anew")
+                    .interrupted, "encoding sound was cancelled in a gap of \(gap / Int64(rate)) s", remedy: "finish the output, or start a new one")
             }
             let silence = [Float](repeating: 0, count: min(left, rate))
             for channel in waiting.indices { waiting[channel] += silence }

@@ -208,7 +208,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             \(codec.map { " (\($0.why))" } ?? ""), \(report.bytes) bytes, \
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
-            \(report.statistics.rebuilds > 0 ? ", device made anew \(counted(report.statistics.rebuilds, "time"))" : "")\
+            \(report.statistics.rebuilds > 0 ? ", device reinitialized \(counted(report.statistics.rebuilds, "time"))" : "")\
             \(broken > 0 ? ", \(counted(broken, "picture")) TOO LARGE for the rate's limits" : "")\
             \(report.interrupted ? ", interrupted" : "")
             """)

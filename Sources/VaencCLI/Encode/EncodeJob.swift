@@ -230,7 +230,7 @@ struct EncodeJob {
             do { try timing.check() } catch {
                 throw VaencError(
                     .badInput, "frame \(frame) of the input: \(error.message)",
-                    remedy: "look at its times with `ffprobe -show_frames`, and write it anew with times that go on")
+                    remedy: "look at its times with `ffprobe -show_frames`, and write a copy whose times increase")
             }
             for branch in branches where branch.failure == nil { branch.tally.took(timing) }
             var options = FrameOptions()

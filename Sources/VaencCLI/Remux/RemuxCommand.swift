@@ -7,7 +7,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         commandName: "remux",
         abstract: "Put a file's streams into another container, as they are.",
         discussion: """
-            Every stream that the container holds is copied with its metadata; nothing is encoded anew.
+            Every stream that the container holds is copied with its metadata; nothing is re-encoded.
 
               vaenc remux in.mp4 -o out.mov
               vaenc remux in.mp4 -o out.m3u8

@@ -2,7 +2,7 @@ internal import CVA
 
 /// What a codec makes of what a client rendered. Used with the display's monitor held.
 protocol PictureBackend {
-    /// Slices on their way to jobs, with what is said of them all.
+    /// The slices of a picture for its job, with the parameters that all of them share.
     associatedtype Slices
 
     /// A picture whose buffers agree with each other and with what the stream said so far, which it changes. Of

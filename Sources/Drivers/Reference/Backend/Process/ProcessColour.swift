@@ -1,7 +1,7 @@
 internal import CVA
 
 extension ProcessOrder.ColourProperties {
-    /// H.273 matrix_coefficients; nil where nothing is said.
+    /// H.273 matrix_coefficients; nil if the standard is not specified.
     var knownMatrix: Int? {
         switch standard {
         case VAProcColorStandardBT601, VAProcColorStandardBT470BG, VAProcColorStandardSMPTE170M,
@@ -16,7 +16,7 @@ extension ProcessOrder.ColourProperties {
         }
     }
 
-    /// RGB is of full range unless it is said to be of studio range.
+    /// Whether samples have full range. RGB has full range unless reduced range is specified.
     func isFull(_ format: SurfaceFormat) -> Bool {
         switch Int32(range) {
         case VA_SOURCE_RANGE_FULL: true

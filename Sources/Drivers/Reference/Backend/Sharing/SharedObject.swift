@@ -36,7 +36,7 @@ final class SharedObject: Sendable {
         }
         guard claimed <= end else {
             close(copy)
-            throw Refusal.invalidParameter("an object of \(end) bytes is said to have \(claimed)")
+            throw Refusal.invalidParameter("the descriptor claims \(claimed) bytes for an object of \(end) bytes")
         }
         isDMABuffer = vaenc_is_dma_buffer(copy)
         descriptor = copy

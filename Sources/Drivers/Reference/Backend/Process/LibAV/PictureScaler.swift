@@ -64,8 +64,8 @@ internal import CLibAV
         guard let libav = unsafe Self.load(), let context = unsafe libav.pointee.sws_alloc_context?(),
             let coefficients = unsafe libav.pointee.sws_getCoefficients
         else { return nil }
-        // The ranges are said before the context is set up: afterwards, libswscale keeps to a plain copy between pictures that
-        // differ in nothing else.
+        // The ranges are set before the context is initialized. If only the ranges differ and they are set later, libswscale
+        // still copies the samples unchanged.
         let options: [(String, Int)] = [
             ("srcw", source.width), ("srch", source.height), ("src_format", Int(source.format.libav.rawValue)),
             ("src_range", source.meaning.isFull ? 1 : 0), ("dstw", target.width), ("dsth", target.height),
