@@ -47,7 +47,7 @@ package final class HardwareEncoder: VideoEncoder {
             let device = attempt > 1 ? try display.reopened() ?? display : display
             device.watch.limitNanoseconds = limits.pictureNanoseconds
             let profile = try device.watch.run("asking for capabilities", device.vendor, .setUp) {
-                try DeviceProfile(device, configuration.codec)
+                try DeviceCapabilities(device, configuration.codec)
             }
             return (device, profile)
         }

@@ -74,11 +74,11 @@ public enum CodecChoice {
         if kind == .software { return inSoftware(depth) }
         let report = device()
         let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
-        let all = report.capabilities.filter { $0.encodes && $0.codec == VideoCodec.hevc.rawValue }
+        let all = report.capabilities.filter { $0.encodes && $0.codec == .hevc }
         if all.isEmpty { return (.h264, .decided("the device encodes no HEVC")) }
-        let own = all.filter { $0.profile == wanted.shortName }
+        let own = all.filter { $0.profile == Profile(wanted) }
         if own.isEmpty {
-            let others = Set(all.map(\.profile)).sorted().joined(separator: ", ")
+            let others = Set(all.map(\.profile.shortName)).sorted().joined(separator: ", ")
             return (.h264, .decided("the device encodes HEVC \(others), not \(wanted.shortName)"))
         }
         guard let size else { return (.hevc, .decided("the device encodes HEVC \(wanted.shortName)")) }

@@ -86,7 +86,7 @@ extension CompressionSession {
         if core.isInvalidated { throw SessionCore.invalidated }
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
         let (_, abilities) = try Self.draft(
-            values, of: configuration, chosen: stage.choice.codec, on: stage.abilitiesReport(device))
+            values, of: configuration, chosen: stage.choice.codec, on: stage.capabilityReport(device))
         let isConfigured = try core.configure { configuration in
             for (property, value) in values { _ = property.write(value, to: &configuration, on: abilities) }
         }
@@ -100,7 +100,7 @@ extension CompressionSession {
     static func draft(
         _ values: [(AnyProperty, PropertyValue?)], of configuration: EncoderConfiguration, chosen: VideoCodec,
         on report: DeviceReport?
-    ) throws -> (EncoderConfiguration, DeviceAbilities) {
+    ) throws -> (EncoderConfiguration, SessionCapabilities) {
         var plain = configuration
         for (property, value) in values {
             guard value?.isFinite != false, property.write(&plain, value) else {
@@ -117,7 +117,7 @@ extension CompressionSession {
     }
 
     private static func check(
-        _ property: AnyProperty, _ value: PropertyValue?, _ abilities: DeviceAbilities, _ draft: EncoderConfiguration
+        _ property: AnyProperty, _ value: PropertyValue?, _ abilities: SessionCapabilities, _ draft: EncoderConfiguration
     ) throws {
         guard let domain = property.domain(abilities) else {
             throw VaencError(
@@ -144,7 +144,7 @@ extension CompressionSession {
     }
 
     /// Changes properties of a running session.
-    private func change(_ values: [(AnyProperty, PropertyValue?)], _ abilities: DeviceAbilities) throws {
+    private func change(_ values: [(AnyProperty, PropertyValue?)], _ abilities: SessionCapabilities) throws {
         var change = RunningChange()
         for (property, value) in values {
             guard property.changes, abilities.changes(property.name) else {
@@ -161,17 +161,17 @@ extension CompressionSession {
         try core.change(change)
     }
 
-    private func abilities() throws -> DeviceAbilities {
+    private func abilities() throws -> SessionCapabilities {
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        return try Self.abilities(stage.abilitiesReport(device), configuration, chosen: stage.choice.codec)
+        return try Self.abilities(stage.capabilityReport(device), configuration, chosen: stage.choice.codec)
     }
 
     private static func abilities(
         _ report: DeviceReport?, _ configuration: EncoderConfiguration, chosen: VideoCodec
-    ) throws -> DeviceAbilities {
+    ) throws -> SessionCapabilities {
         // Properties that were set since the session chose its codec can determine another codec.
         let codec = CodecChoice.bound(by: configuration)?.codec ?? chosen
-        guard let abilities = report.flatMap({ DeviceAbilities($0, configuration.coding(codec)) }) else {
+        guard let abilities = report.flatMap({ SessionCapabilities($0, configuration.coding(codec)) }) else {
             throw VaencError(
                 .unavailable, "the device does not encode \(codec.rawValue)",
                 remedy: "see `vaenc probe`")
@@ -182,7 +182,7 @@ extension CompressionSession {
 
 extension SessionCore.Stage {
     /// Returns the report of the stage's device. Queries the driver.
-    func abilitiesReport(_ device: DeviceSelector) -> DeviceReport? {
+    func capabilityReport(_ device: DeviceSelector) -> DeviceReport? {
         switch choice.kind {
         case .software: DeviceReport(kind: .software, usable: true)
         case .reference: Devices.reports(.reference).first
@@ -202,7 +202,7 @@ extension Devices {
         var configuration = EncoderConfiguration(size: VideoSize(width: 0, height: 0))
         configuration.codec = codec
         configuration.profile = profile
-        guard let abilities = DeviceAbilities(report, configuration) else { return [] }
+        guard let abilities = SessionCapabilities(report, configuration) else { return [] }
         return AnyProperty.all.compactMap { $0.supported(abilities) }
     }
 }

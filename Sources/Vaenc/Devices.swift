@@ -51,7 +51,7 @@ public enum Devices {
         }
         func encodes(_ report: DeviceReport) -> Bool {
             if report.kind == .software { return report.usable }
-            let codec = CodecChoice.choose(on: report).codec.rawValue
+            let codec = CodecChoice.choose(on: report).codec
             return report.usable && report.capabilities.contains { $0.encodes && $0.codec == codec }
         }
         if asked != .auto {

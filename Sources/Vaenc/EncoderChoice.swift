@@ -94,7 +94,7 @@ public struct EncoderChoice: Sendable, Hashable {
     private static func explained(
         _ error: VaencError, _ codec: VideoCodec, _ why: CodecReason, _ device: DeviceReport
     ) -> VaencError {
-        if device.capabilities.contains(where: { $0.encodes && $0.codec == codec.rawValue }) { return error }
+        if device.capabilities.contains(where: { $0.encodes && $0.codec == codec }) { return error }
         var error = error
         error.message += " (\(codec.standardName) is needed: \(why))"
         return error

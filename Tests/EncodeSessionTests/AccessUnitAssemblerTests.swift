@@ -12,7 +12,7 @@ import VideoBase
 
     static func adapter(_ change: (inout EncoderConfiguration) -> Void = { _ in }) throws -> H264Adapter {
         let configuration = SettingsResolverTests.configuration(640, 360, change)
-        let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
+        let device = DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()])
         return try #require(try SettingsResolver.resolve(configuration, on: device).adapter() as? H264Adapter)
     }
 

@@ -2,6 +2,7 @@ import EncodePlanning
 import ExtremeValues
 import TestOracles
 import Testing
+import VAAPI
 import VideoBase
 
 @testable import EncodeSession
@@ -10,19 +11,19 @@ import VideoBase
 /// control. Nothing traps.
 @Suite struct ExtremeValueTests {
     private struct Device {
-        var limits: DeviceLimits
+        var limits: EncodeCapabilities
         var codec: VideoCodec
     }
 
     private static let devices: [Device] = {
-        func free(_ limits: inout DeviceLimits) {
+        func free(_ limits: inout EncodeCapabilities) {
             limits.rateControl = Set(RateControlMode.allCases)
             limits.maxSize = nil
             limits.maxReferences1 = 2
             limits.maxRegions = 4
             limits.limitsFrameBytes = true
             limits.limitsSliceBytes = true
-            limits.intraRefresh = [.columns]
+            limits.intraRefresh = [.rollingColumn]
         }
         return [
             Device(limits: SettingsResolverTests.limits { free(&$0) }, codec: .h264),
@@ -39,7 +40,7 @@ import VideoBase
         configuration.codec = device.codec
         let settings: EncodeSettings
         do {
-            settings = try SettingsResolver.resolve(configuration, on: DeviceProfile(driver: "a driver", limits: [device.limits]))
+            settings = try SettingsResolver.resolve(configuration, on: DeviceCapabilities(driver: "a driver", encoders: [device.limits]))
         } catch let error as VaencError {
             #expect([.usage, .unavailable].contains(error.category), "\(error)")
             return false
@@ -121,7 +122,7 @@ import VideoBase
         var configuration = ExtremeValues.configuration(.cbr)
         configuration.bitrate = BitsPerSecond(1000)
         configuration.vbvSize = 240_000_000
-        let profile = DeviceProfile(driver: "a driver", limits: [Self.devices[0].limits])
+        let profile = DeviceCapabilities(driver: "a driver", encoders: [Self.devices[0].limits])
         let settings = try SettingsResolver.resolve(configuration, on: profile)
         #expect(settings.rate.vbvSize == 960 * (1 << 32 - 1) / 90_000 / 16 * 16)
         #expect(settings.effective.first { $0.option == "vbvSize" }?.differs == true)
@@ -133,7 +134,7 @@ import VideoBase
 
     /// At less than one picture per second, the buffer holds one picture and the smallest filler.
     @Test func slowFrameRatesKeepBufferForOnePicture() throws {
-        let profile = DeviceProfile(driver: "a driver", limits: [Self.devices[0].limits])
+        let profile = DeviceCapabilities(driver: "a driver", encoders: [Self.devices[0].limits])
         var configuration = ExtremeValues.configuration(.cbr)
         configuration.frameRate = Rational(1, 10)
         configuration.bitrate = BitsPerSecond(16_000)

@@ -8,23 +8,31 @@ import VideoBase
 
 @testable import EncodeSession
 
+extension EncodeCapabilities {
+    /// The part that only HEVC has, to change. Setting it makes the capabilities those of HEVC.
+    var tools: HEVCCapabilities {
+        get { hevc ?? HEVCCapabilities() }
+        set { coding = .hevc(newValue) }
+    }
+}
+
 /// The HEVC headers of whole streams, read by FFmpeg, and the parameter buffers that belong to them.
 @Suite struct HEVCAdapterTests {
     static func limits(
-        _ profile: CodecProfile = .hevcMain, _ change: (inout DeviceLimits) -> Void = { _ in }
-    ) -> DeviceLimits {
+        _ profile: CodecProfile = .hevcMain, _ change: (inout EncodeCapabilities) -> Void = { _ in }
+    ) -> EncodeCapabilities {
         SettingsResolverTests.limits(profile) {
-            var hevc = HEVCLimits()
+            var hevc = HEVCCapabilities()
             hevc.sao = true
             hevc.temporalMVP = true
-            $0.hevc = hevc
+            $0.tools = hevc
             $0.maxReferences1 = 4
             change(&$0)
         }
     }
 
     static func settle(
-        _ limits: DeviceLimits = limits(), _ width: Int = 640, _ height: Int = 360,
+        _ limits: EncodeCapabilities = limits(), _ width: Int = 640, _ height: Int = 360,
         _ change: (inout EncoderConfiguration) -> Void = { _ in }
     ) throws -> EncodeSettings {
         let configuration = SettingsResolverTests.configuration(width, height) {
@@ -32,7 +40,7 @@ import VideoBase
             change(&$0)
         }
         return try SettingsResolver.resolve(
-            configuration, on: DeviceProfile(driver: "a driver", limits: [limits]))
+            configuration, on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
     }
 
     private struct Written {
@@ -76,7 +84,7 @@ import VideoBase
     /// The slice headers of every structure hold the planned numbers, which the decoder model of the planning tests has
     /// judged.
     @Test(arguments: [false, true]) func sliceHeadersHoldThePlannedNumbers(needsTwoLists: Bool) throws {
-        let limits = Self.limits { $0.hevc?.needsTwoLists = needsTwoLists }
+        let limits = Self.limits { $0.tools.needsTwoLists = needsTwoLists }
         let changes: [(inout EncoderConfiguration) -> Void] = [
             { _ in }, { $0.gopFrames = 1 }, { $0.bFrames = 3; $0.bPyramid = true; $0.references = 2 },
             { $0.gopFrames = 8; $0.openGOP = true; $0.bFrames = 2 }, { $0.temporalLayers = 3; $0.slices = 3 },
@@ -107,7 +115,7 @@ import VideoBase
 
     /// Checks both lists of a P picture that is coded as B slices, in the header and in the buffer.
     @Test func pPicturesInBSlicesHaveEqualLists() throws {
-        let settings = try Self.settle(Self.limits { $0.hevc?.needsTwoLists = true }) {
+        let settings = try Self.settle(Self.limits { $0.tools.needsTwoLists = true }) {
             $0.references = 3
             $0.bFrames = 0
         }
@@ -121,7 +129,7 @@ import VideoBase
         }
         // If list 1 holds one entry, both lists hold one.
         let narrow = Self.limits {
-            $0.hevc?.needsTwoLists = true
+            $0.tools.needsTwoLists = true
             $0.maxReferences1 = 1
         }
         let few = try Self.settle(narrow) { $0.references = 3 }

@@ -8,21 +8,21 @@ import VideoBase
 /// Resolves HEVC settings for devices as their drivers describe them.
 @Suite struct HEVCResolverTests {
     private func limits(
-        _ driver: String, _ entryPoint: DeviceLimits.EntryPoint = .slice, features: UInt32? = nil, blocks: UInt32? = nil,
+        _ driver: String, _ entryPoint: EntryPoint = .encodeSlice, features: UInt32? = nil, blocks: UInt32? = nil,
         direction: UInt32? = nil, references: (Int, Int) = (3, 3)
-    ) -> HEVCLimits {
+    ) -> HEVCCapabilities {
         var values: [AttributeType: UInt32] = [:]
         values[.encHEVCFeatures] = features
         values[.encHEVCBlockSizes] = blocks
         values[.predictionDirection] = direction
-        return HEVCLimits(
+        return HEVCCapabilities(
             ConfigAttributes(values: values), alignment: nil, driver: driver, entryPoint: entryPoint,
             references: (references.0, references.1))
     }
 
     /// Tiger Lake's low-power encoder answers all attributes. Tools that it requires are used.
     @Test func answeredAttributesSetTheLimits() {
-        let found = limits("Intel iHD driver", .sliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 7)
+        let found = limits("Intel iHD driver", .encodeSliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 7)
         #expect(found.log2CodingTreeBlock == 6 && found.log2MinCodingBlock == 3)
         #expect(found.log2MinTransformBlock == 2 && found.log2MaxTransformBlock == 5)
         #expect(found.transformDepthInter == 2 && found.transformDepthIntra == 2)
@@ -30,7 +30,7 @@ import VideoBase
         #expect(found.cuQPDelta == .required && found.needsTwoLists && found.predictsFromFuture)
         #expect(found.maxDifferingReferences0 == 2 && found.alignment == VideoSize(width: 16, height: 16))
         // Ice Lake's encoder predicts only from the past.
-        let older = limits("Intel iHD driver", .sliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 5)
+        let older = limits("Intel iHD driver", .encodeSliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 5)
         #expect(older.needsTwoLists && !older.predictsFromFuture)
         // The hardware of the other entry point takes whatever the lists hold.
         let slice = limits("Intel iHD driver", features: 0x190_0464, blocks: 0x88c7, direction: 7, references: (4, 4))
@@ -41,23 +41,23 @@ import VideoBase
         let gen9 = limits("Intel iHD driver", references: (3, 1))
         #expect(gen9.log2CodingTreeBlock == 5 && gen9.amp && !gen9.sao && !gen9.temporalMVP && !gen9.needsTwoLists)
         #expect(gen9.predictsFromFuture && gen9.cuQPDelta == .supported)
-        let lowPower = limits("Intel iHD driver", .sliceLowPower)
+        let lowPower = limits("Intel iHD driver", .encodeSliceLowPower)
         #expect(lowPower.log2CodingTreeBlock == 6 && lowPower.sao && lowPower.needsTwoLists && !lowPower.predictsFromFuture)
         #expect(lowPower.cuQPDelta == .required)
         let radeon = limits("Mesa Gallium driver 22.3.6", references: (1, 0))
         #expect(radeon.log2CodingTreeBlock == 6 && radeon.transformDepthInter == 0 && !radeon.sao && !radeon.temporalMVP)
         #expect(radeon.alignment == VideoSize(width: 64, height: 16) && !radeon.needsTwoLists && radeon.minSliceBlocks == 4)
         let other = limits("a driver", references: (1, 0))
-        var plain = HEVCLimits()
+        var plain = HEVCCapabilities()
         plain.predictsFromFuture = false
         #expect(other == plain)
     }
 
     @Test func codedGridFollowsBlockSizeAndAlignment() throws {
-        func grid(_ width: Int, _ height: Int, _ change: (inout HEVCLimits) -> Void) throws -> BlockGrid {
-            var hevc = HEVCLimits()
+        func grid(_ width: Int, _ height: Int, _ change: (inout HEVCCapabilities) -> Void) throws -> BlockGrid {
+            var hevc = HEVCCapabilities()
             change(&hevc)
-            let limits = HEVCAdapterTests.limits { $0.hevc = hevc }
+            let limits = HEVCAdapterTests.limits { $0.tools = hevc }
             return try HEVCAdapterTests.settle(limits, width, height).grid
         }
         let radeon = try grid(1366, 768) {
@@ -116,7 +116,7 @@ import VideoBase
         #expect(throws: VaencError.self) { _ = try settle { ($0.level, $0.tier) = (31, .high) } }
         #expect(throws: VaencError.self) {
             _ = try SettingsResolver.resolve(
-                SettingsResolverTests.configuration { $0.tier = .main }, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+                SettingsResolverTests.configuration { $0.tier = .main }, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         }
     }
 
@@ -140,7 +140,7 @@ import VideoBase
                 change(&$0)
             }
             return try SettingsResolver.resolve(
-                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCAdapterTests.limits($0) }))
+                configuration, on: DeviceCapabilities(driver: "a driver", encoders: profiles.map { HEVCAdapterTests.limits($0) }))
         }
         let both: [CodecProfile] = [.hevcMain, .hevcMain10]
         #expect(try settle(both) { _ in }.profile == .hevcMain)
@@ -161,8 +161,8 @@ import VideoBase
     /// that predicts only from the past.
     @Test func bPicturesFollowListLimits() throws {
         let clamped = HEVCAdapterTests.limits {
-            $0.hevc?.needsTwoLists = true
-            $0.hevc?.maxDifferingReferences0 = 2
+            $0.tools.needsTwoLists = true
+            $0.tools.maxDifferingReferences0 = 2
             ($0.maxReferences0, $0.maxReferences1) = (3, 3)
         }
         let settings = try HEVCAdapterTests.settle(clamped) {
@@ -171,7 +171,7 @@ import VideoBase
         }
         let used = settings.structure
         #expect(used.references == 3 && used.referencesB == 2 && used.references1 == 1 && used.bFrames == 2)
-        let back = HEVCAdapterTests.limits { $0.hevc?.predictsFromFuture = false }
+        let back = HEVCAdapterTests.limits { $0.tools.predictsFromFuture = false }
         let none = try HEVCAdapterTests.settle(back) { $0.bFrames = 2 }
         #expect(none.structure.bFrames == 0)
         #expect(none.effective.contains { $0.option == "bFrames" && $0.differs })
@@ -180,8 +180,8 @@ import VideoBase
     /// Slices have at least four coding tree blocks if the driver would repartition smaller ones.
     @Test func slicesHaveAtLeastFourBlocks() throws {
         let limits = HEVCAdapterTests.limits {
-            $0.hevc?.minSliceBlocks = 4
-            $0.hevc?.log2CodingTreeBlock = 6
+            $0.tools.minSliceBlocks = 4
+            $0.tools.log2CodingTreeBlock = 6
             $0.sliceStructure = .equalRows
         }
         for height in stride(from: 128, through: 640, by: 64) {

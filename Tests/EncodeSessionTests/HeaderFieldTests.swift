@@ -94,7 +94,7 @@ import VideoBase
     @Test func hrdFieldsHoldTheBufferModel() throws {
         var settings = try SettingsResolver.resolve(
             SettingsResolverTests.configuration(640, 360),
-            on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+            on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         settings.buffer = BufferModel(bitrate: 640_000, size: 320_000, isConstant: true)
         let adapter = settings.adapter()
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)

@@ -39,7 +39,7 @@ import VideoBase
             $0.frameRate = Rational(30000, 1001)
             $0.sampleAspectRatio = Rational(7, 5)
         }
-        let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
+        let device = DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()])
         let settings = try SettingsResolver.resolve(configuration, on: device)
         let headers = try #require(settings.adapter() as? H264Adapter).stream.headers
         let sequence = H264SequenceParameters(headers, settings)
@@ -65,7 +65,7 @@ import VideoBase
     /// it.
     @Test(arguments: [nil, "iHD-9A49", "radeonsi25-navi31"]) func realTimeHintSendsTheFastestQualityLevel(personality: String?) throws {
         let (key, predicted) = (plans(2)[0].0, plans(2)[1].0)
-        let profile = try DeviceProfile(
+        let profile = try DeviceCapabilities(
             ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]))
         func sent(_ plan: FramePlan, _ change: (inout EncoderConfiguration) -> Void) throws -> [MiscParameters] {
             let settings = try SettingsResolver.resolve(SettingsResolverTests.configuration(320, 240, change), on: profile)

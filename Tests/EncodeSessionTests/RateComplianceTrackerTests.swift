@@ -18,7 +18,7 @@ import VideoBase
             change(&$0)
         }
         return RateComplianceTracker(
-            try SettingsResolver.resolve(asked, on: DeviceProfile(driver: "a driver", limits: [limits])))
+            try SettingsResolver.resolve(asked, on: DeviceCapabilities(driver: "a driver", encoders: [limits])))
     }
 
     /// Returns the indices of the pictures that broke the limit; sizes are in bits.
@@ -72,7 +72,7 @@ import VideoBase
             $0.level = 11
             $0.maxFrameBytes = bytes
         }
-        let settings = try SettingsResolver.resolve(asked, on: DeviceProfile(driver: "a driver", limits: [limits]))
+        let settings = try SettingsResolver.resolve(asked, on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
         #expect(RateSession.targets(settings.rate, settings.frameRate, settings).maxPictureBits == 8 * most)
         #expect(RateSession.targets(settings.rate, Rational(1000), settings).maxPictureBits == 8 * 19_008)
     }
@@ -118,13 +118,13 @@ import VideoBase
     func usualQPKeepsTheLevelOfTheSize(_ width: Int, _ height: Int, _ fps: Int, _ level: String) throws {
         let asked = SettingsResolverTests.configuration(width, height) { $0.frameRate = Rational(fps) }
         let settings = try SettingsResolver.resolve(
-            asked, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+            asked, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         #expect(settings.level.name == level)
         let fine = try SettingsResolver.resolve(
             SettingsResolverTests.configuration(width, height) {
                 $0.frameRate = Rational(fps)
                 $0.qp = 1
-            }, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+            }, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         #expect(fine.level.maxBitrate > settings.level.maxBitrate)
         #expect(fine.effective.first { $0.option == "level" }?.why.contains("the QP may take") == true)
     }

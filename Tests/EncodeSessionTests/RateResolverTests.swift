@@ -18,7 +18,7 @@ import VideoBase
         }
         return try SettingsResolver.resolve(
             SettingsResolverTests.configuration(1280, 720, change),
-            on: DeviceProfile(driver: "a driver", limits: [limits]))
+            on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
     }
 
     private func entry(_ settings: EncodeSettings, _ option: String) -> EffectiveEntry? {

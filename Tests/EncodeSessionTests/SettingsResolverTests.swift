@@ -1,6 +1,7 @@
 import EncodePlanning
 import H264Syntax
 import Testing
+import VAAPI
 import VideoBase
 
 @testable import EncodeSession
@@ -8,10 +9,10 @@ import VideoBase
 /// Resolves configurations on made-up devices.
 @Suite struct SettingsResolverTests {
     static func limits(
-        _ profile: CodecProfile = .h264High, _ entryPoint: DeviceLimits.EntryPoint = .slice,
-        _ change: (inout DeviceLimits) -> Void = { _ in }
-    ) -> DeviceLimits {
-        var limits = DeviceLimits(profile: profile, entryPoint: entryPoint)
+        _ profile: CodecProfile = .h264High, _ entryPoint: EntryPoint = .encodeSlice,
+        _ change: (inout EncodeCapabilities) -> Void = { _ in }
+    ) -> EncodeCapabilities {
+        var limits = EncodeCapabilities(profile: profile, entryPoint: entryPoint)
         limits.maxSize = VideoSize(width: 4096, height: 4096)
         limits.maxReferences0 = 4
         limits.maxSlices = 32
@@ -30,12 +31,12 @@ import VideoBase
     }
 
     private func settle(
-        _ configuration: EncoderConfiguration, _ limits: [DeviceLimits] = [limits()]
+        _ configuration: EncoderConfiguration, _ limits: [EncodeCapabilities] = [limits()]
     ) throws -> EncodeSettings {
-        try SettingsResolver.resolve(configuration, on: DeviceProfile(driver: "a driver", limits: limits))
+        try SettingsResolver.resolve(configuration, on: DeviceCapabilities(driver: "a driver", encoders: limits))
     }
 
-    private func error(_ configuration: EncoderConfiguration, _ limits: [DeviceLimits] = [limits()]) -> VaencError? {
+    private func error(_ configuration: EncoderConfiguration, _ limits: [EncodeCapabilities] = [limits()]) -> VaencError? {
         do {
             _ = try settle(configuration, limits)
             return nil
@@ -158,12 +159,12 @@ import VideoBase
     }
 
     @Test func profileAndEntryPointFollowTheDevice() throws {
-        let both = [Self.limits(), Self.limits(.h264High, .sliceLowPower), Self.limits(.h264ConstrainedBaseline)]
-        #expect(try settle(Self.configuration(), both).limits.entryPoint == .slice)
-        #expect(try settle(Self.configuration { $0.lowPower = true }, both).limits.entryPoint == .sliceLowPower)
-        let lowOnly = [Self.limits(.h264High, .sliceLowPower)]
+        let both = [Self.limits(), Self.limits(.h264High, .encodeSliceLowPower), Self.limits(.h264ConstrainedBaseline)]
+        #expect(try settle(Self.configuration(), both).limits.entryPoint == .encodeSlice)
+        #expect(try settle(Self.configuration { $0.lowPower = true }, both).limits.entryPoint == .encodeSliceLowPower)
+        let lowOnly = [Self.limits(.h264High, .encodeSliceLowPower)]
         let substituted = try settle(Self.configuration { $0.lowPower = false }, lowOnly)
-        #expect(substituted.limits.entryPoint == .sliceLowPower)
+        #expect(substituted.limits.entryPoint == .encodeSliceLowPower)
         #expect(entry(substituted, "entryPoint")?.differs == true)
         #expect(try differences(settle(Self.configuration(), lowOnly)) == [])
         let baseline = try settle(
@@ -246,7 +247,7 @@ import VideoBase
     }
 
     @Test func presetSelectsTheQualityLevel() throws {
-        func level(_ preset: Int, _ quality: DeviceLimits.QualityScale) throws -> UInt32? {
+        func level(_ preset: Int, _ quality: EncodeCapabilities.QualityScale) throws -> UInt32? {
             try settle(Self.configuration { $0.preset = preset }, [Self.limits { $0.quality = quality }]).qualityLevel
         }
         #expect(try (1...7).map { try level($0, .levels(count: 7)) } == [1, 2, 3, 4, 5, 6, 7])
@@ -283,7 +284,7 @@ import VideoBase
     /// Checks the quality level and the reported reasons for preset and hint.
     @Test func realTimeHintSelectsTheFastestLevel() throws {
         func level(
-            _ realTime: Bool?, preset: Int? = nil, _ quality: DeviceLimits.QualityScale
+            _ realTime: Bool?, preset: Int? = nil, _ quality: EncodeCapabilities.QualityScale
         ) throws -> (level: UInt32?, said: [String?], differences: [String]) {
             let settings = try settle(
                 Self.configuration {
@@ -338,11 +339,11 @@ import VideoBase
         #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
     }
 
-    private static func both(_ change: (inout DeviceLimits) -> Void = { _ in }) -> [DeviceLimits] {
+    private static func both(_ change: (inout EncodeCapabilities) -> Void = { _ in }) -> [EncodeCapabilities] {
         [
             limits {
                 $0.maxReferences1 = 2
-                $0.intraRefresh = .columns
+                $0.intraRefresh = .rollingColumn
                 $0.maxRegions = 2
                 $0.trellis = true
                 $0.limitsSliceBytes = true

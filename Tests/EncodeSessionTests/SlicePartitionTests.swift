@@ -7,7 +7,7 @@ import Testing
     /// more than requested, and their shape suits the device.
     @Test func slicesPartitionEveryPictureHeight() {
         var faults: [String] = []
-        for structure in [DeviceLimits.SliceStructure.rows, .equalRows, .powerOfTwoRows] {
+        for structure in [EncodeCapabilities.SliceStructure.rows, .equalRows, .powerOfTwoRows] {
             for rows in 1...70 {
                 for slices in 1...70 {
                     let first = SlicePartition.firstRows(rows: rows, slices: slices, structure: structure)

@@ -28,7 +28,7 @@ struct DeviceClass: Sendable, CustomStringConvertible {
         for personality in Personality.all {
             let environment: [String: String] = personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]
             guard let display = try? ReferenceDisplay.open(environment) else { continue }
-            let capabilities = DeviceReport(display).capabilities.filter { $0.codec == codec.rawValue && $0.encodes }
+            let capabilities = DeviceReport(display).capabilities.filter { $0.codec == codec && $0.encodes }
             // The name begins with the driver's version; the Debian package of it (nonfree or not) changes no behavior.
             let name = personality ?? ""
             let key = String(name.prefix { $0 != "-" }.replacing("nonfree", with: ""))

@@ -247,15 +247,15 @@ import VideoBase
         let pairs = try display.profiles().flatMap { profile in
             try display.entryPoints(of: profile).map { "\(profile.shortName)/\($0.shortName)" }
         }
-        #expect(report.capabilities.map { "\($0.profile)/\($0.entrypoint)" } == pairs)
-        let high = try #require(report.capabilities.first { $0.codec == "h264" && $0.profile == "High" && $0.encodes })
+        #expect(report.capabilities.map { "\($0.profile.shortName)/\($0.entryPoint.shortName)" } == pairs)
+        let high = try #require(report.capabilities.first { $0.codec == .h264 && $0.profile == .h264High && $0.encodes })
         #expect(high.bitDepths == [8] && high.rateControl.contains(.cqp))
-        #expect(high.attributes.contains { $0.name == "VAConfigAttribRateControl" && $0.meaning.contains("VA_RC_CQP") })
-        #expect((high.maxWidth ?? 0) >= 1920 && high.memoryTypes.contains("va"))
+        #expect(high.attributeValues.contains { $0.name == "VAConfigAttribRateControl" && $0.meaning.contains("VA_RC_CQP") })
+        #expect((high.maxWidth ?? 0) >= 1920 && high.memoryTypes.contains(.va))
         #expect(display.encodes(.h264, profile: .h264High) && !display.encodes(.hevc, profile: .h264High))
         #expect(report.isHardwareEncodeSupported(.h264, profile: .h264High) == (display.kind == .vaapi))
-        #expect(!report.isHardwareEncodeSupported(.h264, entryPoint: "VLD"))
-        #expect(display.decodes(.h264) == report.capabilities.contains { $0.codec == "h264" && $0.decodes })
+        #expect(!report.isHardwareEncodeSupported(.h264, entryPoint: .decode))
+        #expect(display.decodes(.h264) == report.capabilities.contains { $0.codec == .h264 && $0.decodes })
         let failed = DeviceReport.ofRenderNode("/dev/dri/renderD999")
         #expect(!failed.usable && failed.why?.contains("renderD999") == true && failed.capabilities.isEmpty)
     }

@@ -41,11 +41,11 @@ import VAAPI
         #expect(Self.choose([h264, main], depth: 10) == (.h264, "the device encodes HEVC Main, not Main 10"))
         #expect(Self.choose([h264, main, deep], depth: 10) == (.hevc, "the device encodes HEVC Main 10 of 1280×720"))
         var decodes = main
-        decodes.entrypoint = "VLD"
+        decodes.entryPoint = .decode
         #expect(Self.choose([h264, decodes]).codec == .h264)
         // Low-power encoding is sufficient.
         var low = main
-        low.entrypoint = "EncSliceLP"
+        low.entryPoint = .encodeSliceLowPower
         #expect(Self.choose([h264, low]).codec == .hevc)
     }
 

@@ -87,7 +87,7 @@ import Vaenc
         let reports = Devices.reports()
         let reference = try #require(reports.first { $0.kind == .reference })
         #expect(reference.usable)
-        #expect(reference.capabilities.filter { $0.codec == "h264" && $0.encodes }.map(\.profile) == ["Constrained Baseline", "Main", "High"])
+        #expect(reference.capabilities.filter { $0.codec == .h264 && $0.encodes }.map(\.profile.shortName) == ["Constrained Baseline", "Main", "High"])
         // The reference driver is no hardware, whatever it encodes.
         #expect(!reference.isHardwareEncodeSupported(.h264))
         #expect(reports.last?.kind == .software)

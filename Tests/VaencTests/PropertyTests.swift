@@ -153,12 +153,13 @@ import VAAPI
         var report = try #require(Devices.reports(.reference).first)
         let full = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
         for index in report.capabilities.indices {
-            report.capabilities[index].bFrames = false
-            report.capabilities[index].packedHeaders = []
-            report.capabilities[index].roi = 0
-            report.capabilities[index].intraRefresh = []
-            report.capabilities[index].maxSlices = 1
-            report.capabilities[index].rateControl = [.cqp, .icq]
+            var values = report.capabilities[index].attributes.values
+            // No list 1, and so no B pictures.
+            values[.encMaxRefFrames] = values[.encMaxRefFrames].map { $0 & 0xffff }
+            for absent in [AttributeType.encPackedHeaders, .encROI, .encIntraRefresh] { values[absent] = nil }
+            values[.encMaxSlices] = 1
+            values[.rateControl] = RateControlModes([.cqp, .icq]).rawValue
+            report.capabilities[index].attributes = ConfigAttributes(values: values)
         }
         let less = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
         let gone = Set(full.map(\.name)).subtracting(less.map(\.name))
@@ -168,7 +169,7 @@ import VAAPI
         #expect(less.first { $0.name == "RateControl" }?.choices == ["cqp", "cbr", "vbr", "icq", "qvbr"])
         for codec in VideoCodec.allCases {
             var one = report
-            one.capabilities.removeAll { $0.codec == codec.rawValue && $0.encodes }
+            one.capabilities.removeAll { $0.codec == codec && $0.encodes }
             #expect(Devices.supportedProperties(one, codec: codec).isEmpty)
         }
     }

@@ -92,7 +92,7 @@ import VideoBase
     @Test(arguments: Personality.all) func listedPropertiesMatchTheSessions(personality: String?) throws {
         let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
-        let device = try DeviceProfile(display)
+        let device = try DeviceCapabilities(display)
         var listed: Set<String> = []
         let bases: [(VideoCodec, CodecProfile?)] = [
             (.h264, nil), (.h264, .h264Main), (.h264, .h264ConstrainedBaseline), (.hevc, nil), (.hevc, .hevcMain10),
@@ -110,7 +110,7 @@ import VideoBase
                     let property = try #require(AnyProperty.all.first { $0.name == trial.name })
                     // The entry point was requested already.
                     if trial.name == "MaximizePowerEfficiency", lowPower != nil { continue }
-                    let abilities = try #require(DeviceAbilities(report, base))
+                    let abilities = try #require(SessionCapabilities(report, base))
                     let supported = property.supported(abilities)
                     if supported != nil { listed.insert(trial.name) }
                     for value in trial.values + Self.bounds(supported) {
@@ -125,7 +125,7 @@ import VideoBase
 
     private func judge(
         _ trial: Trial, _ property: AnyProperty, _ value: PropertyValue, _ base: EncoderConfiguration,
-        _ report: DeviceReport, _ device: DeviceProfile
+        _ report: DeviceReport, _ device: DeviceCapabilities
     ) {
         let place = "\(trial.name) \(value), \(base.codec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
         var isTaken = false
@@ -135,7 +135,7 @@ import VideoBase
             context(&configuration)
             var plain = configuration
             _ = property.write(&plain, value)
-            guard let abilities = DeviceAbilities(report, plain), property.write(value, to: &configuration, on: abilities) else {
+            guard let abilities = SessionCapabilities(report, plain), property.write(value, to: &configuration, on: abilities) else {
                 Issue.record("\(place): type")
                 return
             }
@@ -151,7 +151,7 @@ import VideoBase
             let category = (error as? any DescribedError)?.category
             #expect(!isTaken && (category == .unavailable || category == .usage), "\(place): \(error)")
             #expect((error as? any DescribedError)?.remedy != nil, "\(error)")
-            let isListed = DeviceAbilities(report, base).flatMap(property.supported) != nil
+            let isListed = SessionCapabilities(report, base).flatMap(property.supported) != nil
             if !isListed { #expect(category == .unavailable, "\(error)") }
         }
     }
@@ -174,10 +174,10 @@ import VideoBase
     @Test func boundsFollowTheSize() throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
-        let device = try DeviceProfile(display)
+        let device = try DeviceCapabilities(display)
         var base = EncoderConfiguration(size: VideoSize(width: 4096, height: 2304))
         base.strict = true
-        let abilities = try #require(DeviceAbilities(report, base))
+        let abilities = try #require(SessionCapabilities(report, base))
         for name in ["ExpectedFrameRate", "Level", "Slices"] {
             let trial = try #require(Self.trials.first { $0.name == name })
             let property = try #require(AnyProperty.all.first { $0.name == name })
@@ -193,11 +193,11 @@ import VideoBase
     @Test(arguments: [VideoCodec.h264, .hevc]) func referencesFollowTheLevel(_ codec: VideoCodec) throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
-        let device = try DeviceProfile(display, codec)
+        let device = try DeviceCapabilities(display, codec)
         for (size, level) in [(VideoSize(width: 96, height: 80), nil), (VideoSize(width: 352, height: 288), 20)] as [(VideoSize, Int?)] {
             var base = EncoderConfiguration(size: size)
             (base.codec, base.level, base.bFrames, base.strict) = (codec, level, 0, true)
-            let abilities = try #require(DeviceAbilities(report, base))
+            let abilities = try #require(SessionCapabilities(report, base))
             for name in ["LongTermReferences", "ReferenceBufferCount"] {
                 let trial = try #require(Self.trials.first { $0.name == name })
                 let property = try #require(AnyProperty.all.first { $0.name == name })
@@ -213,29 +213,29 @@ import VideoBase
         let report = try #require(Devices.reports(.reference).first)
         var base = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
         base.level = 31
-        let abilities = try #require(DeviceAbilities(report, base))
+        let abilities = try #require(SessionCapabilities(report, base))
         #expect(abilities.rates == 1000...21_000_000 && abilities.maxRates == 1000...21_000_000)
         #expect(abilities.buffers == 1000...21_000_000)
         base.profile = .h264Main
-        #expect(try #require(DeviceAbilities(report, base)).rates == 1000...16_800_000)
+        #expect(try #require(SessionCapabilities(report, base)).rates == 1000...16_800_000)
         // The tier limits them too. Levels below 4 have one tier.
         base.profile = nil
         base.codec = .hevc
-        #expect(try #require(DeviceAbilities(report, base)).tiers == [.main])
+        #expect(try #require(SessionCapabilities(report, base)).tiers == [.main])
         base.level = 40
-        #expect(try #require(DeviceAbilities(report, base)).rates == 1000...33_000_000)
+        #expect(try #require(SessionCapabilities(report, base)).rates == 1000...33_000_000)
         base.tier = .main
-        #expect(try #require(DeviceAbilities(report, base)).rates == 1000...13_200_000)
+        #expect(try #require(SessionCapabilities(report, base)).rates == 1000...13_200_000)
         (base.tier, base.level) = (.high, nil)
-        #expect(try #require(DeviceAbilities(report, base)).levels.first == 40)
+        #expect(try #require(SessionCapabilities(report, base)).levels.first == 40)
     }
 
     /// A driver may report any number of slices, but a picture has at most one for each row of macroblocks.
     @Test func slicesAreLimitedToMacroblockRows() throws {
         var report = try #require(Devices.reports(.reference).first)
-        for index in report.capabilities.indices { report.capabilities[index].maxSlices = Int(UInt32.max) }
+        for index in report.capabilities.indices { report.capabilities[index].attributes.values[.encMaxSlices] = .max }
         #expect(Devices.supportedProperties(report, codec: .h264).contains { $0.name == "Slices" })
-        let abilities = try #require(DeviceAbilities(report, EncoderConfiguration(size: VideoSize(width: 640, height: 360))))
+        let abilities = try #require(SessionCapabilities(report, EncoderConfiguration(size: VideoSize(width: 640, height: 360))))
         #expect(abilities.slices == Array(1...23))
     }
 }

@@ -18,7 +18,7 @@ struct BlockGrid: Sendable, Hashable {
     }
 
     /// Creates the grid that a device uses for pictures of that size.
-    init(_ limits: DeviceLimits, _ size: VideoSize) {
+    init(_ limits: EncodeCapabilities, _ size: VideoSize) {
         func aligned(_ side: Int, _ step: Int) -> Int { (side + step - 1) / step * step }
         switch limits.coding {
         case .h264: self.init(coded: size.aligned(to: 16), block: 16)

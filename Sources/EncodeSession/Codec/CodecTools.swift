@@ -13,7 +13,7 @@ struct H264Tools: Sendable, Hashable {
 
 struct HEVCTools: Sendable, Hashable {
     /// The block sizes and tools that the device supports.
-    var limits: HEVCLimits
+    var limits: HEVCCapabilities
     /// cu_qp_delta_enabled_flag: whether the QP may differ within a picture.
     var cuQPDelta: Bool
     /// Whether P pictures use B slices with two equal lists.

@@ -4,7 +4,7 @@ import VideoBase
 /// The complete settings of an encoder: every option is resolved.
 struct EncodeSettings: Sendable, Hashable {
     var profile: CodecProfile
-    var limits: DeviceLimits
+    var limits: EncodeCapabilities
     var level: StreamLevel
     /// The size that decoders show. Both sides are even.
     var size: VideoSize

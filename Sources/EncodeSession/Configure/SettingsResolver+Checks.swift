@@ -65,7 +65,7 @@ extension SettingsResolver {
     }
 
     /// Checks the picture size against the device's limits.
-    func checkSize(_ limits: DeviceLimits) throws {
+    func checkSize(_ limits: EncodeCapabilities) throws {
         let size = asked.size
         let low = limits.minSize
         let high = limits.maxSize

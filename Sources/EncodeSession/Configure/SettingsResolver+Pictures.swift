@@ -2,7 +2,7 @@ import VideoBase
 
 /// Chooses the settings of each picture other than the QP.
 extension SettingsResolver {
-    mutating func chooseDeblocking(_ limits: DeviceLimits) -> Deblocking {
+    mutating func chooseDeblocking(_ limits: EncodeCapabilities) -> Deblocking {
         func name(_ filter: Deblocking) -> String {
             guard filter.isOn else { return "off" }
             return filter.alphaOffset == 0 && filter.betaOffset == 0
@@ -21,7 +21,7 @@ extension SettingsResolver {
         return used
     }
 
-    mutating func chooseTrellis(_ limits: DeviceLimits) -> Bool? {
+    mutating func chooseTrellis(_ limits: EncodeCapabilities) -> Bool? {
         guard let wanted = asked.trellis else { return nil }
         guard limits.trellis else {
             report.add(
@@ -34,7 +34,7 @@ extension SettingsResolver {
     }
 
     /// Chooses the regions of interest. If there are more than the device supports, the first ones are used.
-    mutating func chooseRegions(_ limits: DeviceLimits) -> [RegionOfInterest] {
+    mutating func chooseRegions(_ limits: EncodeCapabilities) -> [RegionOfInterest] {
         let wanted = asked.regionsOfInterest
         if wanted.isEmpty { return [] }
         let used = Array(wanted.prefix(limits.maxRegions))

@@ -1,3 +1,4 @@
+import VAAPI
 import VideoBase
 
 extension SettingsResolver {
@@ -6,8 +7,8 @@ extension SettingsResolver {
     /// The profile is the requested one. Otherwise it is the first of High, Main and Constrained Baseline that the
     /// device supports (H.264), or the profile of the sample depth (HEVC). The entry point is EncSlice if the device
     /// has it, unless low power is requested.
-    mutating func chooseProfile() throws -> DeviceLimits {
-        let offered = preferredProfiles.filter { profile in device.limits.contains { $0.profile == profile } }
+    mutating func chooseProfile() throws -> EncodeCapabilities {
+        let offered = preferredProfiles.filter { profile in device.encoders.contains { $0.profile == profile } }
         let standard = asked.codec.standardName
         guard let best = offered.first else {
             throw VaencError(
@@ -57,11 +58,11 @@ extension SettingsResolver {
         if let entry { report.add(entry) }
     }
 
-    private mutating func chooseEntryPoint(_ profile: CodecProfile) throws -> DeviceLimits {
-        let wanted: DeviceLimits.EntryPoint? = asked.lowPower.map { $0 ? .sliceLowPower : .slice }
-        let slice = device.limits(profile, .slice)
-        let lowPower = device.limits(profile, .sliceLowPower)
-        let preferred = wanted == .sliceLowPower ? lowPower : slice
+    private mutating func chooseEntryPoint(_ profile: CodecProfile) throws -> EncodeCapabilities {
+        let wanted: EntryPoint? = asked.lowPower.map { $0 ? .encodeSliceLowPower : .encodeSlice }
+        let slice = device.capabilities(profile, .encodeSlice)
+        let lowPower = device.capabilities(profile, .encodeSliceLowPower)
+        let preferred = wanted == .encodeSliceLowPower ? lowPower : slice
         guard let used = preferred ?? slice ?? lowPower else {
             let name = "\(asked.codec.standardName) \(profile.shortName)"
             throw VaencError(
@@ -70,9 +71,9 @@ extension SettingsResolver {
         let why =
             wanted == used.entryPoint
             ? Reason.asked
-            : wanted != nil || used.entryPoint == .sliceLowPower
+            : wanted != nil || used.entryPoint == .encodeSliceLowPower
                 ? "the only one that the driver has for \(profile.rawValue)" : Reason.standard
-        report.add("entryPoint", asked: wanted?.rawValue, used: used.entryPoint.rawValue, why: why)
+        report.add("entryPoint", asked: wanted?.shortName, used: used.entryPoint.shortName, why: why)
         return used
     }
 
@@ -87,7 +88,7 @@ extension SettingsResolver {
     /// Chooses the codec's coding tools.
     ///
     /// - Parameter rate: The rate settings resolved so far.
-    mutating func chooseTools(_ limits: DeviceLimits, _ rate: RateSettings) -> CodecTools {
+    mutating func chooseTools(_ limits: EncodeCapabilities, _ rate: RateSettings) -> CodecTools {
         switch limits.coding {
         case .h264: .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
         case .hevc(let hevc): .hevc(chooseTools(limits, hevc, rate))
@@ -110,7 +111,7 @@ extension SettingsResolver {
 
     /// Chooses transform_8x8_mode_flag. Only High has it. A driver that writes its own picture parameter sets decides
     /// it.
-    private mutating func chooseTransform(_ limits: DeviceLimits) -> Bool {
+    private mutating func chooseTransform(_ limits: EncodeCapabilities) -> Bool {
         let isHigh = limits.profile == .h264High
         let isOurs = limits.packedHeaders.contains(.sequence)
         let used = isHigh && (asked.transform8x8 ?? true)

@@ -11,7 +11,7 @@ extension SettingsResolver {
     static let bidirectionalOffset = 2
 
     /// Returns the QPs of constant QP. In other modes, it returns the start value in parameter sets and slice headers.
-    mutating func chooseQP(_ limits: DeviceLimits, _ rate: RateSettings) -> (i: Int, p: Int, b: Int) {
+    mutating func chooseQP(_ limits: EncodeCapabilities, _ rate: RateSettings) -> (i: Int, p: Int, b: Int) {
         guard rate.mode == .cqp else {
             let start = 26.clamped(to: (asked.minQP ?? 0)...(asked.maxQP ?? 51))
             return (start, start, start)
@@ -52,7 +52,7 @@ extension SettingsResolver {
     }
 
     /// Returns the driver's quality level for a preset of 1 (best) to 7 (fastest); nil keeps the driver's default.
-    mutating func choosePreset(_ limits: DeviceLimits) -> UInt32? {
+    mutating func choosePreset(_ limits: EncodeCapabilities) -> UInt32? {
         let isRealTime = asked.realTime == true
         reportRealTime(limits)
         guard let preset = asked.preset ?? (isRealTime ? Self.fastestPreset : nil) else {
@@ -90,7 +90,7 @@ extension SettingsResolver {
 
     /// Reports the real-time option. Drivers have no setting for real time; the quality level changes the time that a
     /// picture takes.
-    private mutating func reportRealTime(_ limits: DeviceLimits) {
+    private mutating func reportRealTime(_ limits: EncodeCapabilities) {
         guard let realTime = asked.realTime else { return }
         let name = realTime ? "on" : "off"
         if !realTime {

@@ -1,3 +1,4 @@
+import VAAPI
 import VideoBase
 
 /// Chooses the rate controller and its mode.
@@ -7,7 +8,7 @@ extension SettingsResolver {
     /// The mode is the requested one. Otherwise a bit rate selects VBR, a QP selects constant QP, and neither selects a
     /// quality. The driver runs the mode if it can. vaenc runs CBR, VBR and QVBR over the QP of each picture in three
     /// cases: it is requested, the driver lacks the mode, or the driver cannot keep a requested limit.
-    mutating func chooseRateControl(_ limits: DeviceLimits) throws -> RateSettings {
+    mutating func chooseRateControl(_ limits: EncodeCapabilities) throws -> RateSettings {
         let wanted = asked.rateControl ?? (asked.bitrate != nil ? .vbr : asked.qp != nil ? .cqp : .icq)
         try checkRates(wanted)
         var rate = RateSettings()
@@ -56,7 +57,7 @@ extension SettingsResolver {
     // MARK: Mode
 
     private mutating func chooseMode(
-        _ wanted: RateControlMode, _ limits: DeviceLimits
+        _ wanted: RateControlMode, _ limits: EncodeCapabilities
     ) throws -> (RateControlMode, RateControlOwner) {
         let offered = limits.rateControl
         let canOwn = offered.contains(.cqp) && !limits.hasOneQP
@@ -102,13 +103,13 @@ extension SettingsResolver {
 
     /// Returns why the driver's controller cannot keep the requested limits on picture sizes. Returns nil if it can, or
     /// if it was requested explicitly.
-    private func missing(_ limits: DeviceLimits) -> String? {
+    private func missing(_ limits: EncodeCapabilities) -> String? {
         if asked.rateController == .driver { return nil }
         if asked.maxFrameBytes != nil, !limits.limitsFrameBytes { return "the driver limits no picture's size" }
         return asked.dataRateLimits.isEmpty ? nil : "drivers keep no data-rate limits"
     }
 
-    private func nearest(to wanted: RateControlMode, _ limits: DeviceLimits) throws -> RateControlMode {
+    private func nearest(to wanted: RateControlMode, _ limits: EncodeCapabilities) throws -> RateControlMode {
         let order: [RateControlMode] = wanted == .cbr ? [.cbr, .vbr, .avbr, .qvbr] : [.vbr, .avbr, .qvbr, .cbr]
         if let mode = order.first(where: limits.rateControl.contains) { return mode }
         throw VaencError(
@@ -125,7 +126,7 @@ extension SettingsResolver {
     }
 
     private mutating func reportController(
-        _ mode: RateControlMode, _ controller: RateControlOwner, _ limits: DeviceLimits
+        _ mode: RateControlMode, _ controller: RateControlOwner, _ limits: EncodeCapabilities
     ) {
         guard mode != .cqp, mode != .icq else {
             if let wanted = asked.rateController {
@@ -141,7 +142,7 @@ extension SettingsResolver {
             why = asked.rateController == nil ? Reason.standard : "the driver takes no QP for each picture"
         } else if limits.rateControl.contains(mode), let missing = missing(limits) {
             why = missing
-        } else if limits.entryPoint == .sliceLowPower, limits.rateControl == [.cqp] {
+        } else if limits.entryPoint == .encodeSliceLowPower, limits.rateControl == [.cqp] {
             why = "the driver has constant QP alone: without the HuC firmware Intel's low power has no rate control"
         } else {
             why = "the driver has no \(mode.rawValue.uppercased()); over the QP of each picture"
@@ -247,7 +248,7 @@ extension SettingsResolver {
 
     private var limitWords: String { asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ") }
 
-    private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {
+    private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: EncodeCapabilities) {
         rate.maxFrameBytes = asked.maxFrameBytes
         if let bytes = asked.maxFrameBytes {
             let isKept = rate.usesVaencRateControl || limits.limitsFrameBytes
@@ -275,13 +276,13 @@ extension SettingsResolver {
     }
 
     /// Returns the end of the reason: why vaenc's own controller does not keep the windows, or how to request it.
-    private func windowsRemedy(_ limits: DeviceLimits) -> String {
+    private func windowsRemedy(_ limits: EncodeCapabilities) -> String {
         if limits.hasOneQP { return ", and this one keeps one QP for all pictures, so vaenc cannot either" }
         if !limits.rateControl.contains(.cqp) { return ", and this one takes no QP, so vaenc cannot either" }
         return ": ask for vaenc's rate controller"
     }
 
-    private mutating func chooseMacroblockRateControl(_ limits: DeviceLimits, _ rate: inout RateSettings) {
+    private mutating func chooseMacroblockRateControl(_ limits: EncodeCapabilities, _ rate: inout RateSettings) {
         guard let wanted = asked.macroblockRateControl else { return }
         guard limits.macroblockRateControl else {
             return report.add(

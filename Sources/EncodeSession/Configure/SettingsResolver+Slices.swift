@@ -1,7 +1,7 @@
 import VideoBase
 
 extension SettingsResolver {
-    mutating func chooseSlices(_ limits: DeviceLimits, _ grid: BlockGrid, _ level: StreamLevel) -> [Int] {
+    mutating func chooseSlices(_ limits: EncodeCapabilities, _ grid: BlockGrid, _ level: StreamLevel) -> [Int] {
         let wanted = asked.slices ?? 1
         let rows = grid.rows
         let held = level.maxSlices ?? .max
@@ -29,7 +29,7 @@ extension SettingsResolver {
     }
 
     /// Returns the maximum size of a slice in bytes; nil: no limit.
-    mutating func chooseSliceBytes(_ limits: DeviceLimits) -> Int? {
+    mutating func chooseSliceBytes(_ limits: EncodeCapabilities) -> Int? {
         guard let wanted = asked.maxSliceBytes else { return nil }
         guard limits.limitsSliceBytes else {
             report.add(

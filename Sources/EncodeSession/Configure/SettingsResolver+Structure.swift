@@ -1,11 +1,12 @@
 import EncodePlanning
+import VAAPI
 import VideoBase
 
 /// Chooses the group of pictures: the request without options that exclude each other, reduced to what the device and
 /// the level allow. The result is reported at the end. Each option gets the first reason that reduced it.
 extension SettingsResolver {
     mutating func chooseStructure(
-        _ limits: DeviceLimits, _ grid: BlockGrid, rate: RateSettings, qp: Int
+        _ limits: EncodeCapabilities, _ grid: BlockGrid, rate: RateSettings, qp: Int
     ) throws -> (GOPStructure, StreamLevel) {
         let interval = chooseGOP(limits)
         var reasons = Obstacles(limits, asked, intraOnly: interval == 1)
@@ -33,7 +34,7 @@ extension SettingsResolver {
     }
 
     /// Returns the number of frames from an intra picture to the next.
-    private mutating func chooseGOP(_ limits: DeviceLimits) -> Int {
+    private mutating func chooseGOP(_ limits: EncodeCapabilities) -> Int {
         let rate = asked.frameRate.value
         func fromSeconds(_ seconds: Double) -> Int { max(Int((seconds * rate).rounded()), 1) }
         let used: Int
@@ -58,7 +59,7 @@ extension SettingsResolver {
 
     /// Returns the request without the excluded options. The lengths of lists and buffers are not applied yet.
     private func wantedStructure(
-        _ interval: Int, _ limits: DeviceLimits, _ grid: BlockGrid, _ reasons: inout Obstacles
+        _ interval: Int, _ limits: EncodeCapabilities, _ grid: BlockGrid, _ reasons: inout Obstacles
     ) -> GOPStructure {
         var structure = GOPStructure(keyInterval: interval, references: 1)
         // The first picture of layer 1 follows half a period after the key frame and must be in the group.
@@ -67,7 +68,7 @@ extension SettingsResolver {
         if let layers = asked.temporalLayers, layers > mostLayers { reasons.layers = reasons.layers ?? "`gopFrames` holds no more" }
         structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
         if asked.intraRefresh, reasons.refresh == nil {
-            let blocks = limits.intraRefresh.contains(.columns) ? grid.columns : grid.rows
+            let blocks = limits.intraRefresh.contains(.rollingColumn) ? grid.columns : grid.rows
             structure.intraRefreshSteps = min(interval, blocks)
             reasons.exclude(by: "a rolling refresh goes through P pictures with one reference")
         }
@@ -154,7 +155,7 @@ struct Obstacles {
     /// The reason for options that the lengths of lists and buffers reduce.
     var rest = "driver limit"
 
-    init(_ limits: DeviceLimits, _ asked: EncoderConfiguration, intraOnly: Bool) {
+    init(_ limits: EncodeCapabilities, _ asked: EncoderConfiguration, intraOnly: Bool) {
         let isForeign = limits.takesSliceHeaders ? nil : "the driver writes slice headers itself"
         let isIntra = intraOnly ? "every picture is intra" : nil
         bFrames =

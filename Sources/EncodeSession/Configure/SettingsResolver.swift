@@ -1,18 +1,19 @@
 import EncodePlanning
+import VAAPI
 import VideoBase
 
 /// Resolves a configuration on a device. Each step decides one option from the request and the device's limits, and
 /// reports the reason.
 struct SettingsResolver {
     let asked: EncoderConfiguration
-    let device: DeviceProfile
+    let device: DeviceCapabilities
     var report = EffectiveReport()
 
     /// Resolves a configuration.
     ///
     /// - Throws: `usage` for values out of range or contradictions. `unavailable` for a request that the device does
     ///   not support and that has no substitute, and under `strict` for any difference.
-    static func resolve(_ asked: EncoderConfiguration, on device: DeviceProfile) throws -> EncodeSettings {
+    static func resolve(_ asked: EncoderConfiguration, on device: DeviceCapabilities) throws -> EncodeSettings {
         var resolver = SettingsResolver(asked: asked, device: device)
         let settings = try resolver.resolve()
         if asked.strict, let error = resolver.report.entries.strictError { throw error }
@@ -51,7 +52,7 @@ struct SettingsResolver {
             sampleAspectRatio: asked.sampleAspectRatio, tools: tools,
             deblocking: deblocking, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
             regionsOfInterest: regions, structure: structure,
-            refreshesColumns: limits.intraRefresh.contains(.columns), sliceRows: sliceRows,
+            refreshesColumns: limits.intraRefresh.contains(.rollingColumn), sliceRows: sliceRows,
             maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,
             identifier: headers.identifier,
             asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,

@@ -4,7 +4,7 @@ enum SlicePartition {
     /// nearest lower number.
     ///
     /// - Precondition: `slices` and `rows` are at least 1.
-    static func firstRows(rows: Int, slices: Int, structure: DeviceLimits.SliceStructure) -> [Int] {
+    static func firstRows(rows: Int, slices: Int, structure: EncodeCapabilities.SliceStructure) -> [Int] {
         let slices = min(slices, rows)
         switch structure {
         case .rows:

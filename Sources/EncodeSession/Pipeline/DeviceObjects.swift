@@ -11,7 +11,7 @@ struct DeviceObjects: Sendable {
     let inputs: [Surface]
     let coded: [CodedBuffer]
     /// The kinds of packed headers that the configuration accepts.
-    let packed: DeviceLimits.PackedHeaders
+    let packed: PackedHeaderKinds
 
     /// Creates the objects. Blocks while the driver works.
     ///
@@ -27,7 +27,7 @@ struct DeviceObjects: Sendable {
         if !packed.isEmpty { attributes[.encPackedHeaders] = packed.rawValue }
         let config = try Config(
             display, profile: Profile(settings.profile),
-            entryPoint: limits.entryPoint == .slice ? .encodeSlice : .encodeSliceLowPower, attributes: attributes)
+            entryPoint: limits.entryPoint, attributes: attributes)
         // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
         // shown before them is delivered.
         inputs = try kept ?? Surface.make(

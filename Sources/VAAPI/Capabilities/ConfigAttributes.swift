@@ -27,7 +27,7 @@ package struct ConfigAttributes: Sendable, Hashable {
     package var maxSlices: Int? { self[.encMaxSlices].map(Int.init) }
     /// The number of quality levels, where level 1 is the best; 0 or 1 means that there is only one.
     ///
-    /// On radeonsi, the value is a bit field instead; `DeviceLimits.quality(_:driver:)` interprets it.
+    /// On radeonsi, the value is a bit field instead; `EncodeCapabilities` interprets it.
     package var qualityLevels: Int? { self[.encQualityRange].map(Int.init) }
     package var maxPictureWidth: Int? { self[.maxPictureWidth].map(Int.init) }
     package var maxPictureHeight: Int? { self[.maxPictureHeight].map(Int.init) }
@@ -49,9 +49,12 @@ package struct ConfigAttributes: Sendable, Hashable {
     package var hevcBlockSizes: HEVCBlockSizes? { self[.encHEVCBlockSizes].map(HEVCBlockSizes.init) }
 }
 
-package struct ReferenceLimits: Sendable, Hashable {
-    package var l0: Int
-    package var l1: Int
+/// The maximum number of references in each reference picture list.
+public struct ReferenceLimits: Sendable, Hashable {
+    /// The maximum number of references in list 0.
+    public var l0: Int
+    /// The maximum number of references in list 1.
+    public var l1: Int
     package init(l0: Int, l1: Int) {
         self.l0 = l0
         self.l1 = l1
@@ -99,17 +102,20 @@ package struct RateControlModes: OptionSet, Sendable, Hashable {
 }
 
 /// A set of packed header types that the driver accepts from the client: the VA_ENC_PACKED_HEADER_… flags.
-package struct PackedHeaderKinds: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
-    package static let sequence = PackedHeaderKinds(rawValue: 0x1)
-    package static let picture = PackedHeaderKinds(rawValue: 0x2)
-    package static let slice = PackedHeaderKinds(rawValue: 0x4)
-    package static let misc = PackedHeaderKinds(rawValue: 0x8)
-    package static let rawData = PackedHeaderKinds(rawValue: 0x10)
+public struct PackedHeaderKinds: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let sequence = PackedHeaderKinds(rawValue: 0x1)
+    public static let picture = PackedHeaderKinds(rawValue: 0x2)
+    public static let slice = PackedHeaderKinds(rawValue: 0x4)
+    public static let misc = PackedHeaderKinds(rawValue: 0x8)
+    public static let rawData = PackedHeaderKinds(rawValue: 0x10)
+
+    /// All kinds.
+    package static let all: PackedHeaderKinds = [.sequence, .picture, .slice, .misc, .rawData]
 
     /// The names that reports use: `sequence`, `picture`, `slice`, `misc`, `raw`.
-    package var names: [String] {
+    public var names: [String] {
         zip([Self.sequence, .picture, .slice, .misc, .rawData], ["sequence", "picture", "slice", "misc", "raw"])
             .filter { contains($0.0) }.map(\.1)
     }
@@ -128,15 +134,16 @@ package struct SliceStructure: OptionSet, Sendable, Hashable {
 }
 
 /// A set of supported intra refresh kinds: the VA_ENC_INTRA_REFRESH_… flags.
-package struct IntraRefreshKinds: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
-    package static let rollingColumn = IntraRefreshKinds(rawValue: 0x1)
-    package static let rollingRow = IntraRefreshKinds(rawValue: 0x2)
-    package static let adaptive = IntraRefreshKinds(rawValue: 0x10)
-    package static let cyclic = IntraRefreshKinds(rawValue: 0x20)
+public struct IntraRefreshKinds: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let rollingColumn = IntraRefreshKinds(rawValue: 0x1)
+    public static let rollingRow = IntraRefreshKinds(rawValue: 0x2)
+    public static let adaptive = IntraRefreshKinds(rawValue: 0x10)
+    public static let cyclic = IntraRefreshKinds(rawValue: 0x20)
 
-    package var names: [String] {
+    /// The names that reports use: `column`, `row`, `adaptive`, `cyclic`.
+    public var names: [String] {
         zip([Self.rollingColumn, .rollingRow, .adaptive, .cyclic], ["column", "row", "adaptive", "cyclic"])
             .filter { contains($0.0) }.map(\.1)
     }

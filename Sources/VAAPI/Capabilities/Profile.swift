@@ -1,19 +1,21 @@
-package import VideoBase
+public import VideoBase
 
 /// A VAProfile, identified by its number in `va.h`. A driver that is newer than the header may report unknown numbers.
-package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    package let rawValue: Int32
+public struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: Int32
 
-    package init(rawValue: Int32) { self.rawValue = rawValue }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    package static let none = Profile(rawValue: -1)
-    package static let h264Main = Profile(rawValue: 6)
-    package static let h264High = Profile(rawValue: 7)
-    package static let h264ConstrainedBaseline = Profile(rawValue: 13)
-    package static let hevcMain = Profile(rawValue: 17)
-    package static let hevcMain10 = Profile(rawValue: 18)
+    /// VAProfileNone: processing without a codec.
+    public static let none = Profile(rawValue: -1)
+    public static let h264Main = Profile(rawValue: 6)
+    public static let h264High = Profile(rawValue: 7)
+    public static let h264ConstrainedBaseline = Profile(rawValue: 13)
+    public static let hevcMain = Profile(rawValue: 17)
+    public static let hevcMain10 = Profile(rawValue: 18)
 
-    package init(_ profile: CodecProfile) {
+    /// Creates the VAProfile of a profile that vaenc encodes.
+    public init(_ profile: CodecProfile) {
         self =
             switch profile {
             case .h264ConstrainedBaseline: .h264ConstrainedBaseline
@@ -25,13 +27,16 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
     }
 
     /// The corresponding `CodecProfile`, or nil if vaenc does not encode the profile.
-    package var codecProfile: CodecProfile? {
+    public var codecProfile: CodecProfile? {
         CodecProfile.allCases.first { Profile($0) == self }
     }
 
+    /// The codec, or nil if vaenc does not encode it.
+    public var codec: VideoCodec? { codecName.flatMap(VideoCodec.init(rawValue:)) }
+
     /// The name of the coding standard in reports: `h264`, `hevc`, `av1`, …; nil if the profile belongs to no standard
     /// (for example, video processing).
-    package var codecName: String? {
+    public var codecName: String? {
         switch rawValue {
         case 0, 1: "mpeg2"
         case 2...4: "mpeg4"
@@ -49,12 +54,12 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
     }
 
     /// The constant's name in `va.h`, or a text like `VAProfile(61)` for an unknown number.
-    package var name: String { Self.names[rawValue].map { "VAProfile\($0)" } ?? "VAProfile(\(rawValue))" }
+    public var name: String { Self.names[rawValue].map { "VAProfile\($0)" } ?? "VAProfile(\(rawValue))" }
 
     /// The profile's name in reports: `High`, `Main 10`, or the constant's name if vaenc does not encode the profile.
-    package var shortName: String { codecProfile?.shortName ?? name }
+    public var shortName: String { codecProfile?.shortName ?? name }
 
-    package var description: String { name }
+    public var description: String { name }
 
     private static let names: [Int32: String] = [
         -1: "None", 0: "MPEG2Simple", 1: "MPEG2Main", 2: "MPEG4Simple", 3: "MPEG4AdvancedSimple", 4: "MPEG4Main",
@@ -69,30 +74,30 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
 }
 
 /// A VAEntrypoint, identified by its number in `va.h`.
-package struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    package let rawValue: Int32
+public struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: Int32
 
-    package init(rawValue: Int32) { self.rawValue = rawValue }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Decoding from slice data (VAEntrypointVLD).
-    package static let decode = EntryPoint(rawValue: 1)
+    public static let decode = EntryPoint(rawValue: 1)
     /// Encoding of slices (VAEntrypointEncSlice).
-    package static let encodeSlice = EntryPoint(rawValue: 6)
+    public static let encodeSlice = EntryPoint(rawValue: 6)
     /// Encoding of slices on the low-power unit, Intel's VDEnc (VAEntrypointEncSliceLP).
-    package static let encodeSliceLowPower = EntryPoint(rawValue: 8)
+    public static let encodeSliceLowPower = EntryPoint(rawValue: 8)
     /// Scaling and conversion (VAEntrypointVideoProc), used without a codec profile.
-    package static let videoProcessing = EntryPoint(rawValue: 10)
+    public static let videoProcessing = EntryPoint(rawValue: 10)
 
     /// Whether the entry point encodes video slices.
-    package var encodes: Bool { self == .encodeSlice || self == .encodeSliceLowPower }
+    public var encodes: Bool { self == .encodeSlice || self == .encodeSliceLowPower }
 
     /// The constant's name in `va.h`.
-    package var name: String { "VAEntrypoint\(shortName)" }
+    public var name: String { "VAEntrypoint\(shortName)" }
 
     /// The entry point's name in reports: `EncSlice`, `EncSliceLP`, `VLD`.
-    package var shortName: String { Self.names[rawValue] ?? "(\(rawValue))" }
+    public var shortName: String { Self.names[rawValue] ?? "(\(rawValue))" }
 
-    package var description: String { name }
+    public var description: String { name }
 
     private static let names: [Int32: String] = [
         1: "VLD", 2: "IZZ", 3: "IDCT", 4: "MoComp", 5: "Deblocking", 6: "EncSlice", 7: "EncPicture", 8: "EncSliceLP",

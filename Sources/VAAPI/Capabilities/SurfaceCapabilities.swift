@@ -23,18 +23,19 @@ package struct SurfaceCapabilities: Sendable, Hashable {
 }
 
 /// A set of memory types: the VA_SURFACE_ATTRIB_MEM_TYPE_… flags.
-package struct MemoryTypes: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
-    package static let va = MemoryTypes(rawValue: 0x1)
-    package static let v4l2 = MemoryTypes(rawValue: 0x2)
-    package static let userPointer = MemoryTypes(rawValue: 0x4)
-    package static let kernelDRM = MemoryTypes(rawValue: 0x1000_0000)
-    package static let drmPrime = MemoryTypes(rawValue: 0x2000_0000)
-    package static let drmPrime2 = MemoryTypes(rawValue: 0x4000_0000)
-    package static let drmPrime3 = MemoryTypes(rawValue: 0x0800_0000)
+public struct MemoryTypes: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let va = MemoryTypes(rawValue: 0x1)
+    public static let v4l2 = MemoryTypes(rawValue: 0x2)
+    public static let userPointer = MemoryTypes(rawValue: 0x4)
+    public static let kernelDRM = MemoryTypes(rawValue: 0x1000_0000)
+    public static let drmPrime = MemoryTypes(rawValue: 0x2000_0000)
+    public static let drmPrime2 = MemoryTypes(rawValue: 0x4000_0000)
+    public static let drmPrime3 = MemoryTypes(rawValue: 0x0800_0000)
 
-    package var names: [String] {
+    /// The names that reports use: `va`, `drm-prime-2`, ….
+    public var names: [String] {
         zip(
             [Self.va, .v4l2, .userPointer, .kernelDRM, .drmPrime, .drmPrime2, .drmPrime3],
             ["va", "v4l2", "user-ptr", "kernel-drm", "drm-prime", "drm-prime-2", "drm-prime-3"]

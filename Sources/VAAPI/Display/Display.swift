@@ -29,7 +29,7 @@ package import VideoBase
     /// The watchdog for driver calls that may block for too long.
     package let watch: DriverCallWatchdog
     let messages: MessageLog
-    let abilities: DriverAbilities
+    let optionalCalls: OptionalCalls
     let images = ImagePool()
     private let descriptor: CInt?
     private let again: Opening?
@@ -120,7 +120,7 @@ package import VideoBase
         } else {
             vendor = "unnamed driver"
         }
-        abilities = DriverAbilities(vendor: vendor)
+        optionalCalls = OptionalCalls(vendor: vendor)
     }
 
     deinit {

@@ -38,14 +38,14 @@ internal import CVA
     /// - Throws: An error of category `.deviceFailed` and status `.timedOut` if the timeout expires.
     package func sync(input surface: Surface, timeoutNanoseconds: UInt64, frame: Int? = nil) throws(VAError) {
         let display = context.display
-        if display.abilities.has(.syncBuffer) {
+        if display.optionalCalls.has(.syncBuffer) {
             let status = unsafe vaSyncBuffer(display.handle, id, timeoutNanoseconds)
             if StatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
                     status, "vaSyncBuffer", "coded buffer of \(context.size)", frame: frame,
                     remedy: StatusCode(rawValue: status) == .timedOut ? Surface.hangRemedy : nil)
             }
-            display.abilities.lacks(.syncBuffer)
+            display.optionalCalls.lacks(.syncBuffer)
         }
         try surface.sync(timeoutNanoseconds: timeoutNanoseconds, frame: frame)
     }

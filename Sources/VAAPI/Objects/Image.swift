@@ -59,7 +59,7 @@ internal import VideoBase
     /// remembered.
     private static func derive(_ surface: Surface) throws(VAError) -> Image? {
         let display = surface.display
-        guard display.abilities.has(.deriveImage) else { return nil }
+        guard display.optionalCalls.has(.deriveImage) else { return nil }
         var image = VAImage()
         let status = unsafe vaDeriveImage(display.handle, surface.id, &image)
         if status == 0 {
@@ -69,7 +69,7 @@ internal import VideoBase
             try display.check(status, "vaDeriveImage", "surface \(surface.id)")
         }
         _ = display.messages.take()
-        display.abilities.lacks(.deriveImage)
+        display.optionalCalls.lacks(.deriveImage)
         return nil
     }
 

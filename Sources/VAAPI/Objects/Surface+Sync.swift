@@ -26,14 +26,14 @@ extension Surface {
     ///
     /// - Throws: An error of category `.deviceFailed` and status `.timedOut` if the timeout expires.
     package func sync(timeoutNanoseconds: UInt64, frame: Int? = nil) throws(VAError) {
-        if display.abilities.has(.syncSurface2) {
+        if display.optionalCalls.has(.syncSurface2) {
             let status = unsafe vaSyncSurface2(display.handle, id, timeoutNanoseconds)
             if StatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
                     status, "vaSyncSurface2", "surface \(id)", frame: frame,
                     remedy: StatusCode(rawValue: status) == .timedOut ? Self.hangRemedy : nil)
             }
-            display.abilities.lacks(.syncSurface2)
+            display.optionalCalls.lacks(.syncSurface2)
         }
         try display.check(unsafe vaSyncSurface(display.handle, id), "vaSyncSurface", "surface \(id)", frame: frame)
     }

@@ -48,7 +48,7 @@ public struct DeviceReport: Sendable, Hashable {
             capabilities = try display.watch.run("asking for capabilities", display.vendor, .setUp) {
                 try display.capabilities()
             }
-            if !capabilities.contains(where: { $0.encodes && ["h264", "hevc"].contains($0.codec) }) {
+            if !capabilities.contains(where: { $0.encodes && $0.codec != nil }) {
                 why = Self.encoderless(display)
             }
         } catch {
@@ -60,15 +60,14 @@ public struct DeviceReport: Sendable, Hashable {
     }
 
     private static func encoderless(_ display: Display) -> String {
-        display.vendor.contains("Intel iHD")
+        DriverQuirk.freeBuildEncodesNothing.affects(display.vendor)
             ? "the driver encodes neither H.264 nor HEVC: install intel-media-va-driver-non-free"
             : "the driver encodes neither H.264 nor HEVC"
     }
 
-    /// Whether the device encodes the codec in hardware, with this profile and entry point (`EncSlice`, `EncSliceLP`)
-    /// if they are given.
+    /// Whether the device encodes the codec in hardware, with this profile and entry point if they are given.
     public func isHardwareEncodeSupported(
-        _ codec: VideoCodec, profile: CodecProfile? = nil, entryPoint: String? = nil
+        _ codec: VideoCodec, profile: CodecProfile? = nil, entryPoint: EntryPoint? = nil
     ) -> Bool {
         kind == .vaapi && supports(codec, profile, entryPoint) { $0.encodes }
     }
@@ -79,12 +78,12 @@ public struct DeviceReport: Sendable, Hashable {
     }
 
     private func supports(
-        _ codec: VideoCodec, _ profile: CodecProfile?, _ entryPoint: String?, _ does: (Capability) -> Bool
+        _ codec: VideoCodec, _ profile: CodecProfile?, _ entryPoint: EntryPoint?, _ does: (Capability) -> Bool
     ) -> Bool {
         capabilities.contains { capability in
-            does(capability) && capability.codec == codec.rawValue
-                && (profile.map { $0.codec == codec && $0.shortName == capability.profile } ?? true)
-                && (entryPoint.map { $0 == capability.entrypoint } ?? true)
+            does(capability) && capability.codec == codec
+                && profile.map { $0.codec == codec && Profile($0) == capability.profile } ?? true
+                && entryPoint.map { $0 == capability.entryPoint } ?? true
         }
     }
 }

@@ -6,7 +6,7 @@ import VideoBase
 public struct SessionProperty<Value: PropertyType>: Sendable {
     /// The name of the property, for example `AverageBitRate`.
     public let name: String
-    let domain: @Sendable (DeviceAbilities) -> PropertyDomain?
+    let domain: @Sendable (SessionCapabilities) -> PropertyDomain?
     let read: @Sendable (EncoderConfiguration) -> Value?
     let write: @Sendable (inout EncoderConfiguration, Value?) -> Void
     /// Changes a running session; nil if the property cannot change after the first frame.
@@ -16,7 +16,7 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
 
     /// - Parameter domain: Returns the values that a device supports; nil if it does not support the property.
     init(
-        _ name: String, _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?,
+        _ name: String, _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?,
         read: @escaping @Sendable (EncoderConfiguration) -> Value?,
         write: @escaping @Sendable (inout EncoderConfiguration, Value?) -> Void,
         change: (@Sendable (inout RunningChange, Value) -> Void)? = nil,
@@ -33,7 +33,7 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
     /// Creates a property that is a field of the configuration.
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
-        _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?
+        _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
     ) {
         self.init(name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 })
     }
@@ -42,7 +42,7 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
         change: any WritableKeyPath<RunningChange, Value?> & Sendable,
-        _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?
+        _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
     ) {
         self.init(
             name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 },
@@ -127,7 +127,7 @@ struct AnyProperty: Sendable {
     var name: String
     var type: String
     var changes: Bool
-    var domain: @Sendable (DeviceAbilities) -> PropertyDomain?
+    var domain: @Sendable (SessionCapabilities) -> PropertyDomain?
     var read: @Sendable (EncoderConfiguration) -> PropertyValue?
     /// Returns false if the value has another type.
     var write: @Sendable (inout EncoderConfiguration, PropertyValue?) -> Bool
@@ -165,7 +165,7 @@ struct AnyProperty: Sendable {
     ///
     /// - Returns: False if the value has another type.
     func write(
-        _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on abilities: DeviceAbilities
+        _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on abilities: SessionCapabilities
     ) -> Bool {
         let hadLongTerm = (configuration.longTermReferences ?? 0) > 0
         guard write(&configuration, value) else { return false }
@@ -175,7 +175,7 @@ struct AnyProperty: Sendable {
         return true
     }
 
-    func supported(_ abilities: DeviceAbilities) -> SupportedProperty? {
+    func supported(_ abilities: SessionCapabilities) -> SupportedProperty? {
         guard let domain = domain(abilities) else { return nil }
         var result = SupportedProperty(
             name: name, type: type, isReadOnly: false, changesWhileRunning: changes && abilities.changes(name))

@@ -65,10 +65,7 @@ struct TrialEncode {
     }
 
     static func profile(_ capability: Capability) -> CodecProfile? {
-        guard capability.encodes else { return nil }
-        return CodecProfile.allCases.first {
-            $0.codec.rawValue == capability.codec && $0.shortName == capability.profile
-        }
+        capability.encodes ? capability.profile.codecProfile : nil
     }
 
     static func modes(_ capability: Capability) -> [String] {
@@ -77,8 +74,8 @@ struct TrialEncode {
         if (capability.maxReferences?.l0 ?? 0) > 1 { modes.append("maxReferences") }
         if (capability.maxSlices ?? 1) > 1 { modes.append("maxSlices") }
         if (capability.qualityLevels ?? 1) > 1 { modes.append("qualityLevels") }
-        if capability.roi > 0 { modes.append("roi") }
-        if capability.intraRefresh.contains(where: { ["column", "row"].contains($0) }) { modes.append("intraRefresh") }
+        if capability.maxRegions > 0 { modes.append("roi") }
+        if !capability.intraRefresh.isDisjoint(with: [.rollingColumn, .rollingRow]) { modes.append("intraRefresh") }
         return modes
     }
 
@@ -101,7 +98,7 @@ struct TrialEncode {
         c.codec = profile.codec
         c.profile = profile
         c.inputFormat = profile.bitDepth > 8 ? .p010 : .nv12
-        c.lowPower = capability.entrypoint == "EncSliceLP"
+        c.lowPower = capability.entryPoint == .encodeSliceLowPower
         c.gopFrames = 8
         c.bFrames = 0
         // Try exactly what is advertised, not the nearest supported value.

@@ -54,7 +54,7 @@ struct ProbeCommand: ParsableCommand {
             for (capability, trials) in zip(report.capabilities, trials) {
                 count += trials.count
                 names += trials.filter { $0.failure != nil }.map {
-                    "\(report.path ?? report.kind.rawValue) \(ProbeTable.codecName(capability)) \(capability.profile) \(capability.entrypoint) \($0.mode)"
+                    "\(report.path ?? report.kind.rawValue) \(ProbeTable.name(capability)) \(capability.entryPoint.shortName) \($0.mode)"
                 }
             }
         }

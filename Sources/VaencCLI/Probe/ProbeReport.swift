@@ -55,9 +55,9 @@ struct ProbeReport: Encodable {
         var verified: [String: String]?
 
         init(_ capability: Capability, _ trials: [TrialResult]?) {
-            codec = capability.codec
-            profile = capability.profile
-            entrypoint = capability.entrypoint
+            codec = capability.profile.codecName ?? "none"
+            profile = capability.profile.shortName
+            entrypoint = capability.entryPoint.shortName
             rateControl = capability.rateControl
             minWidth = Nullable(capability.minWidth)
             minHeight = Nullable(capability.minHeight)
@@ -66,13 +66,13 @@ struct ProbeReport: Encodable {
             bitDepths = capability.bitDepths
             maxReferences = Nullable(capability.maxReferences.map { References(l0: $0.l0, l1: $0.l1) })
             bFrames = capability.bFrames
-            packedHeaders = capability.packedHeaders
+            packedHeaders = capability.packedHeaders.names
             maxSlices = Nullable(capability.maxSlices)
             qualityLevels = Nullable(capability.qualityLevels)
-            roi = capability.roi
-            intraRefresh = capability.intraRefresh
-            memoryTypes = capability.memoryTypes
-            attributes = Dictionary(capability.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+            roi = capability.maxRegions
+            intraRefresh = capability.intraRefresh.names
+            memoryTypes = capability.memoryTypes.names
+            attributes = Dictionary(capability.attributeValues.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
             verified = trials.map { trials in
                 Dictionary(trials.map { ($0.mode, $0.failure ?? "ok") }, uniquingKeysWith: { first, _ in first })
             }

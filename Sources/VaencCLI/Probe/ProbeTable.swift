@@ -32,11 +32,11 @@ enum ProbeTable {
         }
         let decoders = report.capabilities.filter(\.decodes)
         if !decoders.isEmpty {
-            text += "  decodes " + decoders.map { "\(codecName($0)) \($0.profile)" }.joined(separator: ", ") + "\n"
+            text += "  decodes " + decoders.map(Self.name).joined(separator: ", ") + "\n"
         }
         let others = report.capabilities.filter { !$0.encodes && !$0.decodes }
         if !others.isEmpty {
-            text += "  also " + others.map { "\($0.codec == "none" ? "" : codecName($0) + " ")\($0.profile == "None" ? "" : $0.profile + " ")\($0.entrypoint)" }
+            text += "  also " + others.map { $0.profile == .none ? $0.entryPoint.shortName : "\(Self.name($0)) \($0.entryPoint.shortName)" }
                 .joined(separator: ", ") + "\n"
         }
         return everything ? text + attributes(report) : text
@@ -46,7 +46,7 @@ enum ProbeTable {
     private static func trials(_ report: DeviceReport, _ verified: [[TrialResult]]) -> String {
         var text = ""
         for (capability, trials) in zip(report.capabilities, verified) where capability.encodes {
-            text += "  tried \(codecName(capability)) \(capability.profile) \(capability.entrypoint): "
+            text += "  tried \(name(capability)) \(capability.entryPoint.shortName): "
             let working = trials.filter { $0.failure == nil }.map(\.mode)
             text += trials.isEmpty ? "nothing: vaenc does not encode it\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
             for trial in trials {
@@ -62,24 +62,24 @@ enum ProbeTable {
             return "\(width)×\(height)"
         }
         return [
-            "\(codecName(capability)) \(capability.profile)", capability.entrypoint,
+            name(capability), capability.entryPoint.shortName,
             capability.rateControl.map { $0.rawValue.uppercased() }.joined(separator: " "),
             "\(size(capability.minWidth, capability.minHeight))–\(size(capability.maxWidth, capability.maxHeight))",
             capability.bitDepths.map(String.init).joined(separator: " "),
             capability.maxReferences.map { "\($0.l0)/\($0.l1)" } ?? "?", capability.bFrames ? "yes" : "no",
             capability.maxSlices.map(String.init) ?? "?", capability.qualityLevels.map(String.init) ?? "-",
-            capability.roi > 0 ? String(capability.roi) : "-",
-            capability.intraRefresh.isEmpty ? "-" : capability.intraRefresh.joined(separator: " "),
-            capability.packedHeaders.isEmpty ? "none" : capability.packedHeaders.joined(separator: " "),
-            capability.memoryTypes.joined(separator: " "),
+            capability.maxRegions > 0 ? String(capability.maxRegions) : "-",
+            capability.intraRefresh.isEmpty ? "-" : capability.intraRefresh.names.joined(separator: " "),
+            capability.packedHeaders.isEmpty ? "none" : capability.packedHeaders.names.joined(separator: " "),
+            capability.memoryTypes.names.joined(separator: " "),
         ]
     }
 
     private static func attributes(_ report: DeviceReport) -> String {
         var text = ""
         for capability in report.capabilities {
-            text += "  \(codecName(capability)) \(capability.profile) \(capability.entrypoint)\n"
-            for attribute in capability.attributes {
+            text += "  \(name(capability)) \(capability.entryPoint.shortName)\n"
+            for attribute in capability.attributeValues {
                 let hex = "0x" + String(attribute.value, radix: 16)
                 text += "    \(attribute.name) = \(hex)\(attribute.meaning.isEmpty ? "" : "  " + attribute.meaning.joined(separator: " "))\n"
             }
@@ -87,12 +87,11 @@ enum ProbeTable {
         return text
     }
 
-    static func codecName(_ capability: Capability) -> String {
-        switch capability.codec {
-        case "h264": "H.264"
-        case "none": "video"
-        default: capability.codec.uppercased()
-        }
+    /// Returns the codec and the profile: `H.264 High`; `video` for an entry point that has no codec.
+    static func name(_ capability: Capability) -> String {
+        let profile = capability.profile
+        guard let codec = profile.codecName else { return profile == .none ? "video" : profile.shortName }
+        return "\(capability.codec?.standardName ?? codec.uppercased()) \(profile.shortName)"
     }
 
     private static func rows(_ rows: [[String]]) -> String {

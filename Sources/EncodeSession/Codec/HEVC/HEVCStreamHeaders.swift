@@ -37,7 +37,7 @@ struct HEVCStreamHeaders: Sendable {
     }
 
     private static func sequenceSet(
-        _ settings: EncodeSettings, _ limits: HEVCLimits, _ subLayers: [SubLayerOrdering]
+        _ settings: EncodeSettings, _ limits: HEVCCapabilities, _ subLayers: [SubLayerOrdering]
     ) -> SequenceParameterSet {
         var vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate)

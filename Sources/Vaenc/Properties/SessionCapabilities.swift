@@ -3,8 +3,9 @@ import SoftwareEncode
 import VAAPI
 import VideoBase
 
-/// The device's capabilities that determine which properties a session supports, for the profile that the session uses.
-struct DeviceAbilities: Sendable, Hashable {
+/// What a session can be set to: the capabilities of its device, or of the software encoder, for the profile that the
+/// session uses.
+struct SessionCapabilities: Sendable, Hashable {
     var kind: DeviceKind
     var codec: VideoCodec
     /// The requested profile.
@@ -17,10 +18,8 @@ struct DeviceAbilities: Sendable, Hashable {
     /// The largest number of slices in software.
     private let mostSlices: Int
     private let changesRate: Bool
-    /// nil in software.
-    var capability: Capability?
-    /// The capabilities as sessions use them; nil in software.
-    var engine: EncodeAbilities?
+    /// The driver's capabilities; nil in software.
+    var device: EncodeCapabilities?
     var profiles: [CodecProfile]
     /// Whether the profile has EncSliceLP (low power) and EncSlice (full power).
     var hasLowPower = false
@@ -46,87 +45,87 @@ struct DeviceAbilities: Sendable, Hashable {
             profiles = all
             return
         }
-        let own = report.capabilities.filter { $0.encodes && $0.codec == configuration.codec.rawValue }
-        profiles = all.filter { profile in own.contains { $0.profile == profile.shortName } }
+        let own = report.capabilities.filter { $0.encodes && $0.profile.codecProfile?.codec == configuration.codec }
+        profiles = all.filter { profile in own.contains { $0.profile == Profile(profile) } }
         let isDeep = configuration.codedBitDepth > 8
-        let order = isDeep ? ["Main 10", "Main"] : ["High", "Main", "Constrained Baseline", "Main 10"]
+        let order: [CodecProfile] =
+            isDeep ? [.hevcMain10, .hevcMain] : [.h264High, .hevcMain, .h264Main, .h264ConstrainedBaseline, .hevcMain10]
         func rank(_ capability: Capability) -> Int {
-            let isAsked = configuration.profile.map { $0.shortName == capability.profile } ?? true
-            let entryPoint = configuration.lowPower == true ? "EncSliceLP" : "EncSlice"
-            return (isAsked ? 0 : 100) + (order.firstIndex(of: capability.profile) ?? order.count) * 2
-                + (capability.entrypoint == entryPoint ? 0 : 1)
+            let isAsked = configuration.profile.map { Profile($0) == capability.profile } ?? true
+            let entryPoint = configuration.lowPower == true ? EntryPoint.encodeSliceLowPower : .encodeSlice
+            return (isAsked ? 0 : 100) + (capability.profile.codecProfile.flatMap(order.firstIndex) ?? order.count) * 2
+                + (capability.entryPoint == entryPoint ? 0 : 1)
         }
         guard let best = own.min(by: { rank($0) < rank($1) }) else { return nil }
-        hasLowPower = own.contains { $0.profile == best.profile && $0.entrypoint == "EncSliceLP" }
-        hasFullPower = own.contains { $0.profile == best.profile && $0.entrypoint == "EncSlice" }
-        capability = best
-        engine = EncodeAbilities(best, driver: report.driver ?? "")
+        hasLowPower = own.contains { $0.profile == best.profile && $0.entryPoint == .encodeSliceLowPower }
+        hasFullPower = own.contains { $0.profile == best.profile && $0.entryPoint == .encodeSlice }
+        device = EncodeCapabilities(best, driver: report.driver ?? "")?
             .holding(size, frameRate, level: level, tier: tier)
     }
 
     var modes: [RateControlMode] {
-        guard let capability else { return RateControlMode.allCases }
+        guard let device else { return RateControlMode.allCases }
         // vaenc's own rate controller implements these modes by setting the QP of each picture.
         let own: [RateControlMode] = controlsRate ? [.cbr, .vbr, .qvbr] : []
-        return RateControlMode.allCases.filter { capability.rateControl.contains($0) || own.contains($0) }
+        return RateControlMode.allCases.filter { device.rateControl.contains($0) || own.contains($0) }
     }
 
     /// Whether vaenc's own rate controller is available.
-    var controlsRate: Bool { engine?.controlsRate ?? false }
+    var controlsRate: Bool { device?.controlsRate ?? false }
     var controllers: [RateControlOwner] {
-        RateControlOwner.allCases.filter { $0 == .vaenc ? controlsRate : engine?.drivesRate ?? true }
+        RateControlOwner.allCases.filter { $0 == .vaenc ? controlsRate : device?.drivesRate ?? true }
     }
-    var hasRate: Bool { engine?.hasRate ?? true }
-    var hasConstantQP: Bool { engine?.hasConstantQP ?? true }
-    var aimsAtQuality: Bool { engine?.aimsAtQuality ?? true }
+    var hasRate: Bool { device?.hasRate ?? true }
+    var hasConstantQP: Bool { device?.hasConstantQP ?? true }
+    var aimsAtQuality: Bool { device?.aimsAtQuality ?? true }
     var qps: ClosedRange<Int> { (isSoftware ? codec.softwareLibrary.lowestQP : 0)...51 }
     /// Pictures of one kind may have another QP than those of another.
-    var choosesQP: Bool { hasConstantQP && engine?.choosesQP ?? true }
+    var choosesQP: Bool { hasConstantQP && device?.choosesQP ?? true }
     var rates: ClosedRange<Int>? {
-        hasRate ? 1000...(engine?.highestRate(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
+        hasRate ? 1000...(device?.highestRate(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
     }
-    var maxRates: ClosedRange<Int>? { engine?.hasMaxRate ?? true ? rates : nil }
+    var maxRates: ClosedRange<Int>? { device?.hasMaxRate ?? true ? rates : nil }
     var buffers: ClosedRange<Int>? {
-        hasRate ? 1000...(engine?.largestBuffer(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
+        hasRate ? 1000...(device?.largestBuffer(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
     }
     /// The software encoders limit the size of slices only.
-    var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
+    var limitsFrameBytes: Bool { device?.supportsMaxFrameBytes ?? false }
     var sliceBytes: ClosedRange<Int>? {
-        engine?.limitsSliceBytes ?? codec.softwareLibrary.limitsSliceBytes ? Validation.sliceBytes : nil
+        device?.limitsSliceBytes ?? codec.softwareLibrary.limitsSliceBytes ? Validation.sliceBytes : nil
     }
-    var macroblockRateControl: Bool { engine?.macroblockRateControl ?? true }
-    var trellis: Bool { engine?.trellis ?? true }
-    var hasPresets: Bool { engine?.hasQualityLevels ?? true }
+    var macroblockRateControl: Bool { device?.supportsMacroblockRateControl ?? true }
+    var trellis: Bool { device?.trellis ?? true }
+    var hasPresets: Bool { device?.hasQualityLevels ?? true }
     private var isBaseline: Bool { profile == .h264ConstrainedBaseline }
-    var bFrames: Bool { engine?.bFrames ?? !isBaseline }
-    var bPyramid: Bool { engine?.bPyramid ?? !isBaseline }
+    var bFrames: Bool { device?.supportsBFrames ?? !isBaseline }
+    var bPyramid: Bool { device?.supportsBPyramid ?? !isBaseline }
     var keyIntervals: ClosedRange<Int> {
-        isSoftware ? 1...1_000_000 : engine?.isIntraOnly == true ? 1...1 : 1...Int(Int32.max)
+        isSoftware ? 1...1_000_000 : device?.isIntraOnly == true ? 1...1 : 1...Int(Int32.max)
     }
     /// The software encoders make each key frame of a closed GOP an IDR picture.
     var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : 1...Int(Int32.max) }
-    var references: Int { engine?.references ?? SoftwareEncoder.mostReferences(codec) }
-    var longTermReferences: Int { engine?.longTermReferences ?? 0 }
-    var temporalLayers: Int { engine?.temporalLayers ?? 1 }
-    var intraRefresh: Bool { engine?.intraRefresh ?? true }
-    var slices: [Int] { engine?.slices(size) ?? Array(1...max(mostSlices, 1)) }
+    var references: Int { device?.mostReferences ?? SoftwareEncoder.mostReferences(codec) }
+    var longTermReferences: Int { device?.mostLongTermReferences ?? 0 }
+    var temporalLayers: Int { device?.mostTemporalLayers ?? 1 }
+    var intraRefresh: Bool { device?.supportsIntraRefresh ?? true }
+    var slices: [Int] { device?.slices(size) ?? Array(1...max(mostSlices, 1)) }
     /// The maximum number of list elements; nil for no limit.
-    var regions: Int? { engine?.regions }
+    var regions: Int? { device?.maxRegions }
     var dataRateLimits: Int? { isSoftware ? 1 : nil }
     var transform8x8: Bool {
-        if let engine { return engine.transform8x8 }
+        if let device { return device.supportsTransform8x8 }
         return switch codec {
         case .h264: profile ?? .h264High == .h264High
         // It has no other mode.
         case .hevc: false
         }
     }
-    var entropyCoders: [EntropyCoder] { engine?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
+    var entropyCoders: [EntropyCoder] { device?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
     /// The bit depths of the requested profile, else of all available profiles.
     var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
     /// The supported levels, level_idc in tenths.
     var levels: [Int] {
-        if let engine { return engine.levels(size, frameRate, tier) }
+        if let device { return device.levels(size, frameRate, tier) }
         return switch codec {
         case .h264: [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
         case .hevc: [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
@@ -137,7 +136,7 @@ struct DeviceAbilities: Sendable, Hashable {
     var tiers: [Tier] {
         codec.tiers.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) }
     }
-    var highestFrameRate: Double { min(engine?.highestFrameRate(size) ?? 1000, 1000) }
+    var highestFrameRate: Double { min(device?.highestFrameRate(size) ?? 1000, 1000) }
     /// The software encoders always write an identifier.
     var canBeAnonymous: Bool { !isSoftware }
     var asyncDepths: ClosedRange<Int> { 1...(isSoftware ? 256 : 64) }

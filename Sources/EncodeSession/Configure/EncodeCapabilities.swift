@@ -1,14 +1,9 @@
-import VideoBase
+import VAAPI
+package import VideoBase
 
-/// The limits of a device for one profile and one entry point: the driver's answers that encoding settings depend on.
-struct DeviceLimits: Sendable, Hashable {
-    enum EntryPoint: String, Sendable, Hashable {
-        /// VAEntrypointEncSlice.
-        case slice = "EncSlice"
-        /// VAEntrypointEncSliceLP.
-        case sliceLowPower = "EncSliceLP"
-    }
-
+/// What a driver can encode with one profile at one entry point: its answers (`Capability`), interpreted, and corrected
+/// by `DriverQuirk`. Settings are resolved with it.
+package struct EncodeCapabilities: Sendable, Hashable {
     /// The allowed divisions of a picture into slices, VA_ENC_SLICE_STRUCTURE_….
     enum SliceStructure: Sendable, Hashable {
         /// Whole macroblock rows, any number in each slice.
@@ -17,24 +12,6 @@ struct DeviceLimits: Sendable, Hashable {
         case equalRows
         /// Like `equalRows`, but the number of rows is a power of two.
         case powerOfTwoRows
-    }
-
-    /// The kinds of packed headers that the driver accepts, VA_ENC_PACKED_HEADER_….
-    struct PackedHeaders: OptionSet, Sendable, Hashable {
-        var rawValue: UInt32
-        static let sequence = PackedHeaders(rawValue: 1)
-        static let picture = PackedHeaders(rawValue: 2)
-        static let slice = PackedHeaders(rawValue: 4)
-        static let misc = PackedHeaders(rawValue: 8)
-        static let rawData = PackedHeaders(rawValue: 16)
-        static let all: PackedHeaders = [.sequence, .picture, .slice, .misc, .rawData]
-    }
-
-    /// The supported directions of a rolling intra refresh, VA_ENC_INTRA_REFRESH_ROLLING_….
-    struct IntraRefresh: OptionSet, Sendable, Hashable {
-        var rawValue: UInt32
-        static let columns = IntraRefresh(rawValue: 1)
-        static let rows = IntraRefresh(rawValue: 2)
     }
 
     /// The meaning of a picture's quality level.
@@ -50,27 +27,33 @@ struct DeviceLimits: Sendable, Hashable {
 
     var profile: CodecProfile
     var entryPoint: EntryPoint
-    var rateControl: Set<RateControlMode> = [.cqp]
+    /// The supported rate control modes; constant QP alone if the driver does not report any.
+    package var rateControl: Set<RateControlMode> = [.cqp]
     var minSize = VideoSize(width: 16, height: 16)
     /// nil if the driver does not report it.
     var maxSize: VideoSize?
     /// The number of list 0 references; 0: intra pictures only.
     var maxReferences0 = 1
     var maxReferences1 = 0
+    /// Whether the driver's answers allow B pictures with references in both temporal directions.
+    var hasBPictures = false
     var maxSlices = 1
     var sliceStructure = SliceStructure.rows
-    /// VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE.
-    var limitsSliceBytes = false
-    /// VAConfigAttribMaxFrameSize.
+    /// Whether the driver limits the size of slices (VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE).
+    package var limitsSliceBytes = false
+    /// Whether the driver limits the size of frames (VAConfigAttribMaxFrameSize).
     var limitsFrameBytes = false
-    var packedHeaders: PackedHeaders = []
+    /// The kinds of packed headers that the driver accepts.
+    var packedHeaders: PackedHeaderKinds = []
     var quality = QualityScale.none
     /// The maximum number of regions of interest with QP differences in a picture.
-    var maxRegions = 0
-    var trellis = false
+    package var maxRegions = 0
+    /// Whether the driver offers trellis quantization.
+    package var trellis = false
     /// VA_RC_MB: whether the driver's rate control may vary the QP within a picture.
     var macroblockRateControl = false
-    var intraRefresh: IntraRefresh = []
+    /// The supported directions of a rolling intra refresh: `rollingColumn`, `rollingRow`.
+    var intraRefresh: IntraRefreshKinds = []
     /// The maximum number of distinct reference pictures, over both lists.
     var maxStored = 16
     /// Whether the status flags of coded buffers are valid.
@@ -83,13 +66,10 @@ struct DeviceLimits: Sendable, Hashable {
     /// Whether all pictures get the QP in pic_init_qp of the first picture; the driver ignores slice_qp_delta.
     var hasOneQP = false
     /// The limits that only the profile's codec has.
-    var coding = CodecLimits.h264
+    var coding = CodecCapabilities.h264
 
-    /// HEVC's part; nil for other codecs.
-    var hevc: HEVCLimits? {
-        get { if case .hevc(let limits) = coding { limits } else { nil } }
-        set { coding = newValue.map(CodecLimits.hevc) ?? .h264 }
-    }
+    /// The part that only HEVC has; nil for other codecs.
+    var hevc: HEVCCapabilities? { if case .hevc(let limits) = coding { limits } else { nil } }
 
     /// The number of references of a P picture. With two equal lists, both must hold them.
     var predictedReferences: Int {
@@ -108,9 +88,9 @@ struct DeviceLimits: Sendable, Hashable {
 }
 
 /// What a device answers for one codec alone.
-enum CodecLimits: Sendable, Hashable {
+enum CodecCapabilities: Sendable, Hashable {
     case h264
-    case hevc(HEVCLimits)
+    case hevc(HEVCCapabilities)
 
     /// The unit that slices are made of.
     var blockName: String {
@@ -121,12 +101,14 @@ enum CodecLimits: Sendable, Hashable {
     }
 }
 
-/// A device as the resolver sees it: its name in messages, and its limits for each profile and entry point.
-struct DeviceProfile: Sendable, Hashable {
+/// All that a driver can encode with one codec.
+struct DeviceCapabilities: Sendable, Hashable {
+    /// The driver's name for itself, for messages.
     var driver: String
-    var limits: [DeviceLimits]
+    /// The capabilities of each profile at each entry point.
+    var encoders: [EncodeCapabilities]
 
-    func limits(_ profile: CodecProfile, _ entryPoint: DeviceLimits.EntryPoint) -> DeviceLimits? {
-        limits.first { $0.profile == profile && $0.entryPoint == entryPoint }
+    func capabilities(_ profile: CodecProfile, _ entryPoint: EntryPoint) -> EncodeCapabilities? {
+        encoders.first { $0.profile == profile && $0.entryPoint == entryPoint }
     }
 }

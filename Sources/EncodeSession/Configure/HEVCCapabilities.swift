@@ -4,7 +4,7 @@ import VideoBase
 /// The coding tools of a device's HEVC encoder and its requirements for pictures. The sources are
 /// VAConfigAttribEncHEVCFeatures, VAConfigAttribEncHEVCBlockSizes, VAConfigAttribPredictionDirection, and known values
 /// of drivers that do not answer.
-struct HEVCLimits: Sendable, Hashable {
+struct HEVCCapabilities: Sendable, Hashable {
     /// log2 of the blocks' sides in luma samples.
     var log2CodingTreeBlock = 5
     var log2MinCodingBlock = 3
@@ -47,12 +47,11 @@ struct HEVCLimits: Sendable, Hashable {
     ///   - driver: The driver's vendor string.
     ///   - references: The lengths of list 0 and list 1 that the driver reports.
     init(
-        _ attributes: ConfigAttributes, alignment: VideoSize?, driver: String, entryPoint: DeviceLimits.EntryPoint,
+        _ attributes: ConfigAttributes, alignment: VideoSize?, driver: String, entryPoint: EntryPoint,
         references: (l0: Int, l1: Int)
     ) {
-        let isIntel = driver.contains("iHD")
-        let isRadeon = DriverQuirks.isRadeon(driver)
-        let isLowPower = isIntel && entryPoint == .sliceLowPower
+        let isIntel = DriverQuirk.hevcToolsAreUnreported.affects(driver)
+        let isLowPower = isIntel && entryPoint == .encodeSliceLowPower
         if let blocks = attributes.hevcBlockSizes {
             log2CodingTreeBlock = blocks.log2MaxCodingTreeBlock.clamped(to: 4...6)
             log2MinCodingBlock = blocks.log2MinCodingBlock.clamped(to: 3...log2CodingTreeBlock)
@@ -63,7 +62,7 @@ struct HEVCLimits: Sendable, Hashable {
             transformDepthIntra = min(blocks.maxTransformHierarchyDepthIntra, deepest)
         } else if isLowPower {
             log2CodingTreeBlock = 6
-        } else if isRadeon {
+        } else if DriverQuirk.hevcBlocksAreUnreported.affects(driver) {
             log2CodingTreeBlock = 6
             (transformDepthInter, transformDepthIntra) = (0, 0)
         }
@@ -92,7 +91,7 @@ struct HEVCLimits: Sendable, Hashable {
         }
         // Mesa rounds widths up to 64, regardless of its answer. Other hardware codes units of 16 by 16.
         self.alignment = VideoSize(
-            width: max(alignment?.width ?? 16, isRadeon ? 64 : 16), height: max(alignment?.height ?? 16, 16))
+            width: max(alignment?.width ?? 16, DriverQuirk.hevcWidthStep.affects(driver) ? 64 : 16), height: max(alignment?.height ?? 16, 16))
         if let direction = attributes[.predictionDirection].map(PredictionDirection.init(rawValue:)) {
             needsTwoLists = direction.contains(.bidirectionalNotEmpty)
             predictsFromFuture = direction.contains(.future)
@@ -104,8 +103,8 @@ struct HEVCLimits: Sendable, Hashable {
         // VDEnc runs behind the low-power entry point. Since Meteor Lake it also runs behind the other entry point; it
         // then supports 64×64 blocks only.
         let onlyLargest = attributes.hevcBlockSizes.map { $0.log2MinCodingTreeBlock == 6 } ?? false
-        if isLowPower || isIntel && onlyLargest { maxDifferingReferences0 = 2 }
-        if isRadeon { minSliceBlocks = 4 }
+        if DriverQuirk.vdencReferences.affects(driver), isLowPower || onlyLargest { maxDifferingReferences0 = 2 }
+        if DriverQuirk.ownHEVCSlices.affects(driver) { minSliceBlocks = 4 }
     }
 
     /// The number of levels from the largest to the smallest transform block in the largest coding block (7.4.3.2.1).

@@ -1,0 +1,118 @@
+/// A wrong or missing answer, or a fault, of some driver that vaenc works around.
+///
+/// The table of all quirks is below. Code that works around one asks `affects`, and needs no vendor string of its own.
+/// Further conditions, such as the codec or the entry point, stand where the workaround is.
+package struct DriverQuirk: Sendable, Hashable {
+    /// A driver as far as vaenc must tell it from others. The vendor string (vaQueryVendorString) identifies it.
+    package enum Driver: Sendable, Hashable {
+        /// Intel's media driver.
+        case iHD
+        /// Mesa's driver for AMD.
+        case radeonsi
+
+        /// Whether the vendor string is one of this driver.
+        fileprivate func isNamed(by vendor: String) -> Bool {
+            switch self {
+            case .iHD: vendor.contains("iHD")
+            case .radeonsi: vendor.contains("radeonsi") || vendor.contains("Mesa Gallium")
+            }
+        }
+    }
+
+    package let driver: Driver
+    /// The versions that were seen with it, in words.
+    package let versions: String
+    /// The first major version without it; nil if it is not known to have ended.
+    package let endsBefore: Int?
+    /// What the driver does.
+    package let symptom: String
+    /// Where this is known from.
+    package let source: String
+
+    fileprivate init(_ driver: Driver, _ versions: String, endsBefore: Int? = nil, _ symptom: String, source: String) {
+        (self.driver, self.versions, self.endsBefore, self.symptom, self.source) = (driver, versions, endsBefore, symptom, source)
+    }
+
+    /// Returns whether a driver has the quirk.
+    ///
+    /// - Parameter vendor: The driver's vendor string.
+    package func affects(_ vendor: String) -> Bool {
+        guard driver.isNamed(by: vendor) else { return false }
+        guard let endsBefore else { return true }
+        return Self.mesaMajorVersion(vendor).map { $0 < endsBefore } ?? false
+    }
+
+    /// Returns 22 for `Mesa Gallium driver 22.3.6 for AMD …`; nil if the string has another form.
+    private static func mesaMajorVersion(_ vendor: String) -> Int? {
+        let name = "Mesa Gallium driver "
+        guard vendor.hasPrefix(name) else { return nil }
+        return Int(vendor.dropFirst(name.count).prefix { $0.isNumber })
+    }
+}
+
+extension DriverQuirk {
+    // MARK: iHD
+
+    package static let mapsAfterSurfaceSync = DriverQuirk(
+        .iHD, "all", "mapping a coded buffer can fail after vaSyncBuffer and succeed after vaSyncSurface",
+        source: "intel/media-driver issue 1478")
+    package static let referencesAreUnion = DriverQuirk(
+        .iHD, "all", "the lengths of both lists are a limit of their union; low power stores no more pictures than its lists hold",
+        source: "intel/media-driver issue 1390")
+    package static let minimumIsUnreported = DriverQuirk(
+        .iHD, "before 25", "HEVC of low power needs 128×128 and does not report it",
+        source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
+    package static let threeQualityLevels = DriverQuirk(
+        .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only", source: "media-driver's HEVC encoder settings")
+    package static let hevcToolsAreUnreported = DriverQuirk(
+        .iHD, "23.1", "HEVC does not report its coding tools, block sizes and prediction direction on Gen9 and on older low power",
+        source: "the capabilities of iHD 23.1; FFmpeg's defaults for a driver that does not answer")
+    package static let vdencReferences = DriverQuirk(
+        .iHD, "all", "HEVC of VDEnc takes two references in list 0 and one in list 1 if the lists differ",
+        source: "media-driver's VDEnc HEVC packets")
+    package static let freeBuildEncodesNothing = DriverQuirk(
+        .iHD, "Debian's and Ubuntu's free build", "the free build encodes nothing on some hardware",
+        source: "the package intel-media-va-driver-non-free")
+
+    // MARK: radeonsi
+
+    package static let rewritesParameterSets = DriverQuirk(
+        .radeonsi, "25", "parameter sets and slice headers are parsed and written again with other numbers (pic_init_qp 26)",
+        source: "Mesa 25.0.7, run on a faked kernel")
+    package static let ownHEVCSlices = DriverQuirk(
+        .radeonsi, "all", "HEVC slices that are not equal rows, or have fewer than four coding tree blocks, get other addresses than those in the client's headers",
+        source: "Mesa's radeon_vcn_enc")
+    package static let rawDataAlone = DriverQuirk(
+        .radeonsi, "25", "HEVC fails pictures that have a packed message before their slices and no other packed header",
+        source: "Mesa 25.0.7, run on a faked kernel")
+    package static let noSliceHeaders = DriverQuirk(
+        .radeonsi, "22.3 and 24.0", """
+            no packed slice header is accepted, VACodedBufferSegment.status is unset, and all pictures take the QP of the first \
+            picture's pic_init_qp
+            """,
+        source: "Mesa 22.3.6, run on a faked kernel")
+    package static let smallMinimum = DriverQuirk(
+        .radeonsi, "before 25", "the minimum of 256×128 is not reported", source: "Mesa's radeon_vcn_enc; the capabilities of 22.3.6")
+    package static let qualityIsBitField = DriverQuirk(
+        .radeonsi, "all", "VAConfigAttribEncQualityRange and the quality level are a bit field (vlVaQualityBits)",
+        source: "Mesa's va_private.h")
+    package static let hevcBlocksAreUnreported = DriverQuirk(
+        .radeonsi, "22.3", "HEVC does not report its block sizes: coding tree blocks of 64×64, no split of inter transforms",
+        source: "Mesa's radeon_vcn_enc; FFmpeg's defaults for a driver that does not answer")
+    package static let hevcWidthStep = DriverQuirk(
+        .radeonsi, "all", "HEVC codes widths in steps of 64, and reports this only from VA-API 1.21 on",
+        source: "obs-studio issue 10953")
+    package static let derivesPartOfSurfaces = DriverQuirk(
+        .radeonsi, "22", endsBefore: 25, """
+            vaDeriveImage maps no NV12 surface. If the GPU has its own memory (seen on Navi 10), a P010 surface is mapped as a \
+            copy of the luma plane only, and writes to the chroma plane corrupt the memory behind it
+            """,
+        source: "Mesa 22.3.6 and 25.0.7, run on a faked kernel")
+
+    /// All quirks.
+    package static let all = [
+        mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported, vdencReferences,
+        freeBuildEncodesNothing, rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
+        hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,
+    ]
+}
