@@ -12,7 +12,9 @@ struct RateOptions: ParsableArguments {
     var bitrate: String?
 
     @Option(
-        help: ArgumentHelp("Maximum bit rate in bits per second (default: 1.5 times --bitrate).", valueName: "RATE"))
+        help: ArgumentHelp(
+            "Maximum bit rate in bits per second (default: --bitrate with cbr, otherwise 1.5 times --bitrate).",
+            valueName: "RATE"))
     var maxBitrate: String?
 
     @Option(

@@ -130,7 +130,7 @@ final class Interruption: Sendable {
                 let kept = closed + open
                 Terminal.note(
                     kept.isEmpty
-                        ? "interrupted twice: unfinished files are removed"
+                        ? "interrupted twice: unfinished files were removed"
                         : "interrupted twice: the recorded part is in \(kept.joined(separator: ", "))")
                 _exit(130)
             }
