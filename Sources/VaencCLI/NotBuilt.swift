@@ -10,10 +10,10 @@ protocol NotBuiltCommand: ParsableCommand {
 
 extension NotBuiltCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(commandName: name, abstract: "Not built yet.", shouldDisplay: false)
+        CommandConfiguration(commandName: name, abstract: "Not implemented yet.", shouldDisplay: false)
     }
 
-    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "vaenc --help lists what there is") }
+    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "vaenc --help lists the commands") }
 }
 
 struct DoctorCommand: NotBuiltCommand {

@@ -12,13 +12,15 @@ struct VaencCommand: ParsableCommand {
         abstract: "Hardware video encoding on Linux, through VA-API.",
         discussion: """
             Encode:                vaenc encode movie.mkv -o movie.mp4
-            On a certain GPU:      vaenc encode movie.mkv -o movie.mp4 --device /dev/dri/renderD128
+            On a specific GPU:     vaenc encode movie.mkv -o movie.mp4 --device /dev/dri/renderD128
             Devices and drivers:   vaenc probe
 
-            Without a GPU vaenc encodes in software with libx264 or libx265 and reports it (--require-hardware refuses).
+            Without a GPU, vaenc encodes in software with libx264 or libx265 and prints a notice. With \
+            --require-hardware, it fails instead.
 
-            Exit status: 0 done, 64 wrong usage, 65 bad input, 66 no such input, 69 no device can do this, 70 a bug of vaenc's, \
-            73 cannot create the output, 74 I/O failed, 75 the device failed, 77 no permission, 130 interrupted.
+            Exit status: 0 success, 64 wrong usage, 65 invalid input, 66 input not found, 69 not available (for \
+            example, no device supports the request), 70 bug in vaenc, 73 cannot create the output, 74 I/O error, 75 \
+            device failure, 77 no permission, 130 interrupted.
             """,
         version: vaencVersion,
         subcommands: [

@@ -59,7 +59,7 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             for words in [
                 "a.ts: stream 3 (subtitle, mov_text): asked copied, used left out", "a.ts: chapters: asked 3, used none",
-                "a.h264: audio: asked copied, used none (annexb holds pictures alone)", "a.h264: title: asked A title, used none",
+                "a.h264: audio: asked copied, used none (annexb holds only video)", "a.h264: title: asked A title, used none",
                 "a.flv: audio: asked copied, used left out (flv holds one stream of each kind)",
             ] {
                 #expect(run.errors.contains(words), "\(words): \(run.errors)")
@@ -78,7 +78,7 @@ import Testing
             let run = try EncodeRun(some + ["-o", "a.h264"], in: folder)
             #expect(run.status == 0 && run.effective("audio")?["asked"]?.string == "copied", "\(run.errors)")
             let strict = try EncodeRun(some + ["-o", "b.h264", "--strict", "--no-metadata"], in: folder)
-            #expect(strict.status == 69 && strict.errors.contains("annexb holds pictures alone"), "\(strict.errors)")
+            #expect(strict.status == 69 && strict.errors.contains("annexb holds only video"), "\(strict.errors)")
             let asked = try EncodeRun(some + ["-o", "c.h264", "--strict", "--no-metadata", "--audio", "none"], in: folder)
             #expect(asked.status == 0 && asked.effective("audio") == nil, "\(asked.errors)")
         }

@@ -130,12 +130,12 @@ import Testing
         try ToolRun(["compare", "-", "-"]).expectRefusal(64, "standard input")
         try ToolRun(["compare", clip, raw]).expectRefusal(64, "--input-size")
         // No input uses the size; an input whose name implies no format uses it.
-        try ToolRun(["compare", clip, clip] + layout).expectRefusal(64, "--input-size 176x144 is for raw frames")
-        try ToolRun(["compare", clip, clip, "--input-format", "nv12"]).expectRefusal(64, "--input-format nv12 is for raw frames")
+        try ToolRun(["compare", clip, clip] + layout).expectRefusal(64, "--input-size 176x144 applies to raw frames")
+        try ToolRun(["compare", clip, clip, "--input-format", "nv12"]).expectRefusal(64, "--input-format nv12 applies to raw frames")
         try Files.withTemporaryFolder { folder in
             // The remedy works: the name implies no format, so the options give it.
             try Files.write(Array("no video".utf8), to: "\(folder)/text.mp4")
-            try ToolRun(["compare", clip, "\(folder)/text.mp4"]).expectRefusal(65, "name raw frames .yuv")
+            try ToolRun(["compare", clip, "\(folder)/text.mp4"]).expectRefusal(65, "use the extension .yuv for raw frames")
             try Files.write(Files.read(raw), to: "\(folder)/raw.bin")
             let run = try ToolRun(["compare", clip, "\(folder)/raw.bin", "--frames", "10", "--json"] + layout)
             #expect(run.status == 0 && run.report?["ssim"]?["all"]?.double == 1, "\(run.errorLines)")
@@ -185,7 +185,7 @@ import Testing
                 return run.report?["notices"]?.array.compactMap(\.string) ?? ["no report"]
             }
             let one = try notices("a.mp4", "turned.mp4")
-            #expect(one.count == 1 && one.first?.contains("turned.mp4 is to be shown turned 90° clockwise") == true, "\(one)")
+            #expect(one.count == 1 && one.first?.contains("turned.mp4 is displayed turned 90° clockwise") == true, "\(one)")
             #expect(try notices("turned.mp4", "turned.mp4").isEmpty)
             #expect(try notices("a.mp4", "a.mp4").isEmpty)
         }

@@ -65,7 +65,7 @@ import Testing
                 .merging(["VAENC_FAULT": "vaSyncBuffer@50=delay:20000"]) { $1 }
             let result = try ProcessRunner.run(
                 "bash", ["-c", "touch log; " + script, Checkout.vaenc], environment: environment, directory: folder, timeout: 60)
-            #expect(result.output.hasPrefix("130\n") && result.output.contains("what was recorded is in a.\(ending).part"), "\(result.output) \(result.errors)")
+            #expect(result.output.hasPrefix("130\n") && result.output.contains("the recorded part is in a.\(ending).part"), "\(result.output) \(result.errors)")
             #expect(Files.list(folder) == ["a.\(ending).part", "log"])
             let count = try pictures("a.\(ending).part", in: folder)
             #expect(count >= 5, "\(count)")

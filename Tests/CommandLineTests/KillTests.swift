@@ -167,7 +167,7 @@ import Testing
             """
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
-            #expect(run.output == "130\nvaenc: interrupted twice: what was not finished is removed\n", "\(run.output) \(run.errors)")
+            #expect(run.output == "130\nvaenc: interrupted twice: unfinished files were removed\n", "\(run.output) \(run.errors)")
         }
     }
 

@@ -77,7 +77,7 @@ import Testing
     /// A value that was not requested does not have the reason "as asked".
     @Test func unrequestedValuesHaveAReason() throws {
         let run = try encode(["--qp", "30"])
-        #expect(run.effective("rateControl")?["why"]?.string == "a QP is asked for")
+        #expect(run.effective("rateControl")?["why"]?.string == "a QP is requested")
         #expect(run.effective("frameRate")?["why"]?.string == "the input's")
         for entry in run.report?["effective"]?.array ?? [] where entry["asked"]?.string == nil {
             #expect(entry["why"]?.string != "as asked", "\(entry)")

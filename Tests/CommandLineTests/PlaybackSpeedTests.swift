@@ -16,7 +16,7 @@ import Testing
             let entry = run.effective("speed")
             #expect(entry?["asked"]?.string == "1x" && entry?["used"]?.string == "2x", "\(run.errors)")
             // The notice is printed once, at the start.
-            #expect(run.errorLines.count { $0.contains("--fps changes the playing speed to 2x") } == 1, "\(run.errors)")
+            #expect(run.errorLines.count { $0.contains("--fps changes the playback speed to 2x") } == 1, "\(run.errors)")
             let plain = try EncodeRun(some + ["--fps", "50"], in: folder)
             #expect(plain.errorLines.count { $0.contains("speed") } == 1, "\(plain.errors)")
             #expect(try EncodeRun(some + ["--fps", "12.5", "--json"], in: folder).effective("speed")?["used"]?.string == "0.5x")
@@ -59,16 +59,16 @@ import Testing
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-frames:v", "1", "\(folder)/\(name)")
             let some = [name, "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mp4"]
             let run = try EncodeRun(some, in: folder)
-            #expect(run.status == 0 && run.errors.contains("images do not say their rate: 25 frames per second are assumed"), "\(run.errors)")
-            #expect(run.effective("frameRate")?["why"]?.string == "assumed: images do not say it")
+            #expect(run.status == 0 && run.errors.contains("images have no frame rate: 25 frames per second are assumed"), "\(run.errors)")
+            #expect(run.effective("frameRate")?["why"]?.string == "assumed: images have no frame rate")
             let device = try EncodeRun([name, "--device", "reference", "--json", "-o", "b.h264"], in: folder)
-            #expect(device.effective("frameRate")?["why"]?.string == "assumed: images do not say it", "\(device.errors)")
+            #expect(device.effective("frameRate")?["why"]?.string == "assumed: images have no frame rate", "\(device.errors)")
             let slow = try EncodeRun(some + ["--fps", "5"], in: folder)
             #expect(slow.status == 0 && slow.effective("speed") == nil && !slow.errors.contains("speed"), "\(slow.errors)")
             #expect(slow.effective("frameRate")?["why"]?.string == "as asked" && !slow.errors.contains("assumed"), "\(slow.errors)")
             #expect(slow.report?["seconds"]?["media"]?.double == 0.2)
             let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", name, "-o", "a.y4m"], directory: folder)
-            #expect(decoded.status == 0 && decoded.errors.contains("images do not say their rate"), "\(decoded.errors)")
+            #expect(decoded.status == 0 && decoded.errors.contains("images have no frame rate"), "\(decoded.errors)")
         }
     }
 

@@ -81,10 +81,10 @@ import Testing
         ("encode x -b:v 3M", "use --bitrate"), ("encode x -crf 20", "use --crf"), ("encode x --bframs 2", "did you mean --bframes?"),
         ("encode x -c:v libx264", "use --codec"), ("encode x --btirate 3M", "did you mean --bitrate?"), ("encode x -bitrate 3M", "use --bitrate"),
         ("encode x -an", "use --audio none"), ("encode x -y", "use --overwrite"), ("encode x --zork", "vaenc encode --help lists the options"),
-        ("encode -i x", "give the input without an option"), ("encode x --keyint 50", "use --gop"), ("encode x -ss 3", "use --start"),
+        ("encode -i x", "name the input without an option"), ("encode x --keyint 50", "use --gop"), ("encode x -ss 3", "use --start"),
         ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"), ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),
         ("encod f", "did you mean vaenc encode?"), ("enocde f", "did you mean vaenc encode?"), ("Decode f", "did you mean vaenc decode?"),
-        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("decode x -o y.y4m --audio none", "vaenc remux copies sound"),
+        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("decode x -o y.y4m --audio none", "vaenc remux always copies sound"),
         ("encode x --codec mpeg2 -o y.mp4", "--codec mpeg2 is not known: use auto, h264 or hevc"),
         ("encode x --profile high10 -o y.mp4", "or main or main10 of HEVC"), ("encode x --codec h264 --profile high10 -o y.mp4", "not a profile of H.264"),
         ("help encod", "did you mean vaenc help encode?"), ("encod --help", "did you mean vaenc encode?"), ("help xyzzy -h", "use one of probe, encode"),
@@ -98,15 +98,15 @@ import Testing
 
     /// The error names the refused value and the remedy.
     @Test(arguments: [
-        ("encode x --qp nan -o y.mp4", "--qp nan is not a whole number: write it with digits alone, as --qp 4"),
-        ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits alone, as --slices 4"),
-        ("encode x --gop 99999999999999999999 -o y.mp4", "--gop 99999999999999999999 is out of range: use a number of fewer digits"),
-        ("encode x --gop-seconds long -o y.mp4", "--gop-seconds long is not a number of seconds: write one, as 2.5"),
-        ("capture /dev/video99 --stall-timeout 1s -o y.mp4", "--stall-timeout 1s is not a number of seconds: write one, as 2.5"),
+        ("encode x --qp nan -o y.mp4", "--qp nan is not a whole number: write it with digits only, such as --qp 4"),
+        ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits only, such as --slices 4"),
+        ("encode x --gop 99999999999999999999 -o y.mp4", "--gop 99999999999999999999 is out of range: use a number with fewer digits"),
+        ("encode x --gop-seconds long -o y.mp4", "--gop-seconds long is not a number of seconds: write a number, such as 2.5"),
+        ("capture /dev/video99 --stall-timeout 1s -o y.mp4", "--stall-timeout 1s is not a number of seconds: write a number, such as 2.5"),
         ("encode x --rate-control crf -o y.mp4", "--rate-control crf is not known: use cqp, cbr, vbr, icq, qvbr or avbr"),
         ("encode x --sample-entry avc1 -o y.mp4", "--sample-entry avc1 is not known: use hvc1 or hev1"),
         ("convert x -o y.avcc --length-size many", "--length-size many is not known: use 1, 2 or 4"),
-        ("encode x --bitrate -1 -o y.mp4", "--bitrate has no value, as -1 is taken for an option: write --bitrate=-1 if it is the value"),
+        ("encode x --bitrate -1 -o y.mp4", "--bitrate has no value, because -1 is read as an option: write --bitrate=-1 if it is a value"),
         ("encode x --qp --device software -o y.mp4", "--qp has no value before --device: write --qp VALUE, or leave it out"),
         ("encode x --preset --codec h264 -o y.mp4", "--preset has no value before --codec: write --preset VALUE, or leave it out"),
         ("encode x --gop-seconds -o y.mp4", "--gop-seconds has no value before -o: write --gop-seconds VALUE, or leave it out"),
@@ -114,17 +114,17 @@ import Testing
         ("encode x -o", "-o has no value: write -o FILE"), ("remux x --output", "--output has no value: write --output FILE"),
         ("remux", "the input is missing: write vaenc remux INPUT -o OUTPUT"), ("decode x", "--output is missing: write vaenc decode INPUT -o OUTPUT.y4m"),
         ("inspect", "the file is missing: write vaenc inspect FILE"), ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
-        ("encode a b -o y.mp4", "the argument b is one too many: run vaenc once for each input"),
-        ("encode a b c d e -o y.mp4", "4 arguments are too many (b, c, d, …): run vaenc once for each input"),
-        ("encode a b", "the argument b is one too many: write -o b if it is the output"),
-        ("capture /dev/video99 b.mp4", "the argument b.mp4 is one too many: write -o b.mp4 if it is the output"),
-        ("encode a -ob.mp4", "-ob.mp4 is no option: write -o b.mp4, or ./-ob.mp4 for a file of that name"),
-        ("-o b.mp4 encode a", "unknown option -o: a command comes first, as in vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"),
-        ("remux a -o b.mp4 -o c.mp4", "-o is given 2 times (b.mp4, c.mp4) and takes one value: give one output, and run vaenc once for each"),
+        ("encode a b -o y.mp4", "unexpected argument b: run vaenc once for each input"),
+        ("encode a b c d e -o y.mp4", "4 unexpected arguments (b, c, d, …): run vaenc once for each input"),
+        ("encode a b", "unexpected argument b: write -o b if it is the output"),
+        ("capture /dev/video99 b.mp4", "unexpected argument b.mp4: write -o b.mp4 if it is the output"),
+        ("encode a -ob.mp4", "-ob.mp4 is not an option: write -o b.mp4, or ./-ob.mp4 if it is a file's name"),
+        ("-o b.mp4 encode a", "unknown option -o: write a command first, such as vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"),
+        ("remux a -o b.mp4 -o c.mp4", "-o is given 2 times (b.mp4, c.mp4) and takes one value: name one output, and run vaenc once for each"),
         ("encode a -o b.mp4 --fps 0", "--fps 0 is out of range: use 0.001 to 1000 frames per second"),
         ("remux a -o b.mp4 --fps 5000", "--fps 5000 is out of range: use 0.001 to 1000 frames per second"),
         ("encode a -o b.mp4 --fps fast", "--fps fast is not a frame rate: write 25, 29.97 or 30000/1001"),
-        ("probe x", "the argument x is one too many: vaenc probe --help lists the options"),
+        ("probe x", "unexpected argument x: vaenc probe --help lists the options"),
         ("encode x --strict=yes -o y.mp4", "--strict takes no value: write --strict alone"),
         ("encode x --b-pyramid --no-b-pyramid -o y.mp4", "--no-b-pyramid contradicts --b-pyramid: leave out one of them"),
     ])
@@ -262,7 +262,7 @@ import Testing
             #expect(result.status == 74 && result.errors.isEmpty, "\(line): \(result.status) \(result.errors)")
         }
         let probe = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, "probe"], timeout: 60)
-        #expect(probe.status == 74 && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: look at what the reading program says\n")
+        #expect(probe.status == 74 && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: check the messages of the reading program\n")
     }
 
     // MARK: What is not there
@@ -274,7 +274,7 @@ import Testing
             "encode nowhere.mp4 --target-ssim 0.9 -o a.mp4", "encode nowhere.mp4 --subtitles all -o a.mp4"]
         {
             let result = try vaenc(line)
-            #expect(result.status == 69 && result.errors.contains("not built yet"), "\(line): \(result.errors)")
+            #expect(result.status == 69 && result.errors.contains("not implemented yet"), "\(line): \(result.errors)")
         }
         var texts = [try vaenc("--help").output]
         for command in Self.inputs.keys { texts.append(try vaenc("\(command) --help").output) }
@@ -369,20 +369,20 @@ import Testing
         ("encode in.mp4 --device software -o a.mkv --input-format nv12", 64, "or leave out --input-format if in.mp4 is coded video"),
         ("encode in.mp4 --device software -o a.mkv --input-size 64x48", 65, "leave out --input-size, as the name is that of coded video"),
         ("compare in.mp4 in.mp4 --start 100", 65, "there is no picture to compare: look at --start, --duration and the inputs"),
-        ("encode in.mp4 --device software -o a.mkv --content-light 5", 64, "write MAX,AVERAGE in cd/m², as 1000,400"),
+        ("encode in.mp4 --device software -o a.mkv --content-light 5", 64, "write MAX,AVERAGE in cd/m², such as 1000,400"),
         ("encode in.mp4 --device software -o a.mkv --vbv-size 500 --bitrate 1M", 64, "--vbv-size 500 is out of range: use 1k to 4G bits"),
         ("encode in.mp4 --device software -o a.mkv --bitrate 0", 64, "write 6M, 800k or 1500000, from 1k to 4G"),
         ("encode in.mp4 --device /dev/dri/renderD77 -o a.mkv", 69, "there is no device /dev/dri/renderD77"),
         ("encode lost -o a.mkv", 66, "lost is a link that leads nowhere"), ("remux loop -o a.mkv", 66, "loop is a link that leads nowhere"),
         ("encode in.mp4 --device software -o in.h264/a.mkv", 73, "what stands for its folder is a file"),
-        ("encode in.mp4 --device software -o a.mkv --change-bitrate 2=1M", 64, "--change-bitrate changes a bit rate, and there is none: add --bitrate"),
+        ("encode in.mp4 --device software -o a.mkv --change-bitrate 2=1M", 64, "--change-bitrate needs a bit rate to change: add --bitrate"),
         ("encode in.mp4 --device software --codec hevc --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --codec h264"),
         ("encode in.mp4 --device software --codec h264 --rate-control cbr --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --hrd off"),
         ("encode in.mp4 --device reference --codec hevc --fps 1000 -o a.mkv", 69, "64×48 at 1000 frames per second exceeds"),
         ("encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69, "--data-rate-limit: asked 1000 bytes in 2.0 s"),
         ("encode in.mp4 --device software --fps 0.001 --strict -o a.mkv", 69, "speed: asked 1x, would be less than 0.001x"),
-        ("bench bad --device software --no-ffmpeg", 65, "check that the file is whole; give raw frames as Y4M"),
-        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 64, "give even numbers, such as 32×32"),
+        ("bench bad --device software --no-ffmpeg", 65, "check that the file is complete, or convert raw frames to Y4M"),
+        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 64, "use even numbers, such as 32×32"),
     ])
     func usualMistakesGetARemedy(_ line: String, _ status: Int, _ words: String) throws {
         try Files.withTemporaryFolder { folder in

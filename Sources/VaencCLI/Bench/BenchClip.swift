@@ -27,7 +27,9 @@ struct BenchClip: Sendable {
         let source: any FrameSource
         do { source = try MediaInput.open(input, options: options) } catch var error as VaencError where error.category == .badInput {
             // The bench has no options for raw frames.
-            if error.remedy?.contains("`inputSize`") == true { error.remedy = "check that the file is whole; give raw frames as Y4M" }
+            if error.remedy?.contains("`inputSize`") == true {
+                error.remedy = "check that the file is complete, or convert raw frames to Y4M"
+            }
             throw error
         }
         defer { source.close() }
@@ -37,8 +39,13 @@ struct BenchClip: Sendable {
         self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)
         frameRate = source.info.frameRate
         guard self.size == visible else {
-            if let size { throw VaencError.usage("--size \(size): the bench takes even sides", remedy: "give even numbers, such as \(self.size)") }
-            throw VaencError(.badInput, "\(input) is \(visible): the bench takes even sizes", remedy: "scale it to even sides with --size")
+            if let size {
+                throw VaencError.usage(
+                    "--size \(size) has an odd width or height", remedy: "use even numbers, such as \(self.size)")
+            }
+            throw VaencError(
+                .badInput, "\(input) is \(visible), and vaenc bench needs an even width and height",
+                remedy: "scale it to an even size with --size")
         }
         let written = path
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -62,7 +69,10 @@ struct BenchClip: Sendable {
             count += 1
         }
         frameCount = count
-        guard count > 0 else { throw VaencError(.badInput, "\(input) has no frames", remedy: "name an input with pictures in it") }
+        guard count > 0 else {
+            throw VaencError(
+                .badInput, "\(input) has no frames", remedy: "name an input that contains pictures")
+        }
     }
 
     /// Encodes the clip in a separate process and measures the quality of the decoded stream.
@@ -73,7 +83,8 @@ struct BenchClip: Sendable {
             // If vaenc lacks something, the benchmark lacks it too.
             let isLack = contender.path != "ffmpeg" && child.exitStatus == ErrorCategory.unavailable.exitStatus
             throw VaencError(
-                isLack ? .unavailable : .deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus) (\(child.lastMessage))",
+                isLack ? .unavailable : .deviceFailed,
+                "\(contender.encoder) at QP \(qp) exited with status \(child.exitStatus) (\(child.lastMessage))",
                 remedy: contender.path == "ffmpeg" ? "leave FFmpeg out with --no-ffmpeg" : "try vaenc encode with the same options")
         }
         let frames = Double(frameCount)
@@ -103,8 +114,8 @@ struct BenchClip: Sendable {
         let comparison: ClipComparison
         do { comparison = try ClipComparison(original, decoded) } catch let error as VaencError {
             throw VaencError(
-                .deviceFailed, "\(encoder): \(error.message) (of \(frameCount) frames)",
-                remedy: "leave that encoder out of the comparison")
+                .deviceFailed, "\(encoder): \(error.message) (the clip has \(counted(frameCount, "frame")))",
+                remedy: "try vaenc encode with the same options, or leave FFmpeg out with --no-ffmpeg")
         }
         let psnr = comparison.error.psnr(plane: 0)
         return (psnr.isFinite ? psnr : nil, comparison.similarity.ssim(plane: 0))

@@ -6,30 +6,31 @@ import Vaenc
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Compare the hardware (or reference) path with software, and with FFmpeg on the same driver.",
+        abstract: "Compare the device's encoders with libx264 and libx265, and with FFmpeg on the same driver.",
         discussion: """
-            Every encoder gets the same raw NV12 frames, runs in a process of its own, and is judged by decoding what it \
-            wrote. Without INPUT the test pattern is used; real clips say more.
+            Every encoder gets the same raw NV12 frames and runs in a separate process. The quality is measured on the \
+            decoded output. Without inputs, vaenc uses its test pattern; the results of real clips are more meaningful.
             """)
 
-    @Argument(help: "Inputs, as for encode.")
+    @Argument(help: "Inputs: files that libavformat reads, Y4M, or testsrc:WxH@FPS:FRAMES.")
     var inputs: [String] = []
 
     @OptionGroup(title: "Device") var device: DeviceOptions
 
-    @Option(help: ArgumentHelp("QPs to run at, \(OptionRange.qp.words).", valueName: "22,27,32,37"))
+    @Option(help: ArgumentHelp("QPs to encode with, \(OptionRange.qp.words).", valueName: "22,27,32,37"))
     var qp = "22,27,32,37"
 
     @Option(help: ArgumentHelp("Speed: 1 (best quality) to 7 (fastest), or slow, medium, fast.", valueName: "1…7|slow|medium|fast"))
     var preset: String?
 
-    @Option(help: ArgumentHelp("Frames of each input, \(OptionRange.benchFrames.words).", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("Maximum number of frames of each input, \(OptionRange.benchFrames.words).", valueName: "N"))
     var frames = 120
 
-    @Option(help: ArgumentHelp("Scale the inputs to this size, of even sides.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Scale the inputs to this size; both numbers must be even.", valueName: "WxH"))
     var size: String?
 
-    @Flag(help: "Leave FFmpeg out.")
+    @Flag(help: "Leave out FFmpeg.")
     var noFfmpeg = false
 
     @Option(help: .hidden) var plot: String?

@@ -78,7 +78,8 @@ enum ChildProcess {
         guard silence >= 0 else {
             let code = errno
             out.closeBoth()
-            throw lack(code, arguments[0]) ?? VaencError(.inputOutput, "cannot open /dev/null", remedy: "see ls -l /dev/null")
+            throw lack(code, arguments[0]) ?? VaencError(
+                .inputOutput, "cannot open /dev/null", remedy: "check it with ls -l /dev/null")
         }
         defer { close(silence) }
         let pid = try spawn(arguments, environment: [:], output: out.write, errors: silence)

@@ -117,7 +117,8 @@ final class Contenders {
     private func startXServer() throws -> String? {
         if let display = unsafe getenv("DISPLAY") { return unsafe String(cString: display) }
         guard ChildProcess.exists("Xvfb") else {
-            notes.append("ffmpeg is left out: it reaches the reference driver through X, and there is neither DISPLAY nor Xvfb")
+            notes.append(
+                "ffmpeg is left out: it needs an X server for the reference driver, and there is neither DISPLAY nor Xvfb")
             return nil
         }
         let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "64x64x24"])

@@ -4,7 +4,7 @@ import VideoBase
 /// The errors for files in the benchmark's folder, by errno.
 enum TemporaryFileError {
     static func creating(_ code: Int32, _ path: String) -> VaencError {
-        let what = code == ENOSPC || code == EDQUOT ? "with room" : "that can be written"
+        let what = code == ENOSPC || code == EDQUOT ? "with free space" : "that is writable"
         return lack(code, "to create \(path)")
             ?? VaencError(.cannotCreate, "cannot create \(path) (\(text(code)))", remedy: "set TMPDIR to a folder \(what)")
     }
@@ -13,9 +13,9 @@ enum TemporaryFileError {
         if let error = lack(code, "to write \(path)") { return error }
         let remedy =
             switch code {
-            case ENOSPC, EDQUOT: "free some space, or set TMPDIR to a folder with room"
-            case EFBIG: "raise the limit of a file's size (ulimit -f), or measure fewer frames with --frames"
-            default: "check the disk, or set TMPDIR to another one's folder"
+            case ENOSPC, EDQUOT: "free some space, or set TMPDIR to a folder with free space"
+            case EFBIG: "raise the file size limit (ulimit -f), or measure fewer frames with --frames"
+            default: "check the disk, or set TMPDIR to a folder on another disk"
             }
         return VaencError(.inputOutput, "cannot write \(path) (\(text(code)))", remedy: remedy)
     }

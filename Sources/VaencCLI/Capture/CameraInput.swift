@@ -44,7 +44,7 @@ struct CameraInput {
         case .started(let info): "capturing from \(words(info))"
         case .switched(let info): "switched to \(words(info))"
         case .soundEnded(let info, let end):
-            "the sound of \(info.name) has ended (\(end.name)): silence goes on with the pictures"
+            "the sound of \(info.name) has ended (\(end.name)): the recording continues with silence"
         case .dropped, .ended: nil
         }
     }
@@ -69,9 +69,10 @@ struct CameraInput {
     var dropNotice: String? {
         let counts = source.counts
         let parts = [
-            (counts.droppedByDriver, "left out by the driver"), (counts.late, "late and dropped"), (counts.damaged, "damaged"),
+            (counts.droppedByDriver, "dropped by the driver"), (counts.late, "dropped because they were late"),
+            (counts.damaged, "damaged"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return parts.isEmpty ? nil : "pictures of the camera that were not encoded: \(parts.joined(separator: ", "))"
+        return parts.isEmpty ? nil : "camera frames that were not encoded: \(parts.joined(separator: ", "))"
     }
 }
 

@@ -49,7 +49,7 @@ final class CameraPreview: Sendable {
         let window = try state.window ?? PreviewWindow(title: "vaenc: \(info.name)", size: size)
         state.window = window
         guard window.isOpen else {
-            state.notice = "the preview was closed: the recording went on"
+            state.notice = "the preview was closed: the recording continued"
             return
         }
         let picture = try state.picture ?? SystemPixelBuffer(format: .nv12, size: size)

@@ -8,8 +8,8 @@ struct CaptureCommand: ParsableCommand, InterruptibleCommand {
         abstract: "Record a camera.",
         usage: "vaenc capture [<options>] <input>",
         discussion: """
-            INPUT is /dev/videoN; every option of encode holds. Until Ctrl-C, --frames or --duration; an OUTPUT that ends in .jpg \
-            or .png is one picture.
+            INPUT is /dev/videoN. All options of encode apply. The recording ends at Ctrl-C, or when --frames or \
+            --duration is reached. If OUTPUT ends in .jpg or .png, vaenc saves one picture.
 
               vaenc capture /dev/video0 -o out.mp4 --duration 10
               vaenc capture /dev/video0 -o first.h264 --frames 200 --capture-size 1280x720 --input-format mjpeg
@@ -21,14 +21,17 @@ struct CaptureCommand: ParsableCommand, InterruptibleCommand {
 
     func run() throws {
         guard let input = encode.input else {
-            throw VaencError.usage("no camera to capture from", remedy: "give /dev/video0, or another that vaenc probe --capture lists")
+            throw VaencError.usage(
+                "no camera to capture from",
+                remedy: "name /dev/video0, or another camera that vaenc probe --capture lists")
         }
         guard CaptureOptions.isCamera(input) else {
-            throw VaencError.usage("\(input) is no camera", remedy: "give /dev/videoN, or use vaenc encode")
+            throw VaencError.usage("\(input) is not a camera", remedy: "name /dev/videoN, or use vaenc encode")
         }
         if let photo = encode.output.output.first(where: { StillPicture.Format(name: $0) != nil }) {
             guard encode.output.output.count == 1 else {
-                throw VaencError.usage("\(photo) is a picture, and goes with no other output", remedy: "capture it on its own")
+                throw VaencError.usage(
+                    "\(photo) is a still picture, and must be the only output", remedy: "run vaenc capture once for it")
             }
             return try PhotoJob(encode, input: input, output: photo).run()
         }

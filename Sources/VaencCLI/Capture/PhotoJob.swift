@@ -27,7 +27,9 @@ struct PhotoJob {
     func run() throws {
         guard let format = StillPicture.Format(name: output) else { return }
         if let frames = command.inputOptions.frames, frames != 1 {
-            throw VaencError.usage("--frames \(frames) contradicts the output \(output)", remedy: "a picture is one frame: leave it out")
+            throw VaencError.usage(
+                "--frames \(frames) contradicts the output \(output)",
+                remedy: "leave it out, because a still picture is one frame")
         }
         let others = [
             ("--codec", command.codec.codec != .auto), ("--bitrate", command.rate.bitrate != nil), ("--qp", command.rate.qp != nil),
@@ -35,7 +37,7 @@ struct PhotoJob {
             ("--duration", command.inputOptions.duration != nil),
         ]
         if let option = others.first(where: \.1)?.0 {
-            throw VaencError.usage("\(option) is of no use for the picture \(output)", remedy: "leave it out")
+            throw VaencError.usage("\(option) does not apply to the still picture \(output)", remedy: "leave it out")
         }
         let interruption = Interruption()
         interruption.watch()
@@ -47,7 +49,8 @@ struct PhotoJob {
         let picture = try SystemPixelBuffer(format: .nv12, size: camera.source.info.size)
         // SAFETY: `withUnsafePlanes` keeps the planes valid during the closure, and the source writes only inside them.
         guard unsafe try picture.withUnsafePlanes({ unsafe try camera.source.readFrame(into: $0) }) != nil else {
-            throw VaencError(.deviceFailed, "the camera \(input) gave no picture", remedy: "look at --start and --duration")
+            throw VaencError(
+                .deviceFailed, "the camera \(input) delivered no frame", remedy: "check the camera and --start")
         }
         let bytes = try file.write(picture, color: camera.source.info.color)
         guard command.reporting.json else {

@@ -6,19 +6,20 @@ import Vaenc
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Measure how far one clip is from another: PSNR and SSIM, of each picture and of all.",
+        abstract: "Compare two clips: PSNR and SSIM of each picture and of the whole clip.",
         discussion: """
-            Both are what encode reads. Pictures are compared in order, as 4:2:0; there must be as many in both. Values are \
-            those of FFmpeg's psnr and ssim filters.
+            REFERENCE and DISTORTED are inputs as for encode, except cameras. Pictures are compared in order, as 4:2:0. \
+            Both clips must have the same number of pictures. The values are the same as those of FFmpeg's psnr and ssim \
+            filters.
 
               vaenc compare movie.mp4 out.h265
               vaenc compare clip.nv12 out.mp4 --input-size 1280x720 --input-format nv12 --json
             """)
 
-    @Argument(help: "The original.")
+    @Argument(help: "The reference clip.")
     var reference: String
 
-    @Argument(help: "What is judged.")
+    @Argument(help: "The clip that is compared with the reference.")
     var distorted: String
 
     @OptionGroup(title: "Input") var input: CompareInputOptions
@@ -35,7 +36,7 @@ struct CompareCommand: ParsableCommand {
             do { return try MediaInput.open(name, options: try input.options(of: name)) } catch var error as VaencError {
                 // --input-size and --input-format do not apply to a name of coded video.
                 if !MediaInput.mayBeRaw(name), error.remedy?.contains("`inputSize`") == true {
-                    error.remedy = "check that the file is whole, or name raw frames .yuv"
+                    error.remedy = "check that the file is complete, or use the extension .yuv for raw frames"
                 }
                 throw error
             }
@@ -50,7 +51,9 @@ struct CompareCommand: ParsableCommand {
 }
 
 struct CompareInputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Size of raw frames. It applies to inputs whose names are not those of coded video.", valueName: "WxH"))
+    @Option(
+        help: ArgumentHelp(
+            "Size of raw frames. An input with a file extension of coded video ignores it.", valueName: "WxH"))
     var inputSize: String?
 
     @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, p010 and others.", valueName: "FORMAT"))
@@ -62,13 +65,18 @@ struct CompareInputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Skip both inputs up to this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var start: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Compare this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Duration to compare, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var duration: String?
 
-    @Option(help: ArgumentHelp("Scale both to this size: \(VideoSize.limitWords).", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Scale both clips to this size: \(VideoSize.limitWords).", valueName: "WxH"))
     var size: String?
 
-    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size (default letterbox).", valueName: "letterbox|crop|stretch"))
+    @Option(
+        help: ArgumentHelp(
+            "How to fit pictures with another aspect ratio into --size (default letterbox).",
+            valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
     /// Checks that an input can be raw frames if a size or format of raw frames is given.
@@ -78,7 +86,8 @@ struct CompareInputOptions: ParsableArguments {
         guard let option = inputSize.map({ "--input-size \($0)" }) ?? inputFormat.map({ "--input-format \($0)" }), !names.contains(where: MediaInput.mayBeRaw)
         else { return }
         throw VaencError.usage(
-            "\(option) is for raw frames, and neither \(names[0]) nor \(names[1]) has such a name", remedy: "leave it out, or name raw frames .yuv")
+            "\(option) applies to raw frames, and neither \(names[0]) nor \(names[1]) has an extension of raw frames",
+            remedy: "leave it out, or use the extension .yuv for raw frames")
     }
 
     /// Returns the options that apply to an input.

@@ -71,27 +71,32 @@ struct CompareReport: Encodable {
             var notices = info.notices
             if info.nativeSize != info.size { notices.append("\(name) is \(info.nativeSize), and was scaled to \(info.size)") }
             if info.size != comparison.size {
-                notices.append("\(name) is \(info.size), and only the \(comparison.size) that both have were compared: odd sides are padded by one in 4:2:0")
+                notices.append(
+                    "\(name) is \(info.size), and only the common area of \(comparison.size) was compared: "
+                        + "4:2:0 pads odd sides by one")
             }
             let format = info.nativeFormatName ?? info.nativeFormat?.rawValue
             let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
             if let format, !(info.nativeFormat.map(known.contains) ?? false) || info.bitDepth > comparison.format.bitDepth {
-                notices.append("\(name) is \(format), and was converted to 4:2:0 of \(comparison.format.bitDepth) bits")
+                notices.append("\(name) is \(format), and was converted to \(comparison.format.bitDepth)-bit 4:2:0")
             } else if info.bitDepth != comparison.format.bitDepth {
-                notices.append("\(name) has \(info.bitDepth) bits, and was scaled to \(comparison.format.bitDepth)")
+                notices.append(
+                    "\(name) has \(info.bitDepth) bits, and was scaled to \(comparison.format.bitDepth) bits")
             }
             if turnsDiffer, !info.displayMatrix.isEmpty {
-                notices.append("\(name) is to be shown \(Rotation.name(info.displayMatrix)), and was compared as it is stored")
+                notices.append("\(name) is displayed \(Rotation.name(info.displayMatrix)), and was compared as stored")
             }
             return notices
         }
         if let clip = comparison.convertedClip {
             let name = clip == .reference ? names[0] : names[1]
-            notices.append("\(name) has full range, and was converted to limited range, which the other has")
+            notices.append("\(name) has full range, and was converted to the limited range of the other clip")
         }
         let matrices = infos.map { $0.color.knownMatrix.map { $0 == 5 ? 6 : $0 } }
         if let first = matrices[0], let second = matrices[1], first != second {
-            notices.append("\(names[0]) and \(names[1]) have other matrices (\(first) and \(second) of ITU-T H.273), and their samples were compared as they are")
+            notices.append(
+                "\(names[0]) and \(names[1]) have different matrix coefficients (\(first) and \(second) of "
+                    + "ITU-T H.273), and their samples were compared without conversion")
         }
     }
 

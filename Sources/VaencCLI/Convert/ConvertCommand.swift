@@ -7,9 +7,9 @@ import Vaenc
 struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Turn a stream with start codes into one with lengths, or the other way.",
+        abstract: "Convert an Annex B stream into a length-prefixed stream, or the reverse.",
         discussion: """
-            INPUT is a bare H.264 or HEVC stream, Annex B or length-prefixed, or - for stdin; for containers there is remux.
+            INPUT is a bare H.264 or HEVC stream, Annex B or length-prefixed, or - for stdin. For containers, use remux.
 
               vaenc convert movie.h264 -o movie.avcc --record movie.avcC
               vaenc convert movie.avcc -o movie.h264 --record movie.avcC
@@ -19,25 +19,35 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     @Argument(help: "The input.")
     var input: String
 
-    @Option(name: [.customShort("o"), .long], help: ArgumentHelp("The output; - is stdout.", valueName: "FILE"))
+    @Option(name: [.customShort("o"), .long], help: ArgumentHelp("Output: a file, or - for stdout.", valueName: "FILE"))
     var output: String
 
-    @Option(help: ArgumentHelp("Framing of the output (default: by its extension).", valueName: "annexb|avcc"))
+    @Option(help: ArgumentHelp("Framing of the output (default: from its extension).", valueName: "annexb|avcc"))
     var format: Framing?
 
-    @Option(help: ArgumentHelp("Bytes of a length of the output, or of the input if the output has start codes (default 4).", valueName: "1|2|4"))
+    @Option(
+        help: ArgumentHelp(
+            "Size in bytes of the output's length prefixes, or of the input's if the output is Annex B (default 4).",
+            valueName: "1|2|4"))
     var lengthSize: Int?
 
-    @Option(help: ArgumentHelp("Framing of the input (default: by its first bytes).", valueName: "annexb|avcc"))
+    @Option(
+        help: ArgumentHelp("Framing of the input (default: detected from its first bytes).", valueName: "annexb|avcc"))
     var inputFormat: Framing?
 
-    @Option(help: ArgumentHelp("Bytes of a length of the input, if both have lengths (default 4).", valueName: "1|2|4"))
+    @Option(
+        help: ArgumentHelp(
+            "Size in bytes of the input's length prefixes, if the output is length-prefixed too (default 4).",
+            valueName: "1|2|4"))
     var inputLengthSize: Int?
 
-    @Option(help: ArgumentHelp("Codec (default: by the first bytes).", valueName: "h264|hevc"))
+    @Option(help: ArgumentHelp("Codec (default: detected from the first bytes).", valueName: "h264|hevc"))
     var codec: String?
 
-    @Option(help: ArgumentHelp("The avcC or hvcC record: written if the output has lengths, read if it has start codes.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp(
+            "File of the avcC or hvcC record: written if the output is length-prefixed, read if it is Annex B.",
+            valueName: "FILE"))
     var record: String?
 
     @Flag(help: "Replace existing files.")
@@ -98,8 +108,8 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
             }
             if let told = options.record?.lengthSize, let wanted = inputSize ?? size, told != wanted {
                 throw VaencError.usage(
-                    "the record says lengths of \(counted(told.rawValue, "byte")), not \(wanted.rawValue)",
-                    remedy: "leave out --length-size")
+                    "the record declares length prefixes of \(counted(told.rawValue, "byte")), not \(wanted.rawValue)",
+                    remedy: "leave out --length-size and --input-length-size")
             }
         case .avcc:
             options.output = .lengthPrefixed(size ?? .four)
@@ -109,7 +119,8 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         if inputFormat == .annexb {
             if inputSize != nil || options.record != nil || (size != nil && options.output == .annexB) {
                 throw VaencError.usage(
-                    "a stream with start codes has neither lengths nor a record", remedy: "leave out --input-format annexb")
+                    "an Annex B stream has neither length prefixes nor a record",
+                    remedy: "leave out --input-format annexb")
             }
             options.input = .annexB
         }
@@ -119,7 +130,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     private static func size(_ option: String, _ value: Int?) throws -> LengthSize? {
         guard let value else { return nil }
         guard let size = LengthSize(rawValue: value) else {
-            throw VaencError.usage("\(option) \(value) is no length's size", remedy: "use 1, 2 or 4")
+            throw VaencError.usage("\(option) \(value) is not a length prefix size", remedy: "use 1, 2 or 4")
         }
         return size
     }
@@ -130,7 +141,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         if ["h264", "264", "avc", "h265", "265", "hevc"].contains(ending) { return .annexb }
         try MediaOutput.refuseFolder(name)
         throw VaencError.usage(
-            "the name \(name) does not say the output's framing", remedy: "add --format annexb or --format avcc")
+            "the name \(name) does not determine the output's framing", remedy: "add --format annexb or --format avcc")
     }
 }
 

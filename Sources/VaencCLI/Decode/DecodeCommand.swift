@@ -47,7 +47,8 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             isInterrupted = try copy(from: decoding, to: sink, &times, interruption)
             if sink.pictures == 0 {
                 if isInterrupted { throw VaencError(.interrupted, "interrupted before the first picture: nothing was written") }
-                throw VaencError(.badInput, "the input has no pictures to decode", remedy: "look at --start, --duration and the input")
+                throw VaencError(
+                    .badInput, "the input has no pictures to decode", remedy: "check --start, --duration and the input")
             }
             if device.requireHardware, decoding.place.kind == .software {
                 throw VaencError(
@@ -117,7 +118,8 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
 struct DecodeDeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Device: auto (hardware that decodes it, otherwise software), reference, software, a render node or a PCI address.",
+            "Device: auto (hardware if it decodes the input, otherwise software), reference, software, a render node or "
+                + "a PCI address.",
             valueName: "auto|reference|software|PATH|PCI"))
     var device = "auto"
 

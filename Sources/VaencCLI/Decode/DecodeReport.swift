@@ -53,10 +53,15 @@ struct DecodeReport: Encodable, Sendable {
         bytes = sink.bytesWritten
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
         scaling = Nullable(decoding.scaledAt)
-        let rate = source.info.frameRateIsAssumed ? "\(source.info.kindWithoutRate) do not say their rate: \(decimal(frameRate.value, 0)) frames per second are assumed" : nil
+        let rate =
+            source.info.frameRateIsAssumed
+            ? "\(source.info.kindWithoutRate) have no frame rate: "
+                + "\(decimal(frameRate.value, 0)) frames per second are assumed" : nil
         let matrix = source.info.displayMatrix
         let turn =
-            matrix.isEmpty ? nil : "the input is to be shown \(Rotation.name(matrix)); the output has no place for it, and pictures are as they are stored"
+            matrix.isEmpty
+            ? nil
+            : "the input is displayed \(Rotation.name(matrix)); the output cannot store this, and the pictures stay as stored"
         notices = source.info.notices + [rate, turn, times.notice, (source.info.changes + source.lateChanges).notice].compactMap { $0 }
         notices = notices.map(OptionNames.translate)
         self.output = FileName.printable(output)

@@ -22,8 +22,9 @@ struct PictureTimes {
     var notice: String? {
         guard frameRate > 0, largest.isFinite, largest * frameRate >= 0.5 else { return nil }
         return """
-            the input's pictures are not evenly spaced, and the output has one frame rate: at \(decimal(frameRate, 2)) a second pictures \
-            are up to \(decimal(largest, 2)) s away from their times
+            the input's pictures are not evenly spaced, and the output has a constant frame rate: at \
+            \(decimal(frameRate, 2)) frames per second, pictures are up to \(decimal(largest, 2)) s away from their \
+            times
             """
     }
 }

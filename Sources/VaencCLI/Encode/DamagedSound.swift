@@ -8,16 +8,16 @@ struct DamagedSound {
 
     var notice: String {
         """
-        \(counted(packets, "packet")) of sound (stream \(stream)) \(packets == 1 ? "is" : "are") damaged and could not be decoded whole: \
-        silence, or what libavcodec makes up, stands in
+        \(counted(packets, "packet")) of sound (stream \(stream)) \(packets == 1 ? "is" : "are") damaged and could not \
+        be decoded completely: silence, or libavcodec's concealment, replaces the missing sound
         """
     }
 
     /// The error for the first damaged packet with `--strict`.
     static func refusal(_ stream: Int) -> VaencError {
         VaencError(
-            .badInput, "strict: a packet of sound (stream \(stream)) is damaged and could not be decoded whole",
-            remedy: "leave out `strict` to have silence there, or leave out the sound with `AudioMode.none`")
+            .badInput, "strict: a packet of sound (stream \(stream)) is damaged and could not be decoded completely",
+            remedy: "leave out `strict` to accept silence there, or leave out the sound with `AudioMode.none`")
     }
 
     /// Merges entries of several outputs, so that each stream appears once.

@@ -117,10 +117,11 @@ final class EncodeBranch {
             let taken = session.statistics.taken
             if taken > 0 {
                 throw VaencError(
-                    .deviceFailed, "no packet came from the device, which failed with all of the \(counted(taken, "frame"))",
-                    remedy: "see `dmesg`, or use --device software")
+                    .deviceFailed, "the device failed on all of the \(counted(taken, "frame")) and delivered no packet",
+                    remedy: "check `dmesg`, or use --device software")
             }
-            throw VaencError(.badInput, "the input has no frames to encode", remedy: "look at --start, --duration and the input")
+            throw VaencError(
+                .badInput, "the input has no frames to encode", remedy: "check --start, --duration and the input")
         }
         feedsLeftOut = sink.soundsLeftOut
         if output.configuration.strict, !interrupted, let error = soundEntries.strictError { throw error }
@@ -170,7 +171,7 @@ final class EncodeBranch {
         if let entry = output.sampleEntry {
             let (used, why) =
                 switch description.codec {
-                case .h264: ("avc1", "H.264 has no other")
+                case .h264: ("avc1", "H.264 has no other sample entry")
                 case .hevc: (entry.rawValue, "as asked")
                 }
             entries.append(EffectiveEntry(option: "sampleEntry", asked: entry.rawValue, used: used, why: why))
@@ -183,7 +184,7 @@ final class EncodeBranch {
             entries.append(
                 EffectiveEntry(
                     option: "accessUnitDelimiters", asked: asksDelimiters ? "on" : nil, used: hasDelimiters ? "on" : "off",
-                    why: hasDelimiters ? "\(container) has them in any case" : "\(container) holds none"))
+                    why: hasDelimiters ? "\(container) always has them" : "\(container) cannot hold them"))
         }
         return entries
     }
@@ -198,7 +199,8 @@ final class EncodeBranch {
             changes.append(
                 EffectiveEntry(
                     option: "rotation", asked: turn, used: isKept ? turn : "as stored",
-                    why: isKept ? "said in the file, the pictures are as they were" : "\(output.format.rawValue) has no place for it"))
+                    why: isKept
+                        ? "stored as metadata, the pictures are unchanged" : "\(output.format.rawValue) cannot store it"))
         }
         let depth = description.profile.bitDepth
         let used = depth > 8 ? PixelFormat.p010.rawValue : PixelFormat.nv12.rawValue
@@ -228,7 +230,7 @@ final class EncodeBranch {
         let reason = output.codecReason ?? session.choice.codecReason
         let codec = EffectiveEntry(option: "codec", asked: reason == .requested ? used : nil, used: used, why: "\(reason)")
         let contained = contained
-        let ownRate = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) do not say it" : "the input's"
+        let ownRate = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) have no frame rate" : "the input's"
         let others = description.effective.filter { entry in
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
@@ -238,7 +240,7 @@ final class EncodeBranch {
             var entry = entry
             entry.asked = nil
             if entry.why == "as asked" {
-                entry.why = entry.option == "rateControl" ? "a QP is asked for" : entry.option == "frameRate" ? ownRate : "the input's"
+                entry.why = entry.option == "rateControl" ? "a QP is requested" : entry.option == "frameRate" ? ownRate : "the input's"
             }
             return entry
         }
@@ -259,6 +261,8 @@ final class EncodeBranch {
         let isKept = output.format.hasSampleEntries
         return EffectiveEntry(
             option: entry.option, asked: "\(seen)", used: isKept && !entry.differs ? "\(seen)" : entry.used,
-            why: isKept ? "as it is seen: stored as \(entry.used), and the file turns it" : "\(seen) turned: the pictures are as they were stored")
+            why: isKept
+                ? "the displayed size: stored as \(entry.used), and players rotate the pictures"
+                : "\(seen) is the displayed size: the pictures are stored without rotation")
     }
 }

@@ -7,8 +7,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         commandName: "encode",
         abstract: "Encode a file, raw frames, stdin or a test pattern.",
         discussion: """
-            INPUT is any file that libavformat reads, Y4M, raw frames (with --input-size), - for stdin, or \
-            testsrc:WxH@FPS:FRAMES. With none, ten seconds of the test pattern become test.h265 or test.h264, as the device has it.
+            INPUT is any file that libavformat reads, Y4M, raw frames (with --input-size), a camera (/dev/videoN), - for \
+            stdin, or testsrc:WxH@FPS:FRAMES for the test pattern. Without INPUT, vaenc encodes ten seconds of the test \
+            pattern into test.h265, or into test.h264 if the device does not encode HEVC.
 
               vaenc encode movie.mp4 -o movie.h264 --qp 26
               vaenc encode --device /dev/dri/renderD128 clip.y4m -o clip.mp4 --gop-seconds 2 --slices 4
@@ -54,8 +55,10 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         sourceOptions.colorOfRGB = try color.description(over: .unspecified)
         sourceOptions.readsSound = soundOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
         if let device = capture.audioDevice, !sourceOptions.readsSound {
-            let why = soundOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds pictures alone"
-            throw VaencError.usage("--audio-device \(device) does not go with \(why)", remedy: "leave out one of them")
+            let why =
+                soundOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds only video"
+            throw VaencError.usage(
+                "--audio-device \(device) cannot be combined with \(why)", remedy: "leave out one of them")
         }
         if input.map(CaptureOptions.isCamera) ?? false {
             for name in named.compactMap(\.name) { try MediaOutput.checkPlace(name, options: sinkOptions) }
@@ -84,7 +87,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
                 format: one.format, fits: inputOptions.fps == nil || camera != nil)
             // Microphone audio is encoded as it arrives.
             if camera != nil, soundOptions.audio == nil, sound.modes.first == .copy {
-                sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")]
+                sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "from the microphone")]
             }
             if !output.noMetadata { options.metadata = source.info.metadata }
             let (info, kept, kinds, keepsMetadata) = (source.info, sound.kept, output.expectedStreams(soundOptions.audio), !output.noMetadata)
@@ -142,8 +145,11 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         try rate.refuseWhatIsNotBuilt()
         try output.refuseWhatIsNotBuilt()
         guard let input else { return }
-        if input.contains("://") { throw VaencError.notBuilt(
-                "reading from the network (\(input))", remedy: "fetch the file first, or pipe it in with - as the input") }
+        if input.contains("://") {
+            throw VaencError.notBuilt(
+                "reading from the network (\(input))",
+                remedy: "download the file first, or pipe it in with - as the input")
+        }
     }
 
     private func progressStyle() -> ProgressLine.Style {
@@ -209,7 +215,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
             \(report.statistics.rebuilds > 0 ? ", device reinitialized \(counted(report.statistics.rebuilds, "time"))" : "")\
-            \(broken > 0 ? ", \(counted(broken, "picture")) TOO LARGE for the rate's limits" : "")\
+            \(broken > 0 ? ", \(counted(broken, "picture")) EXCEEDED the rate limits" : "")\
             \(report.interrupted ? ", interrupted" : "")
             """)
     }

@@ -59,7 +59,8 @@ struct EncodeJob {
             if !interrupted, outputs.contains(where: \.configuration.strict),
                 let late = lateChangeNotice(input.framesRead) ?? forcedNotice(branches[0].tally.snapshot)
             {
-                throw VaencError(.unavailable, "strict: \(late)", remedy: "name an earlier one, or leave out `strict`")
+                throw VaencError(
+                    .unavailable, "strict: \(late)", remedy: "use an earlier frame or time, or leave out `strict`")
             }
             try hearTheRest(branches, interrupted: interrupted, framesRead: input.framesRead)
             try group.completeFrames()
@@ -116,7 +117,7 @@ struct EncodeJob {
 
     /// The notice for frames whose times differ from the input's.
     private var speedNotice: String? {
-        source.info.speedChange.map { "--fps changes the playing speed to \($0.used): \($0.why)" }
+        source.info.speedChange.map { "--fps changes the playback speed to \($0.used): \($0.why)" }
     }
 
     /// The notice for an input without a frame rate.
@@ -124,7 +125,7 @@ struct EncodeJob {
         let rate = source.info.frameRate
         guard source.info.frameRateIsAssumed else { return nil }
         return """
-            \(source.info.kindWithoutRate) do not say their rate: \(decimal(rate.value, 0)) frames per second are assumed \
+            \(source.info.kindWithoutRate) have no frame rate: \(decimal(rate.value, 0)) frames per second are assumed \
             (--fps sets another rate)
             """
     }
@@ -133,8 +134,8 @@ struct EncodeJob {
     private var rateNotice: String? {
         guard source.info.frameRateVaries, !source.info.isLive, let rate = outputs.first?.configuration.frameRate else { return nil }
         return """
-            the input's frame rate varies: rate and buffer are kept as if it were \
-            \(decimal(rate.value, 2)) frames per second all the time
+            the input's frame rate varies: the bit rate and the buffer are controlled for a constant \
+            \(decimal(rate.value, 2)) frames per second
             """
     }
 
@@ -144,8 +145,9 @@ struct EncodeJob {
             abs(rate / configuration.frameRate.value - 1) > 0.02
         else { return nil }
         return """
-            the input's frames came at \(decimal(rate, 2)) a second, not at \(decimal(configuration.frameRate.value, 2)) \
-            as it says: rate and buffer were kept as if they had
+            the input has \(decimal(rate, 2)) frames per second, but declares \
+            \(decimal(configuration.frameRate.value, 2)): the bit rate and the buffer were controlled for the declared \
+            rate
             """
     }
 
@@ -163,7 +165,7 @@ struct EncodeJob {
     private var leftOutNotice: String? {
         let count = source.picturesLeftOut
         if count == 0 { return nil }
-        return "the input begins with \(count) \(count == 1 ? "picture" : "pictures") that cannot be decoded: left out"
+        return "the input begins with \(counted(count, "picture")) that cannot be decoded and \(count == 1 ? "is" : "are") left out"
     }
 
     /// Returns the notice for forced key frames after the end of the input.
@@ -173,7 +175,7 @@ struct EncodeJob {
         let late =
             configuration.forcedKeyFrames.sorted().filter { $0 >= tally.frames.input }.map { "\($0)" }
             + configuration.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
-        return late.isEmpty ? nil : "the input ended before the key frames that were to be forced at \(late.joined(separator: ", "))"
+        return late.isEmpty ? nil : "the input ended before the forced key frames at \(late.joined(separator: ", "))"
     }
 
     /// Returns the notice for rate changes after the end of the input.
@@ -194,8 +196,8 @@ struct EncodeJob {
         let used = Double(counts.packetBytes) * 8 / seconds
         guard used < 0.9 * Double(wanted) else { return nil }
         return """
-            the pictures took \(Int(used / 1000)) of \(wanted / 1000) kbit/s, as none may be larger than `maxFrameBytes`: \
-            raise it, or lower `bitrate`
+            the pictures used only \(Int(used / 1000)) of \(wanted / 1000) kbit/s, because `maxFrameBytes` limits \
+            their size: raise it, or lower `bitrate`
             """
     }
 
@@ -230,7 +232,7 @@ struct EncodeJob {
             do { try timing.check() } catch {
                 throw VaencError(
                     .badInput, "frame \(frame) of the input: \(error.message)",
-                    remedy: "look at its times with `ffprobe -show_frames`, and write a copy whose times increase")
+                    remedy: "check its times with `ffprobe -show_frames`, and make a copy with increasing times")
             }
             for branch in branches where branch.failure == nil { branch.tally.took(timing) }
             var options = FrameOptions()
@@ -277,7 +279,8 @@ struct EncodeJob {
             branch.cancel(error)
             // The notice is printed now because the other outputs may run for hours.
             if source.info.isLive, tellsNotices, branches.contains(where: { $0.failure == nil }) {
-                Terminal.note("\(branch.name) has ended, the others go on: \(branch.failure.map { "\($0)" } ?? "")")
+                let why = branch.failure.map { "\($0)" } ?? ""
+                Terminal.note("\(branch.name) has failed, the other outputs continue: \(why)")
             }
         }
     }

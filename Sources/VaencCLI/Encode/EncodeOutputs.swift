@@ -54,8 +54,9 @@ struct OutputNames {
             guard let other = given[..<index].first(where: { MediaOutput.meets($0, name, options: options) }) else { continue }
             let playlist = [other, name].first { (try? MediaOutput.format(of: $0, options: options).format) == .hls }
             throw VaencError.usage(
-                other == name ? "the output \(name) is named twice" : "the outputs \(other) and \(name) would write one file",
-                remedy: "give each a name of its own"
+                other == name
+                    ? "the output \(name) is named twice" : "the outputs \(other) and \(name) would write the same file",
+                remedy: "use a different name for each"
                     + (playlist.map { "; the files of \($0) are \(MediaOutput.segmentWords(of: $0))" } ?? ""))
         }
         all = try given.map { name in

@@ -26,18 +26,19 @@ struct SoundPlan {
         if asked == AudioMode.none { return }
         if !format.holdsTracks {
             guard let asked else {
-                if inputHasSound { entries = [none("\(format.rawValue) holds pictures alone")] }
+                if inputHasSound { entries = [none("\(format.rawValue) holds only video")] }
                 return
             }
             throw VaencError.usage(
-                "--audio \(asked.rawValue): \(format.rawValue) holds pictures alone", remedy: "use mp4, mov, mkv, ts or flv")
+                "--audio \(asked.rawValue) does not apply to \(format.rawValue), which holds only video",
+                remedy: "use mp4, mov, mkv, ts or flv")
         }
         if sounds.isEmpty {
             if asked != nil { entries = [none("the input has no sound")] }
             return
         }
         if !fits {
-            entries = [none("--fps gives the pictures other times")]
+            entries = [none("--fps changes the times of the pictures")]
             return
         }
         for (index, sound) in sounds.enumerated() {
@@ -68,7 +69,7 @@ struct SoundPlan {
         if asked == .copy, !holds {
             throw VaencError.usage("\(format.rawValue) holds no \(format.words(for: track)) sound", remedy: "use --audio aac, or another format")
         }
-        if asked != .aac, holds { return (.copy, "copy", "\(name), as it is") }
+        if asked != .aac, holds { return (.copy, "copy", "\(name), unchanged") }
         guard isOnly || track.isDecodable else { return (nil, "left out", "libavcodec has no decoder for \(name)") }
         return (.aac, "aac", asked == nil ? "\(format.rawValue) holds no \(format.words(for: track))" : "as asked")
     }

@@ -8,11 +8,11 @@ import VideoBase
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show what a stream is made of: NAL units, pictures, QP, references, the decoder's buffer.",
+        abstract: "Show the structure of a stream: NAL units, pictures, QP, references and the decoder's buffer.",
         discussion: """
-            FILE is an Annex B or length-prefixed stream, or a container with H.264 or HEVC in it; - is stdin. The reader \
-            shares nothing with vaenc's encoders. It reads headers and no coded blocks: a picture's QP is that of its slices' \
-            headers.
+            FILE is an Annex B or length-prefixed stream, a container with H.264 or HEVC, or - for stdin. The parser \
+            shares no code with vaenc's encoders. It reads headers, but no coded blocks: the QP of a picture is the \
+            mean of its slice headers.
             """)
 
     @Argument(help: "The file.")
@@ -32,7 +32,7 @@ struct InspectCommand: ParsableCommand {
             throw VaencError.usage("\(same) is the input itself", remedy: "name another file for the plot")
         }
         if let plot, let ending = plot.split(separator: "/").last?.split(separator: ".").dropFirst().last, ending.lowercased() != "svg" {
-            throw VaencError.usage("a plot is SVG, and \(plot) ends in .\(ending)", remedy: "call it NAME.svg")
+            throw VaencError.usage("a plot is an SVG file, and \(plot) ends in .\(ending)", remedy: "name it NAME.svg")
         }
         let input = try ByteStreamFile(file)
         let codec = input.codec ?? .h264
@@ -42,7 +42,7 @@ struct InspectCommand: ParsableCommand {
             case .hevc: ReadingCost.bytes(hevc: input.bytes)
             }
         try MemoryTrial.require(
-            cost, "to list what is in \(file == "-" ? "standard input" : file)")
+            cost, "to list the contents of \(file == "-" ? "standard input" : file)")
         let stream: any InspectedStream =
             switch codec {
             case .h264: H264Stream(annexB: input.bytes, recordBytes: input.headerBytes)
@@ -75,7 +75,9 @@ struct InspectCommand: ParsableCommand {
         if let fault = report.fault.wrapped {
             throw VaencError(
                 .badInput, "\(report.input): \(fault)",
-                remedy: report.frames.isEmpty ? "check that it is whole, and H.264 or HEVC" : "what could be read is listed; give a whole file")
+                remedy: report.frames.isEmpty
+                    ? "check that it is complete, and H.264 or HEVC"
+                    : "the readable part is listed; use a complete file")
         }
     }
 }

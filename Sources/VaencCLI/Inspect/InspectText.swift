@@ -44,9 +44,9 @@ enum InspectText {
                     + (hrd.conforms ? "conforms" : "\(counted(hrd.violations.count, "violation"))"))
             lines += hrd.violations.prefix(10).map(line)
         } else {
-            lines.append("decoder's buffer: the stream says nothing of it")
+            lines.append("decoder's buffer: the stream has no HRD parameters")
         }
-        if !report.violations.isEmpty { lines.append("\(counted(report.violations.count, "broken rule")):") }
+        if !report.violations.isEmpty { lines.append("\(counted(report.violations.count, "violation")) of the standard:") }
         lines += report.violations.prefix(20).map(line)
         return lines
     }
@@ -74,11 +74,11 @@ enum InspectText {
             words.append(counted(keys.count, "key picture"))
         }
         words.append("at most \(counted(report.frames.map(\.references.count).max() ?? 0, "reference"))")
-        words.append("reordered by \(report.reorderDepth)")
+        words.append("reorder depth \(report.reorderDepth)")
         if let layers = report.frames.compactMap(\.temporalLayer.wrapped).max(), layers > 0 {
             words.append("\(layers + 1) temporal layers")
         }
-        return words.joined(separator: ", ") + " (K key, b referred to by none)"
+        return words.joined(separator: ", ") + " (K: key picture, b: not referenced)"
     }
 
     private static func row(_ cells: [String]) -> String {

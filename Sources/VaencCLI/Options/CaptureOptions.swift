@@ -7,12 +7,17 @@ struct CaptureOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Capture size (default 1280x720; the nearest supported size is used).", valueName: "WxH"))
     var captureSize: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Input of the capture card, by number, \(OptionRange.captureInput.words) (default: the one that it is set to).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Input number of the capture card, \(OptionRange.captureInput.words) (default: its current input).",
+            valueName: "N"))
     var captureInput: Int?
 
     @Option(
         help: ArgumentHelp(
-            "If the encoder is too slow, drop the oldest pictures or keep as many as the driver has buffers (default drop).",
+            "If the encoder is too slow, drop the oldest frames or keep as many as the driver has buffers "
+                + "(default drop).",
             valueName: "drop|keep"))
     var lateFrames: LateFrames?
 
@@ -28,12 +33,14 @@ struct CaptureOptions: ParsableArguments {
             valueName: "NAME"))
     var audioDevice: String?
 
-    @Flag(help: "Show the pictures in a window. Closing it does not end the recording.")
+    @Flag(help: "Show the frames in a window. Closing it does not end the recording.")
     var preview = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Give up a camera that sends no picture for this many seconds, 0.1 to 3600 (default 5).", valueName: "SECONDS"))
+        help: ArgumentHelp(
+            "Stop if the camera delivers no frame for this many seconds, 0.1 to 3600 (default 5).",
+            valueName: "SECONDS"))
     var stallTimeout: Double?
 
     /// Returns whether a name refers to a camera.
@@ -45,14 +52,18 @@ struct CaptureOptions: ParsableArguments {
     func open(_ input: String?, options: InputOptions, readsSound: Bool = false, tellsNotices: Bool) throws -> CameraInput? {
         guard let input, Self.isCamera(input) else {
             if let option = given.first {
-                throw VaencError.usage("\(option) is an option of cameras", remedy: "leave it out, or give /dev/videoN as the input")
+                throw VaencError.usage(
+                    "\(option) applies only to cameras", remedy: "leave it out, or name /dev/videoN as the input")
             }
             return nil
         }
         if options.inputSize != nil {
-            throw VaencError.usage("--input-size is an option of raw files", remedy: "use --capture-size")
+            throw VaencError.usage("--input-size does not apply to cameras", remedy: "use --capture-size")
         }
-        if audioDevice == "" { throw VaencError.usage("--audio-device names none", remedy: "name one, as default, or leave it out") }
+        if audioDevice == "" {
+            throw VaencError.usage(
+                "the value of --audio-device is empty", remedy: "name a device, or leave it out")
+        }
         let source = try options.sourceOptions(isCamera: true)
         return try CameraInput(
             input, request: try request(options, source), switches: try switches(), options: source,
@@ -76,7 +87,7 @@ struct CaptureOptions: ParsableArguments {
         if let name = options.inputFormat {
             guard let layout = CaptureLayout(SourceOptions.plainName(name.lowercased())) else {
                 throw VaencError.usage(
-                    "--input-format \(name) is none that cameras give",
+                    "--input-format \(name) is not a camera format",
                     remedy: "use one of \(CaptureLayout.names.joined(separator: ", "))")
             }
             request.layout = layout
@@ -97,7 +108,8 @@ struct CaptureOptions: ParsableArguments {
     private func switches() throws -> [CameraSource.Switch] {
         try switchTo.map { text in
             let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-            let wrong = VaencError.usage("--switch-to \(text) is not known", remedy: "write /dev/videoM@TIME, as /dev/video1@5")
+            let wrong = VaencError.usage(
+                "--switch-to \(text) is not valid", remedy: "write /dev/videoM@TIME, such as /dev/video1@5")
             guard parts.count == 2, Self.isCamera(String(parts[0])) else { throw wrong }
             let time = try OptionValue.time("--switch-to", String(parts[1].trimmingSuffix("s")))
             guard time > 0, time < 1e9 else { throw wrong }

@@ -5,23 +5,32 @@ public import VideoBase
 struct CodecOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Codec (default auto: by the output's extension, otherwise HEVC if the device encodes it); avc and h265 are other names.",
+            "Codec; avc and h265 are accepted too. auto: from the output's extension, otherwise HEVC if the device "
+                + "encodes it, otherwise H.264.",
             valueName: "auto|h264|hevc"))
     var codec: CodecOption = .auto
 
-    @Option(help: "Profile: baseline, main or high of H.264, main or main10 of HEVC.")
+    @Option(help: "Profile: baseline, main or high for H.264, main or main10 for HEVC.")
     var profile: String?
 
-    @Option(help: "Level, for example 4.1, or 1b of H.264 (default: the lowest that fits).")
+    @Option(help: "Level, for example 4.1, or 1b for H.264 (default: the lowest that fits).")
     var level: String?
 
-    @Option(help: ArgumentHelp("Tier of HEVC (default auto: High if rate or buffer need it).", valueName: "auto|main|high"))
+    @Option(
+        help: ArgumentHelp(
+            "HEVC tier. auto: High if the bit rate or the buffer requires it.", valueName: "auto|main|high"))
     var tier: TierOption = .auto
 
-    @Option(help: ArgumentHelp("Entropy coder of H.264 (default cabac if profile and device have it).", valueName: "cabac|cavlc"))
+    @Option(
+        help: ArgumentHelp(
+            "H.264 entropy coder (default cabac if the profile and the device support it).", valueName: "cabac|cavlc"))
     var entropy: EntropyCoder?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10 (default: the input's, if codec and device can).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Bits per coded sample, 8 or 10 (default: as in the input, if the codec and the device support it).",
+            valueName: "N"))
     var bitDepth: Int?
 
     /// Applies the options to a configuration.
@@ -50,7 +59,7 @@ struct CodecOptions: ParsableArguments {
         func isOthers(_ has: (VideoCodec) -> Bool) -> Bool { wanted.map { !has($0) && others.contains(where: has) } ?? false }
         configuration.bitDepth = isOthers({ $0.bitDepths.contains(bitDepth ?? 8) }) ? nil : bitDepth
         if let bitDepth, bitDepth != 8, bitDepth != 10 {
-            throw VaencError.usage("--bit-depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
+            throw VaencError.usage("--bit-depth \(bitDepth) is not supported", remedy: "use 8 or 10")
         }
         configuration.tier = isOthers({ !$0.tiers.isEmpty }) ? nil : tier.tier
         configuration.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
@@ -60,14 +69,17 @@ struct CodecOptions: ParsableArguments {
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
         if configuration.tier != nil, let codec, codec.tiers.isEmpty {
             throw VaencError.usage(
-                "--tier is an option of HEVC", remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
+                "--tier applies only to HEVC",
+                remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
         try Validation.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.entropy != nil, let codec, codec.entropyCoders.count < 2 {
-            throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")
+            throw VaencError.usage(
+                "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")
         }
         if configuration.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
-            throw VaencError.usage("--entropy cabac contradicts --profile baseline", remedy: "use cavlc, or the profile main")
+            throw VaencError.usage(
+                "--entropy cabac contradicts --profile baseline", remedy: "use --entropy cavlc or --profile main")
         }
     }
 
@@ -91,7 +103,7 @@ struct CodecOptions: ParsableArguments {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2, let major = Int(parts[0]), (1...6).contains(major),
             let minor = parts.count == 2 ? Int(parts[1]) : 0, (0...3).contains(minor)
-        else { throw VaencError.usage("--level \(text) is not a level", remedy: "write it as 4.1") }
+        else { throw VaencError.usage("--level \(text) is not a level", remedy: "write a level such as 4.1") }
         return major * 10 + minor
     }
 }

@@ -2,25 +2,33 @@ import ArgumentParser
 import VideoBase
 
 struct ColorOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Colour primaries, by FFmpeg's names (bt709, bt2020, …).", valueName: "NAME"))
+    @Option(
+        help: ArgumentHelp(
+            "Colour primaries, as an FFmpeg name: bt709, bt2020, … (default: the input's).", valueName: "NAME"))
     var colorPrimaries: String?
 
-    @Option(help: ArgumentHelp("Transfer characteristics (bt709, smpte2084, …).", valueName: "NAME"))
+    @Option(
+        help: ArgumentHelp("Transfer characteristics: bt709, smpte2084, … (default: the input's).", valueName: "NAME"))
     var colorTransfer: String?
 
-    @Option(help: ArgumentHelp("Matrix coefficients (bt709, bt2020nc, …).", valueName: "NAME"))
+    @Option(help: ArgumentHelp("Matrix coefficients: bt709, bt2020nc, … (default: the input's).", valueName: "NAME"))
     var colorMatrix: String?
 
-    @Option(help: ArgumentHelp("Range of the samples: limited (tv) or full (pc).", valueName: "limited|full"))
+    @Option(
+        help: ArgumentHelp(
+            "Range of the samples: limited (tv) or full (pc) (default: the input's).", valueName: "limited|full"))
     var colorRange: String?
 
     @Option(
         help: ArgumentHelp(
-            "Mastering display as x265 writes it: chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m².",
+            "Mastering display in x265's syntax: chromaticities in units of 0.00002, luminances in units of 0.0001 "
+                + "cd/m² (default: the input's).",
             valueName: "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)"))
     var masteringDisplay: String?
 
-    @Option(help: ArgumentHelp("Content light level: MaxCLL and MaxFALL in cd/m².", valueName: "MAX,AVERAGE"))
+    @Option(
+        help: ArgumentHelp(
+            "Content light level: MaxCLL and MaxFALL in cd/m² (default: the input's).", valueName: "MAX,AVERAGE"))
     var contentLight: String?
 
     /// Returns the mastering display of the options, or else the input's.
@@ -28,7 +36,7 @@ struct ColorOptions: ParsableArguments {
         guard let masteringDisplay else { return input }
         guard let display = MasteringDisplay(masteringDisplay) else {
             throw VaencError.usage(
-                "--mastering-display \(masteringDisplay) is not known",
+                "--mastering-display \(masteringDisplay) is not valid",
                 remedy: "write it as G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)")
         }
         return display
@@ -39,7 +47,7 @@ struct ColorOptions: ParsableArguments {
         guard let contentLight else { return input }
         guard let light = ContentLight(contentLight) else {
             throw VaencError.usage(
-                "--content-light \(contentLight) is not known", remedy: "write MAX,AVERAGE in cd/m², as 1000,400")
+                "--content-light \(contentLight) is not valid", remedy: "write MAX,AVERAGE in cd/m², such as 1000,400")
         }
         return light
     }

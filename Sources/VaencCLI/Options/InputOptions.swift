@@ -6,10 +6,18 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Size of raw frames: \(VideoSize.limitWords).", valueName: "WxH"))
     var inputSize: String?
 
-    @Option(help: ArgumentHelp("Format of raw frames, or of a camera: nv12, i420, yv12, yuyv, p010, …; mjpeg.", valueName: "FORMAT"))
+    @Option(
+        help: ArgumentHelp(
+            "Format of raw frames or of a camera: nv12, i420, yv12, yuyv, p010, …; mjpeg for cameras only.",
+            valueName: "FORMAT"))
     var inputFormat: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frame rate of raw frames, images and bare streams: 25, 29.97, 30000/1001. It changes the playing speed of other inputs.", valueName: "R"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Frame rate of raw frames, images, bare streams and cameras, 0.001 to 1000, for example 25, 29.97 or "
+                + "30000/1001. For other inputs it changes the playback speed.",
+            valueName: "R"))
     var fps: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Read at most this many frames, 1 or more.", valueName: "N"))
@@ -18,13 +26,18 @@ struct InputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Skip the input up to this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var start: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Read this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Duration to read, in seconds or as HH:MM:SS.mmm (default: to the end).", valueName: "TIME"))
     var duration: String?
 
     @Option(help: ArgumentHelp("Scale to this size: \(VideoSize.limitWords).", valueName: "WxH"))
     var size: String?
 
-    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size (default letterbox).", valueName: "letterbox|crop|stretch"))
+    @Option(
+        help: ArgumentHelp(
+            "How to fit pictures with another aspect ratio into --size (default letterbox).",
+            valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
     /// Returns the options for opening the input.
@@ -43,7 +56,8 @@ struct InputOptions: ParsableArguments {
 struct SoundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sound, of every stream: copied, encoded as AAC, or none (default: copied if the container holds it, otherwise AAC).",
+            "Copy every sound stream, encode it as AAC, or leave it out (default: copy if the container can hold it, "
+                + "otherwise aac).",
             valueName: "copy|aac|none"))
     var audio: AudioMode?
 }

@@ -22,7 +22,9 @@ enum OptionValue {
     /// Parses a time in seconds, or as `HH:MM:SS.mmm` (hours are optional). Returns seconds.
     static func time(_ option: String, _ text: String) throws -> Double {
         let fields = text.split(separator: ":", omittingEmptySubsequences: false)
-        let wrong = VaencError.usage("\(option) \(text) is not a time", remedy: "write seconds, as 62.5, or HH:MM:SS.mmm, as 00:01:02.5")
+        let wrong = VaencError.usage(
+            "\(option) \(text) is not a time",
+            remedy: "write seconds, such as 62.5, or HH:MM:SS.mmm, such as 00:01:02.5")
         guard fields.count <= 3, let last = fields.last, let seconds = Double(last), seconds.isFinite else { throw wrong }
         if fields.count == 1 { return seconds }
         // The fields of a time of day contain digits only, and minutes and seconds are less than 60.
@@ -48,7 +50,8 @@ enum OptionValue {
     /// Parses a region of interest: `X,Y,WxH:DELTA`.
     static func region(_ text: String) throws -> RegionOfInterest {
         let wrong = VaencError.usage(
-            "--roi \(text) is not a region", remedy: "write X,Y,WxH:DELTA, as 64,32,320x180:-6 (DELTA from \(OptionRange.qpDelta.words))")
+            "--roi \(text) is not a region",
+            remedy: "write X,Y,WxH:DELTA, such as 64,32,320x180:-6 (DELTA from \(OptionRange.qpDelta.words))")
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
         guard halves.count == 2, let delta = Int(halves[1]), OptionRange.qpDelta.contains(delta) else { throw wrong }
         let parts = halves[0].split(separator: ",", omittingEmptySubsequences: false)
@@ -65,7 +68,7 @@ enum OptionValue {
             seconds > 0, seconds <= 3600
         else {
             throw VaencError.usage(
-                "--data-rate-limit \(text) is not a limit", remedy: "write BYTES/SECONDS, as 750000/1")
+                "--data-rate-limit \(text) is not a limit", remedy: "write BYTES/SECONDS, such as 750000/1")
         }
         return DataRateLimit(bytes: bytes, seconds: seconds)
     }
@@ -81,7 +84,8 @@ enum OptionValue {
                 OptionRange.deblocking.contains(beta)
             else {
                 throw VaencError.usage(
-                    "--deblock \(text) is not known", remedy: "use on, off, or offsets from \(OptionRange.deblocking.words) as ALPHA:BETA")
+                    "--deblock \(text) is not known",
+                    remedy: "use on, off, or ALPHA:BETA with offsets from \(OptionRange.deblocking.words)")
             }
             return Deblocking(alphaOffset: alpha, betaOffset: beta)
         }
@@ -100,7 +104,8 @@ enum OptionValue {
                 frames.insert(frame)
             } else {
                 throw VaencError.usage(
-                    "--force-key \(text) is not a list", remedy: "write frames or times, as 0,50,12.5s,00:01:30")
+                    "--force-key \(text) is not a list",
+                    remedy: "write frame indices or times, such as 0,50,12.5s,00:01:30")
             }
         }
         return (frames, times.sorted())

@@ -7,16 +7,20 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "Output (may be repeated: each takes the same frames); - is stdout, rtmp:// and srt:// are sent (default for the test pattern: test.h264 or test.h265).",
+            "Output: a file, - for stdout, or an rtmp:// or srt:// address. If repeated, every output has the same "
+                + "frames (default for the test pattern: test.h264 or test.h265).",
             valueName: "FILE"))
     var output: [String] = []
 
-    @Option(help: ArgumentHelp("Container, if the extension does not name it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
+    @Option(
+        help: ArgumentHelp(
+            "Container (default: from the output's extension).", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
     var format: String?
 
     @Option(
         help: ArgumentHelp(
-            "How MP4 and MOV hold HEVC: with parameter sets in the header alone (hvc1, the default), or in key frames too (hev1).",
+            "Sample entry of HEVC in MP4 and MOV: parameter sets only in the header (hvc1, the default), or also in "
+                + "key frames (hev1).",
             valueName: "hvc1|hev1"))
     var sampleEntry: HEVCSampleEntry?
 
@@ -26,7 +30,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
-    @Option(help: ArgumentHelp("none: do not report that subtitles are left out (they are not carried yet).", valueName: "none"))
+    @Option(
+        help: ArgumentHelp(
+            "none: do not report that subtitles are left out. Subtitles are not supported yet.", valueName: "none"))
     var subtitles: String?
 
     @Flag(help: "Leave out the input's tags (title, artist, …) and chapters.")
@@ -53,7 +59,7 @@ struct OutputOptions: ParsableArguments {
     func checkSampleEntry(_ outputs: [(format: OutputFormat, codec: VideoCodec?)]) throws {
         guard let sampleEntry, !outputs.contains(where: { $0.format.hasSampleEntries && $0.codec?.hasSampleEntryNames ?? true }) else { return }
         throw VaencError.usage(
-            "--sample-entry \(sampleEntry.rawValue) says how MP4 and MOV hold HEVC, and no output is that",
+            "--sample-entry \(sampleEntry.rawValue) applies to HEVC in MP4 and MOV, and there is no such output",
             remedy: "leave it out, or write HEVC into .mp4 or .mov")
     }
 
@@ -76,7 +82,7 @@ struct OutputOptions: ParsableArguments {
 extension HEVCSampleEntry: ExpressibleByArgument {}
 
 struct ReportingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Progress as JSON: one object per line on stderr.", valueName: "json"))
+    @Option(help: ArgumentHelp("json: print the progress on stderr, one JSON object per line.", valueName: "json"))
     var progress: String?
 
     @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")

@@ -2,29 +2,47 @@ public import ArgumentParser
 public import VideoBase
 
 struct RateOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Rate control (default: vbr with --bitrate, cqp with --qp, otherwise a constant quality).", valueName: "cqp|cbr|vbr|icq|qvbr|avbr"))
+    @Option(
+        help: ArgumentHelp(
+            "Rate control mode (default: vbr with --bitrate, cqp with --qp, otherwise constant quality).",
+            valueName: "cqp|cbr|vbr|icq|qvbr|avbr"))
     var rateControl: RateControlMode?
 
     @Option(help: ArgumentHelp("Average bit rate, 1k to 4G bits per second, for example 6M or 800k.", valueName: "RATE"))
     var bitrate: String?
 
-    @Option(help: ArgumentHelp("Highest bit rate (default: 1.5 times --bitrate).", valueName: "RATE"))
+    @Option(
+        help: ArgumentHelp(
+            "Maximum bit rate in bits per second (default: --bitrate with cbr, otherwise 1.5 times --bitrate).",
+            valueName: "RATE"))
     var maxBitrate: String?
 
-    @Option(help: ArgumentHelp("Size of the decoder's buffer in bits, for example 6M (default: one second at the highest rate).", valueName: "BITS"))
+    @Option(
+        help: ArgumentHelp(
+            "Size of the decoder's buffer in bits, for example 6M (default: one second at the maximum bit rate).",
+            valueName: "BITS"))
     var vbvSize: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Fullness of that buffer when decoding begins, \(OptionRange.percent.words) percent (default 75).", valueName: "PERCENT"))
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Initial fullness of the decoder's buffer, \(OptionRange.percent.words) percent (default 75).",
+            valueName: "PERCENT"))
     var vbvInitial: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, \(OptionRange.qp.words).", valueName: "N"))
     var qp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of I pictures, \(OptionRange.qp.words) (default: from --qp).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Constant QP of I pictures, \(OptionRange.qp.words) (default: derived from --qp).", valueName: "N"))
     var qpI: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of B pictures, \(OptionRange.qp.words) (default: from --qp).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Constant QP of B pictures, \(OptionRange.qp.words) (default: derived from --qp).", valueName: "N"))
     var qpB: Int?
 
     @Option(
@@ -50,33 +68,42 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Rectangle with another QP, DELTA from -51 (best) to 51 (may be repeated).", valueName: "X,Y,WxH:DELTA"))
+        help: ArgumentHelp(
+            "Region of interest: a rectangle in pixels and its QP change, DELTA from -51 (best) to 51 "
+                + "(may be repeated).",
+            valueName: "X,Y,WxH:DELTA"))
     var roi: [String] = []
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Speed: 1 (best quality) to 7 (fastest), or slow (2), medium (4), fast (6); default: the device's own.",
+            "Speed: 1 (best quality) to 7 (fastest), or slow (2), medium (4), fast (6) "
+                + "(default: the device's default).",
             valueName: "1…7|slow|medium|fast"))
     var preset: String?
 
-    @Option(help: ArgumentHelp("Who controls the rate (default: the driver if it can).", valueName: "driver|vaenc"))
+    @Option(
+        help: ArgumentHelp("Rate controller (default: the driver if it has rate control).", valueName: "driver|vaenc"))
     var rateController: RateControlOwner?
 
-    @Option(help: ArgumentHelp("Rate control within pictures, if the driver offers it.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Rate control within pictures, if the driver supports it.", valueName: "auto|on|off"))
     var macroblockRateControl: Automatic = .auto
 
-    @Option(help: ArgumentHelp("Rate–distortion optimised quantisation, if the driver offers it.", valueName: "auto|on|off"))
+    @Option(
+        help: ArgumentHelp(
+            "Rate–distortion optimised quantisation, if the driver supports it.", valueName: "auto|on|off"))
     var trellis: Automatic = .auto
 
-    @Option(help: ArgumentHelp("Another bit rate from this frame on (may be repeated).", valueName: "FRAME=RATE"))
+    @Option(
+        help: ArgumentHelp(
+            "Change the bit rate at this frame index, for example 250=4M (may be repeated).", valueName: "FRAME=RATE"))
     var changeBitrate: [String] = []
 
     @Option(help: .hidden) var lookahead: String?
     @Flag(help: .hidden) var twoPass = false
     @Option(help: .hidden) var targetSsim: String?
 
-    @Flag(help: "Refuse any difference between what is asked and what the device does.")
+    @Flag(help: "Fail instead of changing or leaving out anything that is requested.")
     var strict = false
 
     func apply(to configuration: inout EncoderConfiguration) throws {
@@ -85,7 +112,8 @@ struct RateOptions: ParsableArguments {
         let limit = try maxBitrate.map { try OptionValue.rate("--max-bitrate", $0) }
         if let rate, let limit, limit < rate {
             throw VaencError.usage(
-                "--max-bitrate \(maxBitrate ?? "") is below --bitrate \(bitrate ?? "")", remedy: "give at least the average")
+                "--max-bitrate \(maxBitrate ?? "") is below --bitrate \(bitrate ?? "")",
+                remedy: "raise --max-bitrate or lower --bitrate")
         }
         try refuseContradictions(rate: rate, limit: limit)
         configuration.rateControl = rateControl ?? (rate == nil && qp == nil && (qpI ?? qpB) != nil ? .cqp : nil)
@@ -130,7 +158,8 @@ struct RateOptions: ParsableArguments {
         for text in changeBitrate {
             let parts = text.split(separator: "=").map(String.init)
             guard parts.count == 2, let frame = Int(parts[0]), frame >= 0 else {
-                throw VaencError.usage("--change-bitrate \(text) is not known", remedy: "write FRAME=RATE, as 250=4M")
+                throw VaencError.usage(
+                    "--change-bitrate \(text) is not valid", remedy: "write FRAME=RATE, such as 250=4M")
             }
             guard changes[frame] == nil else {
                 throw VaencError.usage("--change-bitrate names frame \(frame) twice", remedy: "give one rate for each frame")
@@ -150,40 +179,47 @@ struct RateOptions: ParsableArguments {
             try OptionValue.check(name, value, range)
         }
         if let minQp, let maxQp, minQp > maxQp {
-            throw VaencError.usage("--min-qp \(minQp) is above --max-qp \(maxQp)", remedy: "exchange them")
+            throw VaencError.usage("--min-qp \(minQp) is above --max-qp \(maxQp)", remedy: "swap the two values")
         }
     }
 
     private func refuseContradictions(rate: BitsPerSecond?, limit: BitsPerSecond?) throws {
-        let one = "give one of them"
+        let one = "use only one of them"
         let anyQP = qp ?? qpI ?? qpB
         if rate != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --bitrate", remedy: one) }
         if quality != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --quality", remedy: one) }
         if rate != nil, quality != nil, rateControl != .qvbr {
-            throw VaencError.usage("--quality contradicts --bitrate", remedy: "give one of them, or use --rate-control qvbr")
+            throw VaencError.usage(
+                "--quality contradicts --bitrate", remedy: "use only one of them, or --rate-control qvbr")
         }
         if !changeBitrate.isEmpty, rate == nil, limit == nil {
-            throw VaencError.usage("--change-bitrate changes a bit rate, and there is none", remedy: "add --bitrate, as --bitrate 4M")
+            throw VaencError.usage(
+                "--change-bitrate needs a bit rate to change", remedy: "add --bitrate, such as --bitrate 4M")
         }
         let name = rateControl?.rawValue ?? ""
         switch rateControl {
         case .cqp where rate != nil || quality != nil:
             throw VaencError.usage(
-                "--rate-control cqp contradicts --\(rate != nil ? "bitrate" : "quality")", remedy: "give --qp")
+                "--rate-control cqp contradicts --\(rate != nil ? "bitrate" : "quality")", remedy: "use --qp instead")
         case .cbr where rate == nil, .vbr where rate == nil, .avbr where rate == nil:
-            throw VaencError.usage("--rate-control \(name) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+            throw VaencError.usage(
+                "--rate-control \(name) needs a bit rate", remedy: "add --bitrate, such as --bitrate 6M")
         case .qvbr where rate == nil && limit == nil:
             throw VaencError.usage(
-                "--rate-control qvbr needs a rate", remedy: "add --max-bitrate or --bitrate, as --max-bitrate 6M")
+                "--rate-control qvbr needs a bit rate",
+                remedy: "add --max-bitrate or --bitrate, such as --max-bitrate 6M")
         case .cbr where anyQP != nil, .vbr where anyQP != nil, .avbr where anyQP != nil, .icq where anyQP != nil,
             .qvbr where anyQP != nil:
             throw VaencError.usage("--qp contradicts --rate-control \(name)", remedy: one)
         case .icq where rate != nil:
-            throw VaencError.usage("--bitrate contradicts --rate-control icq", remedy: "give --quality, or use qvbr")
+            throw VaencError.usage(
+                "--bitrate contradicts --rate-control icq", remedy: "use --quality instead, or --rate-control qvbr")
         case .cbr where limit != nil && limit != rate:
-            throw VaencError.usage("--max-bitrate contradicts --rate-control cbr", remedy: "leave it out, or use vbr")
+            throw VaencError.usage(
+                "--max-bitrate contradicts --rate-control cbr", remedy: "leave it out, or use --rate-control vbr")
         case nil where limit != nil && rate == nil:
-            throw VaencError.usage("--max-bitrate needs an average", remedy: "add --bitrate, as --bitrate 4M")
+            throw VaencError.usage(
+                "--max-bitrate needs an average bit rate", remedy: "add --bitrate, such as --bitrate 4M")
         default: break
         }
     }

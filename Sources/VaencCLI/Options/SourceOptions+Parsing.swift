@@ -14,7 +14,8 @@ extension SourceOptions {
         self.inputSize = try inputSize.map { try Self.size("--input-size", $0) }
         outputSize = try size.map { try Self.size("--size", $0) }
         if let fit, size == nil, !hasOwnSize {
-            throw VaencError.usage("--fit \(fit.rawValue) says how pictures are fitted to --size, and there is none", remedy: "add --size, or leave it out")
+            throw VaencError.usage(
+                "--fit \(fit.rawValue) has no effect without --size", remedy: "add --size, or leave it out")
         }
         self.fit = fit ?? .letterbox
         if let inputFormat {
@@ -26,7 +27,10 @@ extension SourceOptions {
             self.inputFormat = format
         }
         frameRate = try fps.map(Self.rate)
-        if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1", remedy: "give 1 or more") }
+        if let frames, frames < 1 {
+            throw VaencError.usage(
+                "--frames \(frames) is less than 1", remedy: "use 1 or more")
+        }
         frameLimit = frames
         self.start = try start.map(Self.start)
         self.duration = try duration.map(Self.duration)
@@ -36,14 +40,16 @@ extension SourceOptions {
     static func start(_ text: String) throws -> Double {
         let seconds = try OptionValue.time("--start", text)
         if seconds >= 0, seconds < 1e9 { return seconds }
-        throw VaencError.usage("--start \(text) is out of range", remedy: "give a time from 0 to less than 1000000000 seconds")
+        throw VaencError.usage(
+            "--start \(text) is out of range", remedy: "use a time from 0 to less than 1000000000 seconds")
     }
 
     /// Parses the value of `--duration`. Returns seconds.
     static func duration(_ text: String) throws -> Double {
         let seconds = try OptionValue.time("--duration", text)
         if seconds > 0, seconds < 1e9 { return seconds }
-        throw VaencError.usage("--duration \(text) is out of range", remedy: "give a time of more than 0 and less than 1000000000 seconds")
+        throw VaencError.usage(
+            "--duration \(text) is out of range", remedy: "use a time of more than 0 and less than 1000000000 seconds")
     }
 
     /// Parses the value of `--fps`. Returns frames per second.
@@ -69,7 +75,7 @@ extension SourceOptions {
 
     static func size(_ option: String, _ text: String) throws -> VideoSize {
         guard let size = VideoSize(text) else {
-            throw VaencError.usage("\(option) \(text) is not a size", remedy: "write it as 1280x720")
+            throw VaencError.usage("\(option) \(text) is not a size", remedy: "write WxH, such as 1280x720")
         }
         guard size.isWithinLimits else {
             throw VaencError.usage("\(option) \(text) is out of range", remedy: "sizes are \(VideoSize.limitWords)")

@@ -2,12 +2,15 @@ import ArgumentParser
 import VideoBase
 
 struct StructureOptions: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("Distance of key frames in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Key frame interval in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Distance of key frames in seconds, up to 86400 (default 5).", valueName: "S"))
+        help: ArgumentHelp("Key frame interval in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
     var gopSeconds: Double?
 
     @Option(
@@ -15,43 +18,64 @@ struct StructureOptions: ParsableArguments {
         help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(OptionRange.idrInterval.words) (default 1).", valueName: "N"))
     var idrInterval: Int?
 
-    @Flag(help: "B frames before a key frame may predict from frames before it.")
+    @Flag(help: "Use open GOPs: B frames before a key frame may reference frames of the previous GOP.")
     var openGop = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, \(OptionRange.bFrames.words) (default 2 if the device has them).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Number of B frames between P frames, \(OptionRange.bFrames.words) "
+                + "(default 2 if the device supports them).",
+            valueName: "N"))
     var bframes: Int?
 
-    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether B frames predict from B frames.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether B frames may reference other B frames.")
     var bPyramid: Bool?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures, \(OptionRange.references.words).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Number of reference pictures, \(OptionRange.references.words).", valueName: "N"))
     var refs: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(OptionRange.slices.words) (default 1).", valueName: "N"))
     var slices: Int?
 
-    @Option(help: ArgumentHelp("Force key frames at these frame numbers or times (seconds with an s, or HH:MM:SS.mmm).", valueName: "0,50,12.5s"))
+    @Option(
+        help: ArgumentHelp(
+            "Force key frames at these frame indices or times (seconds with the suffix s, or HH:MM:SS.mmm).",
+            valueName: "0,50,12.5s"))
     var forceKey: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Temporal layers, \(OptionRange.temporalLayers.words), of which the upper ones can be dropped (default 1).", valueName: "N"))
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Number of temporal layers, \(OptionRange.temporalLayers.words) (default 1). "
+                + "The upper layers can be dropped.",
+            valueName: "N"))
     var temporalLayers: Int?
 
-    @Flag(help: "Move intra-coded columns or rows through the picture in place of key frames.")
+    @Flag(help: "Move intra-coded columns or rows through the picture instead of encoding key frames.")
     var intraRefresh = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Long-term references to keep, \(OptionRange.longTermReferences.words) (default 0).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Number of long-term references, \(OptionRange.longTermReferences.words) (default 0).", valueName: "N"))
     var ltr: Int?
 
-    @Flag(help: "Give each packet before the next frame is taken.")
+    @Flag(help: "Output each packet before the next frame is accepted.")
     var lowLatency = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frames in flight, \(OptionRange.asyncDepth.words).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Maximum number of frames in flight, \(OptionRange.asyncDepth.words).", valueName: "N"))
     var asyncDepth: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Frames that may go in before the first packet comes out, \(OptionRange.frameDelay.words).", valueName: "N"))
+        help: ArgumentHelp(
+            "Maximum number of frames that the encoder holds before it outputs the first packet, "
+                + "\(OptionRange.frameDelay.words).", valueName: "N"))
     var maxFrameDelay: Int?
 
     @Option(
@@ -61,7 +85,11 @@ struct StructureOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(OptionRange.deblocking.words) (default on).", valueName: "on|off|ALPHA:BETA"))
     var deblock: String?
 
-    @Option(help: ArgumentHelp("Whether to write buffering and timing messages for the decoder's buffer.", valueName: "auto|on|off"))
+    @Option(
+        help: ArgumentHelp(
+            "Whether to write HRD parameters, and buffering period and picture timing SEI messages. auto: if the rate "
+                + "control maintains a buffer.",
+            valueName: "auto|on|off"))
     var hrd: Automatic = .auto
 
     @Option(help: ArgumentHelp("Whether to write the encoder's name and version into the stream.", valueName: "auto|on|off"))
@@ -107,17 +135,22 @@ struct StructureOptions: ParsableArguments {
 
     private func refuseContradictions() throws {
         if lowLatency, let bframes, bframes > 0 {
-            throw VaencError.usage("--low-latency contradicts --bframes \(bframes)", remedy: "B frames need reordering: leave one out")
+            throw VaencError.usage(
+                "--low-latency contradicts --bframes \(bframes)",
+                remedy: "leave one out, because B frames need reordering")
         }
         if lowLatency, let asyncDepth, asyncDepth > 1 {
             throw VaencError.usage("--low-latency contradicts --async-depth \(asyncDepth)", remedy: "leave one out")
         }
         if bPyramid == true, let bframes, bframes < 2 {
-            throw VaencError.usage("--b-pyramid contradicts --bframes \(bframes)", remedy: "a pyramid needs 2 B frames or more")
+            throw VaencError.usage(
+                "--b-pyramid contradicts --bframes \(bframes)",
+                remedy: "use --bframes 2 or more, or leave out --b-pyramid")
         }
         if intraRefresh, let bframes, bframes > 0 {
             throw VaencError.usage(
-                "--intra-refresh contradicts --bframes \(bframes)", remedy: "use --bframes 0: the refreshed part must stay clean")
+                "--intra-refresh contradicts --bframes \(bframes)",
+                remedy: "use --bframes 0, because intra refresh excludes B frames")
         }
         if openGop, intraRefresh {
             throw VaencError.usage("--open-gop contradicts --intra-refresh", remedy: "leave one out")

@@ -82,7 +82,7 @@ enum CaptureTable {
         let label = [device.name, device.driver, device.bus].filter { !$0.isEmpty }.joined(separator: ", ")
         var text = "\(device.path): \(label)\(device.why.map { "\(label.isEmpty ? "" : " ")NOT USABLE: \($0)" } ?? "")\n"
         if device.inputs.count > 1 {
-            text += "  inputs " + device.inputs.map { "\($0.index) \($0.name)\($0.isCurrent ? " (chosen)" : "")" }.joined(separator: ", ") + "\n"
+            text += "  inputs " + device.inputs.map { "\($0.index) \($0.name)\($0.isCurrent ? " (current)" : "")" }.joined(separator: ", ") + "\n"
         }
         // Formats with the same sizes share a line.
         var groups: [(sizes: [CaptureSizes], formats: [CaptureFormat])] = []
@@ -95,7 +95,7 @@ enum CaptureTable {
         }
         for group in groups { text += line(group.formats, group.sizes) }
         let others = device.formats.filter { $0.layout == nil }.map(\.fourCC)
-        if !others.isEmpty { text += "  not read: \(others.joined(separator: " "))\n" }
+        if !others.isEmpty { text += "  not supported: \(others.joined(separator: " "))\n" }
         return text
     }
 

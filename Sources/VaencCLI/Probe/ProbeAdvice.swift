@@ -10,27 +10,31 @@ enum ProbeAdvice {
         let software = reports.first { $0.kind == .software }
         let without =
             if software?.usable == true {
-                "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself."
+                "Without a GPU: vaenc encode automatically uses libx264 or libx265."
             } else if let why = software?.why, ["no memory", "no file descriptor"].contains(where: { why.hasPrefix($0) }) {
                 // Nothing needs to be installed.
-                "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself where it can load them: \(why)."
+                "Without a GPU: vaenc encode automatically uses libx264 or libx265, but cannot load them now: \(why)."
             } else {
-                "Without a GPU: install libx264 and libx265 (apt-get install libavcodec-extra), and vaenc encode takes them by itself."
+                "Without a GPU: install libx264 and libx265 (apt-get install libavcodec-extra); "
+                    + "vaenc encode then uses them automatically."
             }
         return "With a GPU: \(step(nodes)).\n\(without)"
     }
 
     private static func step(_ nodes: [DeviceReport]) -> String {
         guard let first = nodes.first else {
-            return "see that `ls /dev/dri` lists renderD128 (its kernel driver is loaded; a container needs --device /dev/dri)"
+            return """
+                check that `ls /dev/dri` lists renderD128 (its kernel driver must be loaded; a container needs \
+                --device /dev/dri)
+                """
         }
         let name = first.path ?? "the device"
         if first.why?.contains("no permission") == true {
-            return "let yourself open \(name) (`sudo usermod -aG render $USER`, and log in again)"
+            return "get permission to open \(name) (`sudo usermod -aG render $USER`, then log in again)"
         }
         return """
             install its VA-API driver (intel-media-va-driver or intel-media-va-driver-non-free for Intel, mesa-va-drivers for AMD), \
-            and see what `vainfo --display drm --device \(name)` says
+            and check the output of `vainfo --display drm --device \(name)`
             """
     }
 }

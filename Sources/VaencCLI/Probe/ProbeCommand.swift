@@ -6,7 +6,7 @@ import Vaenc
 struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe",
-        abstract: "List the devices that can encode here, their drivers and capabilities.")
+        abstract: "List the devices that can encode on this machine, with their drivers and capabilities.")
 
     @Option(
         help: ArgumentHelp("Device to list; auto lists all of them.", valueName: "auto|reference|software|PATH|PCI"))
@@ -18,7 +18,7 @@ struct ProbeCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Flag(help: "Encode a few pictures in each mode that a driver advertises, and name the modes that fail.")
+    @Flag(help: "Encode a few pictures in each mode that a driver advertises, and list the modes that fail.")
     var verify = false
 
     @Flag(help: "List the cameras, with their formats, sizes and rates.")
@@ -60,7 +60,7 @@ struct ProbeCommand: ParsableCommand {
         }
         if names.isEmpty { return nil }
         return VaencError(
-            .deviceFailed, "\(names.count) of \(count) modes that are advertised failed: \(names.joined(separator: ", "))",
+            .deviceFailed, "\(names.count) of \(count) advertised modes failed: \(names.joined(separator: ", "))",
             remedy: "use the modes that work, or update the driver")
     }
 }

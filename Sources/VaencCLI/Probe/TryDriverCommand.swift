@@ -5,7 +5,7 @@ import Vaenc
 /// child.
 struct TryDriverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: DriverTrials.command, abstract: "Try a driver, for another vaenc.", shouldDisplay: false)
+        commandName: DriverTrials.command, abstract: "Try a driver in a child process of vaenc.", shouldDisplay: false)
 
     @Argument(parsing: .captureForPassthrough) var what: [String] = []
 

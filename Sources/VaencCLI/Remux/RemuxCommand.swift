@@ -5,9 +5,9 @@ import Vaenc
 struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "remux",
-        abstract: "Put a file's streams into another container, as they are.",
+        abstract: "Copy a file's streams into another container without encoding them again.",
         discussion: """
-            Every stream that the container holds is copied with its metadata; nothing is re-encoded.
+            vaenc copies every stream that the container can hold, with its metadata.
 
               vaenc remux in.mp4 -o out.mov
               vaenc remux in.mp4 -o out.m3u8
@@ -19,17 +19,18 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
 
     @Option(
         name: [.customShort("o"), .long],
-        help: ArgumentHelp("The output; - is stdout, rtmp:// and srt:// are sent.", valueName: "FILE"))
+        help: ArgumentHelp("Output: a file, - for stdout, or an rtmp:// or srt:// address.", valueName: "FILE"))
     var output: String
 
     @Option(
-        help: ArgumentHelp("Container, if the extension does not name it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
+        help: ArgumentHelp(
+            "Container (default: from the output's extension).", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
     var format: String?
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
-    @Flag(help: "Refuse to leave out anything, or to differ from what is asked.")
+    @Flag(help: "Fail instead of changing or leaving out anything that is requested.")
     var strict = false
 
     @Option(
@@ -37,10 +38,17 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         help: ArgumentHelp("Begin with the key frame at or before this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var start: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Copy this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Duration to copy, in seconds or as HH:MM:SS.mmm (default: to the end).", valueName: "TIME"))
     var duration: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frame rate of a bare stream: 25, 29.97, 30000/1001 (default: what it says, or 25).", valueName: "R"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Frame rate of a bare stream, for example 25, 29.97 or 30000/1001 "
+                + "(default: the rate that it declares, or 25).",
+            valueName: "R"))
     var fps: String?
 
     @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")

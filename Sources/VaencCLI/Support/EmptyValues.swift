@@ -53,7 +53,7 @@ enum EmptyValues {
     private static func error(_ option: CommandDescription.Option, _ name: String) -> VaencError {
         option.names.contains("-o")
             ? VaencError.usage("the name of the output is empty", remedy: "name one with -o FILE")
-            : VaencError.usage("the value of \(name) is empty", remedy: "give it one, or leave out the option")
+            : VaencError.usage("the value of \(name) is empty", remedy: "add a value, or leave out the option")
     }
 
     /// Returns the first option that takes a value and is followed by another option of the command; nil if there is

@@ -37,8 +37,10 @@ enum Failure {
         let first = arguments.first ?? ""
         let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
         if let name = dashedName(arguments.dropFirst()) {
-            if name.hasPrefix("-o") { return "\(name) is no option: write -o \(name.dropFirst(2)), or ./\(name) for a file of that name" }
-            return "\(name) begins with a dash and is taken for an option: write a file's name as ./\(name)"
+            if name.hasPrefix("-o") {
+                return "\(name) is not an option: write -o \(name.dropFirst(2)), or ./\(name) if it is a file's name"
+            }
+            return "\(name) begins with a dash and is read as an option: write ./\(name) if it is a file's name"
         }
         if let command, let (name, next) = EmptyValues.missing(Array(arguments.dropFirst()), of: command) {
             return "\(name) has no value before \(next): write \(name) VALUE, or leave it out"
@@ -50,7 +52,8 @@ enum Failure {
         }
         let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
         if command == nil {
-            return "unknown option \(name): a command comes first, as in vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"
+            return "unknown option \(name): write a command first, such as vaenc encode INPUT -o OUTPUT; "
+                + "vaenc COMMAND --help lists the options"
         }
         return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
     }
@@ -75,6 +78,6 @@ extension VaencError {
 
     /// Returns the error for a feature of the contract that this version does not implement.
     static func notBuilt(_ feature: String, remedy: String = "leave it out") -> VaencError {
-        VaencError(.unavailable, "\(feature) is not built yet", remedy: remedy)
+        VaencError(.unavailable, "\(feature) is not implemented yet", remedy: remedy)
     }
 }

@@ -130,8 +130,8 @@ final class Interruption: Sendable {
                 let kept = closed + open
                 Terminal.note(
                     kept.isEmpty
-                        ? "interrupted twice: what was not finished is removed"
-                        : "interrupted twice: what was recorded is in \(kept.joined(separator: ", "))")
+                        ? "interrupted twice: unfinished files were removed"
+                        : "interrupted twice: the recorded part is in \(kept.joined(separator: ", "))")
                 _exit(130)
             }
         }

@@ -21,17 +21,19 @@ enum ParserMessage {
     private static func invalidValue(_ message: String) -> String? {
         guard let (value, rest) = parts(message, "The value '", "' is invalid for '") else { return nil }
         let (name, takes) = option(rest)
-        if value.isEmpty { return "the value of \(name) is empty: give it one, or leave out the option" }
+        if value.isEmpty { return "the value of \(name) is empty: add a value, or leave out the option" }
         let words = takes.split(separator: "|").map(String.init)
         if words.count > 1 {
             return "\(name) \(value) is not known: use \(words.dropLast().joined(separator: ", ")) or \(words[words.count - 1])"
         }
-        if takes == "S" || takes == "SECONDS" { return "\(name) \(value) is not a number of seconds: write one, as 2.5" }
+        if takes == "S" || takes == "SECONDS" {
+            return "\(name) \(value) is not a number of seconds: write a number, such as 2.5"
+        }
         let digits = value.hasPrefix("-") ? value.dropFirst() : value
         if !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) {
-            return "\(name) \(value) is out of range: use a number of fewer digits"
+            return "\(name) \(value) is out of range: use a number with fewer digits"
         }
-        return "\(name) \(value) is not a whole number: write it with digits alone, as \(name) 4"
+        return "\(name) \(value) is not a whole number: write it with digits only, such as \(name) 4"
     }
 
     /// Rewords `Missing value for '--output <FILE>'`.
@@ -40,7 +42,7 @@ enum ParserMessage {
         let (name, takes) = option(rest)
         if let place = arguments.lastIndex(of: name), place + 1 < arguments.count {
             let next = arguments[place + 1]
-            return "\(name) has no value, as \(next) is taken for an option: write \(name)=\(next) if it is the value"
+            return "\(name) has no value, because \(next) is read as an option: write \(name)=\(next) if it is a value"
         }
         return "\(name) has no value: write \(name) \(takes)"
     }
@@ -61,11 +63,11 @@ enum ParserMessage {
         if let rest = message.dropping("Unexpected argument '") {
             let hasOutput = arguments.contains { $0 == "-o" || $0 == "--output" || $0.hasPrefix("-o=") || $0.hasPrefix("--output=") }
             let isOutput = ["encode", "capture"].contains(command) && !hasOutput
-            return "the argument \(rest.dropLast()) is one too many: \(isOutput ? "write -o \(rest.dropLast()) if it is the output" : remedy)"
+            return "unexpected argument \(rest.dropLast()): \(isOutput ? "write -o \(rest.dropLast()) if it is the output" : remedy)"
         }
         guard let place = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<place.lowerBound]) else { return nil }
         let names = message[place.upperBound...].dropLast().split(separator: "', '").prefix(3).joined(separator: ", ")
-        return "\(count) arguments are too many (\(names)\(count > 3 ? ", …" : "")): \(remedy)"
+        return "\(count) unexpected arguments (\(names)\(count > 3 ? ", …" : "")): \(remedy)"
     }
 
     /// Rewords `The option '--strict' does not take any value, but 'x' was specified.` and `Value to be set with flag

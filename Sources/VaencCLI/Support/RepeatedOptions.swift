@@ -45,7 +45,7 @@ enum RepeatedOptions {
         if repeated.option.names.contains("-o") {
             throw VaencError.usage(
                 "-o is given \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))) and takes one value",
-                remedy: "give one output, and run vaenc once for each")
+                remedy: "name one output, and run vaenc once for each")
         }
         let outputs = values.first { $0.option.names.contains("-o") }?.values.count ?? 0
         throw VaencError.usage(

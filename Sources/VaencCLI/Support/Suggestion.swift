@@ -22,10 +22,10 @@ enum Suggestion {
         "--ref": "use --refs", "-force_key_frames": "use --force-key", "-profile:v": "use --profile",
         "-level:v": "use --level", "-tune": "leave it out, or use --low-latency", "--tune": "leave it out, or use --low-latency",
         "-f": "use --format", "-y": "use --overwrite", "-n": "leave it out: an existing file is kept without --overwrite",
-        "-i": "give the input without an option", "--input": "give the input without an option",
+        "-i": "name the input without an option", "--input": "name the input without an option",
         "-vf": "use --size and --fit to scale", "-filter:v": "use --size and --fit to scale",
         "-movflags": "use --format fmp4 for fragments", "--json-output": "use --json",
-        "--audio": "leave it out: vaenc remux copies sound, vaenc encode encodes it",
+        "--audio": "leave it out: vaenc remux always copies sound, vaenc encode can encode it",
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
     ]
 
@@ -68,7 +68,7 @@ enum Suggestion {
         // SAFETY: access only reads the string.
         let isFile = unsafe !isHelp && access(name, F_OK) == 0
         return isFile
-            ? "it is a file, and a command must come first, as in vaenc encode \(name) -o OUTPUT"
+            ? "it is a file; write a command first, such as vaenc encode \(name) -o OUTPUT"
             : "use one of \(commands.joined(separator: ", "))"
     }
 

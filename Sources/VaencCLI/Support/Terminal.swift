@@ -48,11 +48,17 @@ enum Terminal {
         let failed = "cannot write to \(descriptor == STDERR_FILENO ? "stderr" : "stdout")"
         return switch code {
         case EPIPE:
-            VaencError(.inputOutput, "\(failed): the reader closed the pipe", remedy: "look at what the reading program says")
+            VaencError(
+                .inputOutput,
+                "\(failed): the reader closed the pipe",
+                remedy: "check the messages of the reading program")
         case ENOSPC, EDQUOT: VaencError(.inputOutput, "\(failed): the disk is full", remedy: "free some space or write elsewhere")
         default:
             // SAFETY: the string belongs to the calling thread until its next strerror, and is copied immediately.
-            VaencError(.inputOutput, "\(failed) (\(unsafe String(cString: strerror(code))))", remedy: "check where it leads")
+            VaencError(
+                .inputOutput,
+                "\(failed) (\(unsafe String(cString: strerror(code))))",
+                remedy: "check where it is redirected to")
         }
     }
 
