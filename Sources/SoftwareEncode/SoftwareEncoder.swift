@@ -159,7 +159,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// - Throws: What `prepare` throws; `usage` for an invalid frame, time or option, and after `invalidate`; the error
     ///   that ended the encoder.
     public func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
-        let start = monotonicNanoseconds()
+        let start = MonotonicClock.nanoseconds
         let worker = try worker()
         try options.check(settings.configuration.size)
         let own = try ownBuffer(buffer)

@@ -43,7 +43,7 @@ extension CompressionSession {
     ///   the value, if the property can no longer change, or after `invalidate`. If the call throws, nothing has
     ///   changed.
     public func set<Value>(_ property: SessionProperty<Value>, to value: Value?) throws {
-        try set([(AnyProperty(property), value?.propertyValue)])
+        try set([(AnyProperty(property), value.map(property.propertyValue))])
     }
 
     /// Sets a property by name.

@@ -200,11 +200,24 @@ public enum Files {
 
     /// Calls `body` with the path of a temporary folder, and then removes the folder with its contents.
     public static func withTemporaryFolder<R>(_ body: (String) throws -> R) throws -> R {
-        var template = Array("\(temporaryRoot)/vaenc-test-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw Failure(description: "cannot make a temporary folder") }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = try makeTemporaryFolder()
         defer { remove(folder: path) }
         return try body(path)
+    }
+
+    /// Calls `body` with the path of a temporary folder, and then removes the folder with its contents.
+    public nonisolated(nonsending) static func withTemporaryFolder<R>(
+        _ body: nonisolated(nonsending) (String) async throws -> R
+    ) async throws -> R {
+        let path = try makeTemporaryFolder()
+        defer { remove(folder: path) }
+        return try await body(path)
+    }
+
+    private static func makeTemporaryFolder() throws -> String {
+        var template = Array("\(temporaryRoot)/vaenc-test-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw Failure(description: "cannot make a temporary folder") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private static var temporaryRoot: String {

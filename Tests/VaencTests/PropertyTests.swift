@@ -158,7 +158,7 @@ import VAAPI
             values[.encMaxRefFrames] = values[.encMaxRefFrames].map { $0 & 0xffff }
             for absent in [AttributeType.encPackedHeaders, .encROI, .encIntraRefresh] { values[absent] = nil }
             values[.encMaxSlices] = 1
-            values[.rateControl] = RateControlModes([.cqp, .icq]).rawValue
+            values[.rateControl] = RateControlModes([.cqp, .icq, .macroblock]).rawValue
             report.capabilities[index].attributes = ConfigAttributes(values: values)
         }
         let less = Devices.supportedProperties(report, codec: .h264, profile: .h264High)

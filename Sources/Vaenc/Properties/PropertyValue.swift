@@ -72,7 +72,7 @@ extension PropertyValue {
 }
 
 /// A Swift type that a property's value can have.
-public protocol PropertyType: Sendable, Hashable {
+protocol PropertyType: Sendable, Hashable {
     /// The name of the type in lists of properties, for example `integer`.
     static var propertyTypeName: String { get }
     /// Creates a value; nil if the property value has another type.
@@ -82,54 +82,54 @@ public protocol PropertyType: Sendable, Hashable {
 }
 
 extension Bool: PropertyType {
-    public static var propertyTypeName: String { "boolean" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "boolean" }
+    init?(propertyValue: PropertyValue) {
         guard case .bool(let value) = propertyValue else { return nil }
         self = value
     }
-    public var propertyValue: PropertyValue { .bool(self) }
+    var propertyValue: PropertyValue { .bool(self) }
 }
 
 extension Int: PropertyType {
-    public static var propertyTypeName: String { "integer" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "integer" }
+    init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asInteger else { return nil }
         self = value
     }
-    public var propertyValue: PropertyValue { .integer(self) }
+    var propertyValue: PropertyValue { .integer(self) }
 }
 
 extension Double: PropertyType {
-    public static var propertyTypeName: String { "number" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "number" }
+    init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asNumber else { return nil }
         self = value
     }
-    public var propertyValue: PropertyValue { .number(self) }
+    var propertyValue: PropertyValue { .number(self) }
 }
 
 extension String: PropertyType {
-    public static var propertyTypeName: String { "string" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "string" }
+    init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asString else { return nil }
         self = value
     }
-    public var propertyValue: PropertyValue { .string(self) }
+    var propertyValue: PropertyValue { .string(self) }
 }
 
 extension BitsPerSecond: PropertyType {
-    public static var propertyTypeName: String { "bits per second" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "bits per second" }
+    init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asInteger else { return nil }
         self.init(value)
     }
-    public var propertyValue: PropertyValue { .integer(value) }
+    var propertyValue: PropertyValue { .integer(value) }
 }
 
 /// A property value that is an integer, a number, or text such as `30000/1001`.
 extension Rational: PropertyType {
-    public static var propertyTypeName: String { "ratio" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "ratio" }
+    init?(propertyValue: PropertyValue) {
         switch propertyValue {
         case .integer(let value): self.init(value)
         case .number(let value):
@@ -154,17 +154,17 @@ extension Rational: PropertyType {
         default: return nil
         }
     }
-    public var propertyValue: PropertyValue { .string(description) }
+    var propertyValue: PropertyValue { .string(description) }
 }
 
 /// Enumerations are represented by the names of their cases.
 extension PropertyType where Self: RawRepresentable & CaseIterable, RawValue == String {
-    public static var propertyTypeName: String { "name" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "name" }
+    init?(propertyValue: PropertyValue) {
         guard let name = propertyValue.asString else { return nil }
         self.init(rawValue: name)
     }
-    public var propertyValue: PropertyValue { .string(rawValue) }
+    var propertyValue: PropertyValue { .string(rawValue) }
 }
 
 extension RateControlMode: PropertyType {}
@@ -177,28 +177,28 @@ extension VideoCodec: PropertyType {}
 
 /// The text is in x265's notation: chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m².
 extension MasteringDisplay: PropertyType {
-    public static var propertyTypeName: String { "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)" }
+    init?(propertyValue: PropertyValue) {
         guard let text = propertyValue.asString else { return nil }
         self.init(text)
     }
-    public var propertyValue: PropertyValue { .string(description) }
+    var propertyValue: PropertyValue { .string(description) }
 }
 
 /// The text `1000,400` means a MaxCLL of 1000 and a MaxFALL of 400, in cd/m².
 extension ContentLight: PropertyType {
-    public static var propertyTypeName: String { "MaxCLL,MaxFALL" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "MaxCLL,MaxFALL" }
+    init?(propertyValue: PropertyValue) {
         guard let text = propertyValue.asString else { return nil }
         self.init(text)
     }
-    public var propertyValue: PropertyValue { .string(description) }
+    var propertyValue: PropertyValue { .string(description) }
 }
 
 /// A list of elements, stored as one flat list with the fields of each element in turn.
 extension Array: PropertyType where Element: PropertyElement {
-    public static var propertyTypeName: String { "list of \(Element.elementTypeName)" }
-    public init?(propertyValue: PropertyValue) {
+    static var propertyTypeName: String { "list of \(Element.elementTypeName)" }
+    init?(propertyValue: PropertyValue) {
         guard let list = propertyValue.asList, list.count % Element.fieldCount == 0 else { return nil }
         var result: [Element] = []
         for start in stride(from: 0, to: list.count, by: Element.fieldCount) {
@@ -209,11 +209,11 @@ extension Array: PropertyType where Element: PropertyElement {
         }
         self = result
     }
-    public var propertyValue: PropertyValue { .list(flatMap(\.fields)) }
+    var propertyValue: PropertyValue { .list(flatMap(\.fields)) }
 }
 
 /// A type of list element that is stored as a fixed number of numbers.
-public protocol PropertyElement: Sendable, Hashable {
+protocol PropertyElement: Sendable, Hashable {
     /// The names of an element's fields, for lists of properties.
     static var elementTypeName: String { get }
     /// The number of fields of an element.
@@ -225,24 +225,24 @@ public protocol PropertyElement: Sendable, Hashable {
 }
 
 extension DataRateLimit: PropertyElement {
-    public static var elementTypeName: String { "bytes, seconds" }
-    public static var fieldCount: Int { 2 }
-    public init?(fields: [Double?]) {
+    static var elementTypeName: String { "bytes, seconds" }
+    static var fieldCount: Int { 2 }
+    init?(fields: [Double?]) {
         guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let seconds = fields[1] else {
             return nil
         }
         self.init(bytes: bytes, seconds: seconds)
     }
-    public var fields: [PropertyValue] { [.integer(bytes), .number(seconds)] }
+    var fields: [PropertyValue] { [.integer(bytes), .number(seconds)] }
 }
 
 extension RegionOfInterest: PropertyElement {
-    public static var elementTypeName: String { "x, y, width, height, QP difference" }
-    public static var fieldCount: Int { 5 }
-    public init?(fields: [Double?]) {
+    static var elementTypeName: String { "x, y, width, height, QP difference" }
+    static var fieldCount: Int { 5 }
+    init?(fields: [Double?]) {
         let whole = fields.compactMap { $0.flatMap(Int.init(exactly:)) }
         guard whole.count == 5 else { return nil }
         self.init(x: whole[0], y: whole[1], width: whole[2], height: whole[3], qpDelta: whole[4])
     }
-    public var fields: [PropertyValue] { [x, y, width, height, qpDelta].map { .integer($0) } }
+    var fields: [PropertyValue] { [x, y, width, height, qpDelta].map { .integer($0) } }
 }

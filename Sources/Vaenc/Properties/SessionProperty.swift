@@ -3,7 +3,7 @@ import VideoBase
 /// A property of a session, with its name and type: `session.set(.averageBitRate, to: BitsPerSecond(4_000_000))`.
 ///
 /// If VideoToolbox has the same property, the name is the same. docs/VIDEOTOOLBOX.md maps all names.
-public struct SessionProperty<Value: PropertyType>: Sendable {
+public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
     /// The name of the property, for example `AverageBitRate`.
     public let name: String
     let domain: @Sendable (SessionCapabilities) -> PropertyDomain?
@@ -13,6 +13,11 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
     let change: (@Sendable (inout RunningChange, Value) -> Void)?
     /// Throws `usage` for a value that no device supports, in a session with the configuration.
     let check: @Sendable (Value, EncoderConfiguration) throws -> Void
+    /// The name of the type in lists of properties, for example `integer`.
+    let typeName: String
+    /// Converts to and from a value without its Swift type; `fromPropertyValue` returns nil for another type.
+    let propertyValue: @Sendable (Value) -> PropertyValue
+    let fromPropertyValue: @Sendable (PropertyValue) -> Value?
 
     /// - Parameter domain: Returns the values that a device supports; nil if it does not support the property.
     init(
@@ -21,20 +26,23 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
         write: @escaping @Sendable (inout EncoderConfiguration, Value?) -> Void,
         change: (@Sendable (inout RunningChange, Value) -> Void)? = nil,
         check: @escaping @Sendable (Value, EncoderConfiguration) throws -> Void = { _, _ in }
-    ) {
+    ) where Value: PropertyType {
         self.name = name
         self.domain = domain
         self.read = read
         self.write = write
         self.change = change
         self.check = check
+        typeName = Value.propertyTypeName
+        propertyValue = { $0.propertyValue }
+        fromPropertyValue = { Value(propertyValue: $0) }
     }
 
     /// Creates a property that is a field of the configuration.
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
         _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
-    ) {
+    ) where Value: PropertyType {
         self.init(name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 })
     }
 
@@ -43,7 +51,7 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
         change: any WritableKeyPath<RunningChange, Value?> & Sendable,
         _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
-    ) {
+    ) where Value: PropertyType {
         self.init(
             name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 },
             change: { $0[keyPath: change] = $1 })
@@ -137,26 +145,26 @@ struct AnyProperty: Sendable {
 
     init<Value>(_ property: SessionProperty<Value>) {
         name = property.name
-        type = Value.propertyTypeName
+        type = property.typeName
         changes = property.change != nil
         domain = property.domain
-        read = { property.read($0)?.propertyValue }
+        read = { property.read($0).map(property.propertyValue) }
         write = { configuration, value in
             guard let value else {
                 property.write(&configuration, nil)
                 return true
             }
-            guard let own = Value(propertyValue: value) else { return false }
+            guard let own = property.fromPropertyValue(value) else { return false }
             property.write(&configuration, own)
             return true
         }
         change = { change, value in
-            guard let own = Value(propertyValue: value) else { return false }
+            guard let own = property.fromPropertyValue(value) else { return false }
             property.change?(&change, own)
             return true
         }
         check = { value, configuration in
-            if let own = Value(propertyValue: value) { try property.check(own, configuration) }
+            if let own = property.fromPropertyValue(value) { try property.check(own, configuration) }
         }
     }
 

@@ -92,18 +92,6 @@ enum BenchTable {
     }
 }
 
-/// Formats a number with `places` digits after the decimal point.
-func decimal(_ value: Double, _ places: Int) -> String {
-    guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
-    let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
-    let scaled = Int((abs(value) * scale).rounded())
-    let whole = scaled / Int(scale)
-    let sign = value < 0 && scaled > 0 ? "-" : ""
-    if places == 0 { return sign + String(whole) }
-    let fraction = String(scaled % Int(scale))
-    return sign + "\(whole)." + String(repeating: "0", count: places - fraction.count) + fraction
-}
-
 extension String {
     var trimmingTrailingSpaces: String {
         var text = self[...]

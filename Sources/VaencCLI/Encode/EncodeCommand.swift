@@ -72,40 +72,27 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
         let outputs = try named.enumerated().map { index, one in
             let configuration = try configuration(of: source.info, codec: one.codec, others: names.others(of: index))
-            var options = sinkOptions
-            options.color = configuration.color
-            options.masteringDisplay = configuration.masteringDisplay
-            options.contentLight = configuration.contentLight
-            options.sampleAspectRatio = configuration.sampleAspectRatio
-            options.displayMatrix = source.info.displayMatrix
+            var result = Transcoder.Output(one.name, configuration, options: sinkOptions)
             // The input from a camera or a pipe may end unexpectedly, so its output must survive the end of the
             // process.
-            options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
-            let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
-            var sound = try SoundPlan(
-                asked: soundOptions.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
-                format: one.format, fits: inputOptions.fps == nil || camera != nil)
-            // Microphone audio is encoded as it arrives.
-            if camera != nil, soundOptions.audio == nil, sound.modes.first == .copy {
-                sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "from the microphone")]
-            }
-            if !output.noMetadata { options.metadata = source.info.metadata }
-            let (info, kept, kinds, keepsMetadata) = (source.info, sound.kept, output.expectedStreams(soundOptions.audio), !output.noMetadata)
-            let missing = { @Sendable (codec: VideoCodec) in
-                one.format.losses(of: kept, codec: codec, keepsMetadata: keepsMetadata)
-                    + info.missing(in: one.format, codec: codec, keepsMetadata: keepsMetadata, kinds: kinds)
-            }
-            return EncodeOutput(
-                givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
-                sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, missing: missing,
-                codecReason: one.why)
+            result.options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
+            result.audio = soundOptions.audio
+            result.keepsMetadata = !output.noMetadata
+            result.unreportedStreams = output.unreportedStreams
+            result.requestedSampleEntry = output.sampleEntry
+            result.codecReason = one.why
+            return result
         }
+        var options = Transcoder.Options()
+        (options.device, options.requireHardware) = (selection, device.requireHardware)
+        options.rateChanges = try rate.changes()
+        (options.frameLimit, options.duration) = (sourceOptions.frameLimit, sourceOptions.duration)
+        options.soundFitsPictures = inputOptions.fps == nil || camera != nil
+        options.inheritedSettings = unasked
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
-            source: source, outputs: outputs, rateChanges: try rate.changes(), device: selection,
-            requireHardware: device.requireHardware, interruption: interruption, progress: progressStyle(),
-            unasked: unasked, limits: (sourceOptions.frameLimit, sourceOptions.duration),
-            tellsNotices: !(reporting.json && isOnStdout))
+            transcoder: Transcoder(source, outputs: outputs, options: options), info: source.info, interruption: interruption,
+            progress: progressStyle(), tellsNotices: !(reporting.json && isOnStdout))
         var (report, failure) = try job.run()
         camera?.complete(&report, tellsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)
@@ -204,7 +191,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         }
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.
-        let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != "\(OutputNames.byExtension)" }
+        let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != "\(CodecReason.outputExtension)" }
         let broken = report.statistics.limitsBroken
         let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
         Terminal.note(
@@ -220,6 +207,3 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             """)
     }
 }
-
-/// Formats a count with its noun: `1 frame`, `2 frames`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

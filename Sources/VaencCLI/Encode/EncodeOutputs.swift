@@ -2,24 +2,6 @@ import MediaFiles
 import VAAPI
 import Vaenc
 
-/// One output of a run: its name, and the settings of its encoder and sink.
-struct EncodeOutput {
-    /// The name; nil for a name that follows from the codec.
-    let givenName: String?
-    var configuration: EncoderConfiguration
-    var sinkOptions: SinkOptions
-    var format: OutputFormat
-    /// The requested sample entry, if the format has one.
-    var sampleEntry: HEVCSampleEntry?
-    var sound: SoundPlan
-    /// Returns the entries for the input's other streams and metadata that the output lacks.
-    var missing: @Sendable (VideoCodec) -> [EffectiveEntry]
-    /// The reason for the codec if the command line decides it; nil if the session chooses.
-    let codecReason: CodecReason?
-
-    func name(_ codec: VideoCodec) -> String { givenName ?? "test.\(codec.fileExtension)" }
-}
-
 /// The outputs that `-o` names, and the codec that each must have.
 struct OutputNames {
     struct Named {
@@ -32,9 +14,6 @@ struct OutputNames {
     }
 
     let all: [Named]
-
-    /// The reason for a codec that the name determines.
-    static let byExtension = CodecReason.decided("the output's extension")
 
     /// Parses the names.
     ///
@@ -70,17 +49,8 @@ struct OutputNames {
                 try MediaOutput.check(name, holds: asked, options: options)
                 return Named(name: name, format: bound.format, codec: asked, why: .requested)
             }
-            if let codec = bound.codec {
-                return Named(name: name, format: bound.format, codec: codec, why: Self.byExtension)
-            }
-            if let codec = MediaOutput.usualCodec(of: name) {
-                return Named(name: name, format: bound.format, codec: codec, why: Self.byExtension)
-            }
-            if !bound.format.holds(.hevc) {
-                return Named(
-                    name: name, format: bound.format, codec: .h264, why: .decided("\(bound.format.rawValue) holds no HEVC"))
-            }
-            return Named(name: name, format: bound.format)
+            let (codec, why) = try Transcoder.Output.codec(of: name, options)
+            return Named(name: name, format: bound.format, codec: codec, why: why)
         }
     }
 

@@ -1,4 +1,6 @@
+import MediaFiles
 import Vaenc
+import VideoBase
 
 /// The object that `vaenc encode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct EncodeReport: Encodable, Sendable {
@@ -106,4 +108,67 @@ struct EncodeReport: Encodable, Sendable {
     var capture: CaptureReport?
     /// The outputs, if there are several. The keys above then describe the first one.
     var outputs: [Output]?
+}
+
+extension EncodeReport {
+    /// Creates the report of a run.
+    init(_ result: Transcoder.Result) {
+        let all = result.outputs.map { Output($0) }
+        let (first, own) = (result.outputs[0], all[0])
+        let (description, counts) = (first.description, first.counts)
+        device = Device(kind: description.kind, path: Nullable(description.path), driver: description.driver)
+        (codec, profile, level) = (own.codec, own.profile, own.level)
+        (width, height, frameRate) = (description.size.width, description.size.height, description.frameRate)
+        (frames, bytes, bitrate) = (own.frames, own.bytes, own.bitrate)
+        input = Input(
+            framesRead: result.framesRead, framesCopied: result.framesCopied, damagedSoundPackets: result.damagedSoundPackets,
+            decode: result.decode, scaling: result.scaling, captureMemory: result.captureMemory)
+        seconds = Seconds(
+            media: rounded(counts.mediaSeconds(frameRate: description.frameRate)), wall: rounded(Clock.secondsSinceStart),
+            cpu: rounded(Clock.processorSeconds))
+        latency = Latency(counts)
+        (effective, statistics, output) = (own.effective, own.statistics, own.output)
+        let moments: [Transcoder.Notice.Moment] = [.start, .preparation, .end]
+        notices = moments.flatMap { moment in result.allNotices.filter { $0.moment == moment } }.map {
+            OptionNames.translate(FileName.printable($0.text))
+        }
+        interrupted = result.isInterrupted
+        outputs = all.count > 1 ? all : nil
+    }
+}
+
+extension EncodeReport.Output {
+    init(_ result: Transcoder.OutputResult) {
+        let (description, counts) = (result.description, result.counts)
+        self.init(
+            driver: description.driver, codec: description.codec, profile: description.profile.shortName, level: description.level,
+            bytes: result.bytes, bitrate: counts.bitrate(frameRate: description.frameRate), frames: EncodeReport.Frames(counts),
+            effective: result.effective.translated, statistics: EncodeReport.Statistics(result.statistics),
+            output: FileName.printable(result.name),
+            error: Nullable(result.error.map { OptionNames.translate(FileName.printable("\($0)")) }))
+    }
+}
+
+extension EncodeReport.Frames {
+    init(_ counts: FrameCounts) {
+        self.init(
+            input: counts.input, encoded: counts.encoded, dropped: counts.dropped, key: counts.key, p: counts.p, b: counts.b)
+    }
+}
+
+extension EncodeReport.Latency {
+    init(_ counts: FrameCounts) {
+        guard counts.latencies.count > 0 else { return }
+        firstPacketMs = rounded(Clock.sinceStart(counts.firstPacketAt ?? 0) * 1e3)
+        meanMs = rounded(counts.latencies.mean / 1e6)
+        p99Ms = rounded(counts.latencies.percentile(99) / 1e6)
+    }
+}
+
+extension EncodeReport.Statistics {
+    init(_ counts: EncoderStatistics) {
+        self.init(
+            taken: counts.taken, delivered: counts.delivered, dropped: counts.dropped, retried: counts.retried,
+            rebuilds: counts.rebuilds, limitsBroken: counts.limitsBroken, broken: counts.broken, driverRates: counts.driverRates)
+    }
 }

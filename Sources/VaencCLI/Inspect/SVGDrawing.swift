@@ -1,3 +1,5 @@
+import VideoBase
+
 /// Collects the elements of an SVG picture. The user unit is a pixel.
 struct SVGDrawing {
     private let width: Double

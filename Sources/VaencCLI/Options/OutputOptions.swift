@@ -38,13 +38,8 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Leave out the input's tags (title, artist, …) and chapters.")
     var noMetadata = false
 
-    /// Returns the kinds of streams whose absence in an output is reported.
-    func expectedStreams(_ audio: AudioMode?) -> Set<MediaTrack.Kind> {
-        var kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
-        if subtitles != nil { kinds.remove(.subtitle) }
-        if audio == AudioMode.none { kinds.remove(.audio) }
-        return kinds
-    }
+    /// The kinds of streams whose absence in an output is not reported.
+    var unreportedStreams: Set<MediaTrack.Kind> { subtitles == nil ? [] : [.subtitle] }
 
     /// Refuses options of the contract that this version does not implement.
     ///

@@ -1,18 +1,18 @@
 import Glibc
+import Threads
 
 /// The wall and processor time of this process.
 enum Clock {
     private static let start = now
 
+    /// Returns the seconds from the program's start to a time of `now`.
+    static func sinceStart(_ time: Double) -> Double { time - start }
+
     /// Sets the start time. Call it before anything else.
     static func begin() { _ = start }
 
     /// The monotonic clock in seconds.
-    static var now: Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    static var now: Double { MonotonicClock.seconds }
 
     static var secondsSinceStart: Double { now - start }
 

@@ -3,7 +3,8 @@ import Vaenc
 /// Translates property names of the library, in backticks, into the command line options that set them.
 enum OptionNames {
     private static let options: [String: String] = [
-        "accessUnitDelimiters": "--aud", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
+        "accessUnitDelimiters": "--aud", "AudioMode.aac": "--audio aac", "Transcoder.Output.audio": "--audio",
+        "Transcoder.Options.rateChanges": "--change-bitrate", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
         "CaptureRequest.layout": "--input-format", "CaptureRequest.size": "--capture-size", "DeviceSelector.software": "--device software",
         "StreamConversion": "vaenc convert --record", "StreamConversion.Options.input": "--input-format",
         "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",

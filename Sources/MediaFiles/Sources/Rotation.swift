@@ -1,9 +1,9 @@
 import Glibc
 
 /// Describes display matrices for people.
-enum Rotation {
+package enum Rotation {
     /// Returns the effect of a matrix, such as `turned 90° clockwise` or `mirrored`.
-    static func name(_ matrix: [Int32]) -> String {
+    package static func name(_ matrix: [Int32]) -> String {
         guard matrix.count == 9 else { return "upright" }
         let (a, b, c, d) = (Double(matrix[0]), Double(matrix[1]), Double(matrix[3]), Double(matrix[4]))
         let isMirrored = a * d - b * c < 0

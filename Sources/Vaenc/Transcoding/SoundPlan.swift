@@ -1,5 +1,5 @@
 import MediaFiles
-import Vaenc
+import VideoBase
 
 /// The treatment of the input's audio streams in one output.
 struct SoundPlan {
@@ -29,8 +29,8 @@ struct SoundPlan {
                 if inputHasSound { entries = [none("\(format.rawValue) holds only video")] }
                 return
             }
-            throw VaencError.usage(
-                "--audio \(asked.rawValue) does not apply to \(format.rawValue), which holds only video",
+            throw VaencError(
+                .usage, "`Transcoder.Output.audio` \(asked.rawValue) does not apply to \(format.rawValue), which holds only video",
                 remedy: "use mp4, mov, mkv, ts or flv")
         }
         if sounds.isEmpty {
@@ -38,7 +38,7 @@ struct SoundPlan {
             return
         }
         if !fits {
-            entries = [none("--fps changes the times of the pictures")]
+            entries = [none("`frameRate` changes the times of the pictures")]
             return
         }
         for (index, sound) in sounds.enumerated() {
@@ -57,6 +57,18 @@ struct SoundPlan {
         kept = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }
 
+    /// Plans the audio of a transcoder's output.
+    init(_ output: Transcoder.Output, _ source: any FrameSource, fits: Bool) throws {
+        let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
+        try self.init(
+            asked: output.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound, format: output.format(),
+            fits: fits)
+        // Microphone audio is encoded as it arrives.
+        if source is CameraSource, output.audio == nil, modes.first == .copy {
+            entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "from the microphone")]
+        }
+    }
+
     /// Chooses the mode of one stream.
     ///
     /// - Parameter isOnly: Whether the output has no audio without this stream. A missing decoder is then an error and
@@ -67,7 +79,8 @@ struct SoundPlan {
         let name = track.codecName
         let holds = try format.holds(track)
         if asked == .copy, !holds {
-            throw VaencError.usage("\(format.rawValue) holds no \(format.words(for: track)) sound", remedy: "use --audio aac, or another format")
+            throw VaencError(
+                .usage, "\(format.rawValue) holds no \(format.words(for: track)) sound", remedy: "use `AudioMode.aac`, or another format")
         }
         if asked != .aac, holds { return (.copy, "copy", "\(name), unchanged") }
         guard isOnly || track.isDecodable else { return (nil, "left out", "libavcodec has no decoder for \(name)") }

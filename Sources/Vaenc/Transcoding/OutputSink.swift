@@ -1,10 +1,10 @@
 import Glibc
 import MediaFiles
 import Synchronization
-import Vaenc
+import VideoBase
 
 /// A sink that is shared by the thread that opens and finishes it and the encoder's thread that writes.
-final class SinkBox: Sendable {
+final class OutputSink: Sendable {
     private struct State {
         var sink: (any PacketSink)?
         /// The track indices of the audio tracks.

@@ -1,0 +1,110 @@
+import MediaFiles
+import VideoBase
+
+/// The decisions that a run reports.
+extension TranscodeRun {
+    /// Returns the notices before the first frame.
+    func startNotices(_ branches: [OutputBranch]) -> [String] {
+        source.info.notices + unique(branches.compactMap(\.session.choice.notice))
+            + [speedNotice, assumedRateNotice, rateNotice].compactMap { $0 }
+    }
+
+    /// Returns the notices after the last frame.
+    func endNotices(_ branches: [OutputBranch], _ damaged: [DamagedSound], interrupted: Bool, framesRead: Int) -> [String] {
+        let counts = branches[0].tally.snapshot
+        let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(framesRead)]
+        return unique(branches.flatMap { $0.session.statistics.broken.notices })
+            + ([unforeseenNotice(counts), leftOutNotice, source.lateChanges.notice] + missed).compactMap { $0 }
+            + unique(damaged.map(\.notice) + branches.compactMap(boundNotice))
+    }
+
+    func unique(_ texts: [String]) -> [String] {
+        texts.enumerated().filter { texts.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+    }
+
+    /// The notice for frames whose times differ from the input's.
+    var speedNotice: String? {
+        source.info.speedChange.map { "`frameRate` changes the playback speed to \($0.used): \($0.why)" }
+    }
+
+    /// The notice for an input without a frame rate.
+    var assumedRateNotice: String? {
+        let rate = source.info.frameRate
+        guard source.info.frameRateIsAssumed else { return nil }
+        return """
+            \(source.info.kindWithoutRate) have no frame rate: \(decimal(rate.value, 0)) frames per second are assumed \
+            (`frameRate` sets another rate)
+            """
+    }
+
+    /// The notice for an input whose frame rate is known to vary.
+    var rateNotice: String? {
+        guard source.info.frameRateVaries, !source.info.isLive, let rate = outputs.first?.configuration.frameRate else { return nil }
+        return """
+            the input's frame rate varies: the bit rate and the buffer are controlled for a constant \
+            \(decimal(rate.value, 2)) frames per second
+            """
+    }
+
+    /// Returns the notice for an input whose actual frame rate differs from its nominal one.
+    func unforeseenNotice(_ tally: FrameCounts) -> String? {
+        guard let configuration = outputs.first?.configuration, !configuration.frameRateVaries, let rate = tally.frameRate,
+            abs(rate / configuration.frameRate.value - 1) > 0.02
+        else { return nil }
+        return """
+            the input has \(decimal(rate, 2)) frames per second, but declares \
+            \(decimal(configuration.frameRate.value, 2)): the bit rate and the buffer were controlled for the declared \
+            rate
+            """
+    }
+
+    /// The entry with which `strict` refuses an input whose first pictures cannot be decoded.
+    var leftOut: [EffectiveEntry] {
+        let count = source.picturesLeftOut
+        if count == 0 { return [] }
+        return [
+            EffectiveEntry(
+                option: "pictures", asked: "all", used: "\(count) left out", why: "the input begins with pictures that cannot be decoded without earlier ones")
+        ]
+    }
+
+    /// The notice for an input that starts between key frames.
+    var leftOutNotice: String? {
+        let count = source.picturesLeftOut
+        if count == 0 { return nil }
+        return "the input begins with \(counted(count, "picture")) that cannot be decoded and \(count == 1 ? "is" : "are") left out"
+    }
+
+    /// Returns the notice for forced key frames after the end of the input.
+    func forcedNotice(_ tally: FrameCounts) -> String? {
+        guard let configuration = outputs.first?.configuration else { return nil }
+        let seconds = (tally.endOfInput(frameRate: configuration.frameRate) - (tally.firstInput ?? .zero)).seconds
+        let late =
+            configuration.forcedKeyFrames.sorted().filter { $0 >= tally.input }.map { "\($0)" }
+            + configuration.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
+        return late.isEmpty ? nil : "the input ended before the forced key frames at \(late.joined(separator: ", "))"
+    }
+
+    /// Returns the notice for rate changes after the end of the input.
+    func lateChangeNotice(_ framesRead: Int) -> String? {
+        let late = options.rateChanges.keys.filter { $0 >= framesRead }.sorted()
+        if late.isEmpty { return nil }
+        return "the input ended before the \(late.count == 1 ? "frame" : "frames") of `Transcoder.Options.rateChanges`: \(late.map(String.init).joined(separator: ", "))"
+    }
+
+    /// Returns the notice for a variable rate that was missed because `maxFrameBytes` limits the pictures.
+    func boundNotice(_ branch: OutputBranch) -> String? {
+        let configuration = branch.output.configuration
+        let counts = branch.tally.snapshot
+        let seconds = counts.mediaSeconds(frameRate: configuration.frameRate)
+        guard branch.failure == nil, options.rateChanges.isEmpty, configuration.rateControl ?? .vbr == .vbr, let most = configuration.maxFrameBytes,
+            let wanted = configuration.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
+        else { return nil }
+        let used = Double(counts.packetBytes) * 8 / seconds
+        guard used < 0.9 * Double(wanted) else { return nil }
+        return """
+            the pictures used only \(Int(used / 1000)) of \(wanted / 1000) kbit/s, because `maxFrameBytes` limits \
+            their size: raise it, or lower `bitrate`
+            """
+    }
+}

@@ -1,0 +1,222 @@
+import MediaFiles
+import Threads
+import VAAPI
+import VideoBase
+
+/// One run of a transcoder. Its thread reads frames and passes them on; packets arrive on the encoders' threads.
+struct TranscodeRun {
+    private let transcoder: Transcoder
+    let source: any FrameSource
+    let outputs: [Transcoder.Output]
+    let options: Transcoder.Options
+
+    init(_ transcoder: Transcoder) {
+        self.transcoder = transcoder
+        (source, outputs, options) = (transcoder.source, transcoder.outputs, transcoder.options)
+    }
+
+    /// Encodes the input, finishes the outputs and returns what came out.
+    func run(progress: @escaping (Transcoder.Progress) -> Void, onNotice: (Transcoder.Notice) -> Void) throws -> Transcoder.Result {
+        var notices: [Transcoder.Notice] = []
+        func note(_ text: String, _ moment: Transcoder.Notice.Moment) {
+            notices.append(Transcoder.Notice(text: text, moment: moment))
+            onNotice(notices[notices.count - 1])
+        }
+        let branches = try makeBranches { note($0, .preparation) }
+        defer { for branch in branches { branch.session.invalidate() } }
+        for text in startNotices(branches) { note(text, .start) }
+        transcoder.begin(branches.map(\.sink))
+        var state = ProgressReporter(source, report: progress)
+        var interrupted = false
+        var result = Transcoder.Result(outputs: [])
+        do {
+            let isDeep = branches.contains { $0.description.profile.bitDepth > 8 }
+            let group = try SessionGroup(branches.map(\.session), format: isDeep ? .p010 : .nv12)
+            defer { result.framesCopied = group.copies }
+            let decoding = try InputDecoding(source, for: group)
+            defer {
+                (result.decode, result.scaling, result.captureMemory) = (decodeEntry(decoding), decoding.scaledAt, decoding.captureMemory)
+            }
+            interrupted = try feed(decoding, group, branches, &state, note: { note($0, .running) })
+            if !interrupted, outputs.contains(where: \.configuration.strict),
+                let late = lateChangeNotice(state.framesRead) ?? forcedNotice(branches[0].tally.snapshot)
+            {
+                throw VaencError(
+                    .unavailable, "strict: \(late)", remedy: "use an earlier frame or time, or leave out `strict`")
+            }
+            try hearTheRest(branches, interrupted: interrupted, framesRead: state.framesRead)
+            try group.completeFrames()
+            drop(branches, of: group, note: { note($0, .running) })
+        } catch {
+            for branch in branches { branch.cancel(error) }
+        }
+        for branch in branches where branch.failure == nil {
+            do { try branch.finish(interrupted: interrupted) } catch { branch.cancel(error) }
+        }
+        state.finish(branches[0].tally)
+        if let failure = branches.lazy.compactMap(\.failure).first, !branches.contains(where: \.isFinished) { throw failure }
+        transcoder.end()
+        let damaged = DamagedSound.merged(branches.flatMap(\.damagedSounds))
+        result.damagedSoundPackets = damaged.reduce(0) { $0 + $1.packets }
+        for text in endNotices(branches, damaged, interrupted: interrupted, framesRead: state.framesRead) {
+            notices.append(Transcoder.Notice(text: text, moment: .end))
+        }
+        (result.framesRead, result.isInterrupted, result.allNotices) = (state.framesRead, interrupted, notices)
+        result.outputs = branches.map { outputResult($0, result) }
+        return result
+    }
+
+    /// Prepares every session and opens every output. On failure, cancels all of them.
+    private func makeBranches(note: (String) -> Void) throws -> [OutputBranch] {
+        var branches: [OutputBranch] = []
+        do {
+            let plans = try outputs.map { try SoundPlan($0, source, fits: options.soundFitsPictures) }
+            for (output, plan) in zip(outputs, plans) { branches.append(try OutputBranch(output, plan, options: options)) }
+            for branch in branches {
+                if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
+            }
+            for branch in branches {
+                try branch.open(source.sounds, options: sinkOptions(branch.output)) { [weak transcoder] in transcoder?.isCancelled ?? true }
+                // Reported immediately: a later step may fail.
+                if let notice = branch.sink.keptNotice { note(notice) }
+            }
+        } catch {
+            for branch in branches { branch.cancel(error) }
+            throw error
+        }
+        return branches
+    }
+
+    /// Returns the options of a container, with what the source and the configuration add to them.
+    private func sinkOptions(_ output: Transcoder.Output) -> SinkOptions {
+        var options = output.options
+        let configuration = output.configuration
+        options.color = configuration.color
+        options.masteringDisplay = configuration.masteringDisplay
+        options.contentLight = configuration.contentLight
+        options.sampleAspectRatio = configuration.sampleAspectRatio
+        options.displayMatrix = source.info.displayMatrix
+        if output.keepsMetadata { options.metadata = source.info.metadata }
+        return options
+    }
+
+    /// Returns the entry for the device that decoded a compressed input; nil for other inputs.
+    private func decodeEntry(_ decoding: InputDecoding) -> EffectiveEntry? {
+        guard decoding.isCompressed else { return nil }
+        let place = decoding.place
+        return EffectiveEntry(
+            option: "decode", asked: nil, used: place.kind == .software ? "software" : "device", why: place.why)
+    }
+
+    /// Reads and encodes until the end of the input or an interruption. Returns whether it was interrupted.
+    private func feed(
+        _ decoding: InputDecoding, _ group: SessionGroup, _ branches: [OutputBranch], _ state: inout ProgressReporter,
+        note: (String) -> Void
+    ) throws -> Bool {
+        var frame = 0
+        while true {
+            defer { frame += 1 }
+            if transcoder.isCancelled { return true }
+            drop(branches, of: group, note: note)
+            if !branches.contains(where: { $0.failure == nil }), let failure = branches[0].failure { throw failure }
+            if let change = options.rateChanges[frame] { try group.change(change) }
+            let next: (buffer: any PixelBuffer, timing: FrameTiming)?
+            do {
+                next = try decoding.nextFrame { try group.makePixelBuffer() }
+            } catch let error as any DescribedError where error.category == .interrupted && transcoder.isCancelled {
+                return true
+            }
+            if branches.contains(where: \.output.configuration.strict), let error = (source.lateChanges + leftOut).strictError { throw error }
+            guard let (buffer, timing) = next else { return false }
+            state.framesRead += 1
+            do { try timing.check() } catch {
+                throw VaencError(
+                    .badInput, "frame \(frame) of the input: \(error.message)",
+                    remedy: "check its times with `ffprobe -show_frames`, and make a copy with increasing times")
+            }
+            for branch in branches where branch.failure == nil { branch.tally.took(timing) }
+            var wishes = FrameOptions()
+            wishes.dynamicHDR = source.dynamicHDR
+            try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: wishes)
+            appendAudio(branches, timing)
+            if let branch = branches.first(where: { $0.failure == nil }) { state.update(branch.tally) }
+        }
+    }
+
+    /// Passes on the audio that was read along with a picture.
+    private func appendAudio(_ branches: [OutputBranch], _ timing: FrameTiming) {
+        guard branches.contains(where: \.hears) else { return }
+        let packets = source.takeSounds()
+        for branch in branches where branch.failure == nil { branch.appendAudio(packets, until: timing.presentation) }
+    }
+
+    /// Reads and passes on the rest of the audio. The audio ends with the pictures if these were cut or interrupted.
+    /// Otherwise it ends with the input.
+    private func hearTheRest(_ branches: [OutputBranch], interrupted: Bool, framesRead: Int) throws {
+        guard branches.contains(where: \.hears) else { return }
+        let end = endOfSound(branches[0].tally.snapshot, interrupted: interrupted, framesRead: framesRead)
+        let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
+        for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
+    }
+
+    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures end before a time limit,
+    /// the audio continues up to the limit.
+    private func endOfSound(_ counts: FrameCounts, interrupted: Bool, framesRead: Int) -> MediaTime? {
+        let end = counts.endOfInput(frameRate: source.info.frameRate)
+        if interrupted || framesRead >= options.frameLimit ?? .max { return end }
+        guard let seconds = options.duration else { return nil }
+        let scale = 90_000.0
+        return source.info.isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
+    }
+
+    /// Ends the outputs whose session or sink has failed.
+    private func drop(_ branches: [OutputBranch], of group: SessionGroup, note: (String) -> Void) {
+        for (index, branch) in branches.enumerated() where branch.failure == nil {
+            guard let error = branch.sink.failure ?? group.failures[index] else { continue }
+            if group.failures[index] == nil { group.fail(index, error) }
+            branch.cancel(error)
+            // Reported immediately because the other outputs may run for hours.
+            if source.info.isLive, branches.contains(where: { $0.failure == nil }) {
+                note("\(branch.name) has failed, the other outputs continue: \(branch.failure.map { "\($0)" } ?? "")")
+            }
+        }
+    }
+
+    private func outputResult(_ branch: OutputBranch, _ result: Transcoder.Result) -> Transcoder.OutputResult {
+        var effective = branch.effective(source.info, unasked: options.inheritedSettings)
+        effective += [result.decode, result.scaling, result.captureMemory].compactMap { $0 }
+        return Transcoder.OutputResult(
+            name: branch.name, description: branch.description, bytes: branch.sink.bytesWritten, counts: branch.tally.snapshot,
+            statistics: branch.session.statistics, effective: effective, error: branch.failure)
+    }
+}
+
+/// Reports the state of a run at most ten times a second.
+private struct ProgressReporter {
+    private let source: any FrameSource
+    private let report: (Transcoder.Progress) -> Void
+    private let began = MonotonicClock.nanoseconds
+    private var lastReported: Int64 = 0
+    var framesRead = 0
+
+    init(_ source: any FrameSource, report: @escaping (Transcoder.Progress) -> Void) {
+        (self.source, self.report) = (source, report)
+    }
+
+    mutating func update(_ tally: FrameTally) {
+        let now = MonotonicClock.nanoseconds
+        guard now - lastReported >= 100_000_000 else { return }
+        lastReported = now
+        finish(tally)
+    }
+
+    func finish(_ tally: FrameTally) {
+        let (counts, info) = (tally.snapshot, source.info)
+        report(
+            Transcoder.Progress(
+                framesRead: framesRead, framesEncoded: counts.encoded, expectedFrames: info.frameCount,
+                expectedSeconds: info.durationSeconds, elapsedSeconds: Double(MonotonicClock.nanoseconds - began) / 1e9,
+                mediaSeconds: counts.mediaSeconds(frameRate: info.frameRate),
+                packetBytes: counts.packetBytes, framesLost: source.picturesLost))
+    }
+}

@@ -1,0 +1,106 @@
+public import VideoBase
+
+extension Transcoder {
+    /// What came out of a run.
+    public struct Result: Sendable {
+        /// The outputs, in the order in which they were given.
+        public var outputs: [OutputResult]
+        /// The number of frames that were read. Each is decoded, scaled and converted once.
+        public var framesRead = 0
+        /// The number of frames that were copied into the memory of an output's encoder. Frames for a single output are
+        /// read directly into it.
+        public var framesCopied = 0
+        /// The number of packets of re-encoded sound that could not be decoded completely, over all streams.
+        public var damagedSoundPackets = 0
+        /// The device that decoded a compressed input; nil for other inputs.
+        public var decode: EffectiveEntry?
+        /// The device that scaled the pictures; nil if none was scaled.
+        public var scaling: EffectiveEntry?
+        /// Whether a camera's pictures were copied; nil for other inputs.
+        public var captureMemory: EffectiveEntry?
+        /// The decisions that were made for the user, one line each: what was left out, replaced or missed.
+        public var notices: [String] { allNotices.map(\.text) }
+        package var allNotices: [Notice] = []
+        /// Whether `cancel`, or the cancellation of the task, ended the run.
+        public var isInterrupted = false
+    }
+
+    /// What came out of one output.
+    public struct OutputResult: Sendable {
+        /// The path or URL.
+        public var name: String
+        /// The description of the encoder.
+        public var description: EncoderDescription
+        /// The number of bytes written, with the container and sound.
+        public var bytes = 0
+        /// The counts of frames and packets.
+        public var counts = FrameCounts()
+        /// The session's counts: every frame taken is delivered, dropped or pending.
+        public var statistics: EncoderStatistics
+        /// Each requested setting with the effective one, those of the input, the container and the sound included.
+        public var effective: [EffectiveEntry] = []
+        /// The error that ended the output early; nil if it was finished. No file with its name exists then.
+        public var error: (any Error)?
+    }
+}
+
+/// The counts of frames and packets of one output.
+public struct FrameCounts: Sendable {
+    /// The number of frames that were passed to the encoder.
+    public var input = 0
+    /// The number of packets that came out.
+    public var encoded = 0
+    /// The number of pictures at which decoding can begin.
+    public var key = 0
+    /// The number of other I pictures and P pictures.
+    public var p = 0
+    /// The number of B pictures.
+    public var b = 0
+    /// The number of frames that did not come out.
+    public var dropped: Int { input - encoded }
+    /// The number of bytes of all packets.
+    public var packetBytes = 0
+    /// The number of bytes of the largest packet.
+    public var largestPacket = 0
+    /// The monotonic clock at the first packet, in seconds; nil without packets.
+    package var firstPacketAt: Double?
+    package var latencies = LatencyHistogram()
+    var firstPresentation: MediaTime?
+    var lastPresentation: MediaTime?
+    var lastDuration: MediaTime?
+    /// The times of the frames that were passed to the encoder, in the input's order.
+    var firstInput: MediaTime?
+    var lastInput: MediaTime?
+    var lastInputDuration: MediaTime?
+
+    /// The mean time from `encode` to the packet, in nanoseconds; 0 without packets.
+    public var meanLatency: Double { latencies.mean }
+
+    /// Returns the duration in media time, up to the end of the last picture, in seconds.
+    ///
+    /// - Parameter frameRate: The frame rate, for a last picture without a duration.
+    public func mediaSeconds(frameRate: Rational) -> Double {
+        guard let first = firstPresentation, let last = lastPresentation else { return 0 }
+        return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
+    }
+
+    /// Returns the average bit rate of the pictures in bits per second; 0 without packets.
+    public func bitrate(frameRate: Rational) -> Int {
+        let media = mediaSeconds(frameRate: frameRate)
+        return media > 0 ? Int(saturating: (Double(packetBytes) * 8 / media).rounded()) : 0
+    }
+
+    /// Returns the time at which the last frame of the input ends.
+    func endOfInput(frameRate: Rational) -> MediaTime {
+        let rate = frameRate.reduced
+        let duration =
+            lastInputDuration ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
+        return (lastInput ?? .zero) + duration
+    }
+
+    /// The input's average frame rate in frames per second; nil for at most 10 frames.
+    var frameRate: Double? {
+        guard let first = firstInput, let last = lastInput, input > 10, last > first else { return nil }
+        return Double(input - 1) / (last.seconds - first.seconds)
+    }
+}

@@ -1,0 +1,214 @@
+public import MediaFiles
+import Synchronization
+import Threads
+public import VAAPI
+public import VideoBase
+
+/// Encodes an input into files or streams: it reads, decodes and scales the pictures, encodes them once for each output,
+/// copies or encodes the sound, and writes the containers.
+///
+///     let transcoder = try Transcoder(input: "movie.mkv", output: "movie.mp4") { $0.quality = 26 }
+///     let result = try await transcoder.run { print($0.framesEncoded) }
+///     print(result.outputs[0].bytes, result.notices)
+///
+/// A transcoder runs once. Any thread may call `cancel`. The command `vaenc encode` is made of it.
+public final class Transcoder: Sendable {
+    /// What is common to all outputs.
+    public struct Options: Sendable {
+        /// The device that encodes, and decodes if it can.
+        public var device = DeviceSelector.auto
+        /// Whether to throw an error where no hardware encodes. Otherwise `auto` falls back to software.
+        public var requireHardware = false
+        /// Changes of the encoders' settings, by the index of the frame before which they apply.
+        public var rateChanges: [Int: RunningChange] = [:]
+        /// The number of frames of the input at which its sound ends too, and the seconds; nil for no limit. The source
+        /// limits the pictures (`SourceOptions.frameLimit` and `duration`).
+        public var frameLimit: Int?
+        /// The time at which the sound ends, in seconds from the start; nil for no limit.
+        public var duration: Double?
+        /// Whether the sound matches the times of the pictures. Otherwise it is left out.
+        package var soundFitsPictures = true
+        /// Settings of the effective configuration that always have a value and were not requested.
+        package var inheritedSettings: Set<String> = []
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    /// The state of a run.
+    public struct Progress: Sendable {
+        /// The number of frames that were read and passed to the encoders.
+        public var framesRead = 0
+        /// The number of frames whose packets came out, of the first output that has not failed.
+        public var framesEncoded = 0
+        /// The number of frames that the input is expected to have; nil if unknown.
+        public var expectedFrames: Int?
+        /// The duration of the input in seconds; nil if unknown.
+        public var expectedSeconds: Double?
+        /// The time since the outputs were opened, in seconds.
+        public var elapsedSeconds = 0.0
+        /// The duration of the packets so far, in seconds of media time.
+        public var mediaSeconds = 0.0
+        /// The number of bytes of the packets so far, without the container and sound.
+        public var packetBytes = 0
+        /// The number of a camera's pictures that did not reach the encoder: late, damaged, or dropped by its driver.
+        public var framesLost = 0
+    }
+
+    /// A decision that was made for the user, as one line of text.
+    package struct Notice: Sendable, Hashable {
+        package enum Moment: Sendable, Hashable {
+            /// Before the first frame.
+            case start
+            /// Before the first frame, from a step after which others may fail.
+            case preparation
+            /// While frames are encoded.
+            case running
+            /// After the last frame.
+            case end
+        }
+
+        package var text: String
+        package var moment: Moment
+    }
+
+    struct State {
+        var isStarted = false
+        var isCancelled = false
+        var hasEnded = false
+        var sinks: [OutputSink] = []
+    }
+
+    let source: any FrameSource
+    let outputs: [Output]
+    let options: Options
+    /// Whether the transcoder opened the source, and must close it.
+    private let ownsSource: Bool
+    let state = Mutex(State())
+
+    /// Creates a transcoder for a source and its outputs. Opens no output.
+    ///
+    /// - Parameters:
+    ///   - source: The input: what `MediaInput.open` returns, or a `CameraSource`. The caller closes it after the run.
+    ///   - outputs: The outputs, at least one, each of another name. Their configurations have the size of the source.
+    ///   - options: What is common to all outputs.
+    public init(_ source: any FrameSource, outputs: [Output], options: Options = Options()) {
+        (self.source, self.outputs, self.options, ownsSource) = (source, outputs, options, false)
+    }
+
+    /// Creates a transcoder for a file. Reads the file's header; opens no output.
+    ///
+    /// - Parameters:
+    ///   - input: The path of a file that libavformat reads, `-` for standard input, or `testsrc:WxH@FPS:FRAMES`.
+    ///   - output: The path of a file, or a URL that begins with `rtmp://` or `srt://`. Its extension determines the
+    ///     container.
+    ///   - device: The device that encodes.
+    ///   - overwrite: Whether to replace an existing file.
+    ///   - configure: Changes the configuration of the encoder, which describes the input's pictures. Without a bit rate
+    ///     or QP, the encoder aims at a constant quality.
+    /// - Throws: `DescribedError`: what `MediaInput.open` throws; `usage` if the output is the input, or if its name
+    ///   determines no container.
+    public init(
+        input: String, output: String, device: DeviceSelector = .auto, overwrite: Bool = false,
+        configure: (inout EncoderConfiguration) -> Void = { _ in }
+    ) throws {
+        var sinkOptions = SinkOptions()
+        sinkOptions.overwrite = overwrite
+        if let same = MediaOutput.overwritten(input, by: output, options: sinkOptions) {
+            throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
+        }
+        let format = try MediaOutput.format(of: output, options: sinkOptions).format
+        var sourceOptions = SourceOptions()
+        sourceOptions.readsSound = format.holdsTracks
+        let source = try MediaInput.open(input, options: sourceOptions)
+        // Standard input may end in the midst.
+        sinkOptions.survivesKill = input == "-" && source.info.frameCount == nil
+        var configuration = EncoderConfiguration(encoding: source.info)
+        configure(&configuration)
+        var one = Output(output, configuration, options: sinkOptions)
+        do { try one.chooseCodec() } catch {
+            source.close()
+            throw error
+        }
+        var options = Options()
+        options.device = device
+        (self.source, outputs, self.options, ownsSource) = (source, [one], options, true)
+    }
+
+    deinit { if ownsSource { source.close() } }
+
+    /// Notes the sinks that `cancel` and `abandon` must reach.
+    func begin(_ sinks: [OutputSink]) {
+        let isCancelled = state.withLock { state in
+            state.sinks = sinks
+            return state.isCancelled
+        }
+        if isCancelled { cancel() }
+    }
+
+    /// Notes that all outputs are finished: `abandon` has nothing to end.
+    func end() { state.withLock { $0.hasEnded = true } }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Encodes the input, finishes the outputs and returns what came out. Blocks until the end of the input.
+    ///
+    /// If an output fails, no file with its name remains, and the other outputs continue. Their results have the error.
+    /// After `cancel`, the outputs are finished with the frames so far.
+    ///
+    /// - Parameter progress: Called on this thread, at most ten times a second.
+    /// - Throws: `DescribedError`: the first error, if no output was finished; `interrupted` if `cancel` was called
+    ///   before the first frame; `usage` for a second run.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
+    public func run(progress: @escaping (Progress) -> Void = { _ in }) throws -> Result { try run(progress: progress) { _ in } }
+
+    /// Encodes the input, as the blocking form does, on a thread of its own. If the task is cancelled, the outputs are
+    /// finished with the frames so far, as after `cancel`.
+    ///
+    /// - Parameter progress: Called on the transcoder's thread, at most ten times a second.
+    public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Result {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let starts = DedicatedThread.start("vaenc-transcode") { [self] in
+                    continuation.resume(with: Swift.Result { try run(progress: progress) { _ in } })
+                }
+                if !starts {
+                    continuation.resume(throwing: VaencError(.deviceFailed, "the system starts no further thread", remedy: "end other threads"))
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Encodes the input.
+    ///
+    /// - Parameter onNotice: Called on this thread for each notice but those of the end, which the result contains.
+    package func run(progress: @escaping (Progress) -> Void, onNotice: (Notice) -> Void) throws -> Result {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        guard isFirst else { throw VaencError(.usage, "the transcoder ran already", remedy: "create another one") }
+        if outputs.isEmpty { throw VaencError(.usage, "a transcoder needs an output", remedy: "name at least one") }
+        return try TranscodeRun(self).run(progress: progress, onNotice: onNotice)
+    }
+
+    /// Ends the run soon: the outputs are finished with the frames that were read so far, under their final names.
+    /// Idempotent.
+    public func cancel() {
+        let sinks = state.withLock { state in
+            state.isCancelled = true
+            return state.sinks
+        }
+        source.cancel()
+        for sink in sinks { sink.abortBlockingIO() }
+    }
+
+    /// Ends all outputs before the program exits, without waiting for the run.
+    ///
+    /// - Returns: The paths of parts of recordings that remain.
+    package func abandon() -> [String] {
+        state.withLock { $0.hasEnded ? [] : $0.sinks }.compactMap { $0.abandonSoon() }
+    }
+}

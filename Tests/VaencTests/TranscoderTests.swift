@@ -1,0 +1,136 @@
+import MediaFiles
+import Synchronization
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import Vaenc
+
+/// Whole files, encoded by a transcoder and read by FFmpeg.
+@Suite struct TranscoderTests {
+    /// Makes an MP4 of 50 pictures of 160×96 with two seconds of sound, a title and a chapter.
+    private static func film(_ folder: String) throws -> String {
+        let tags = ";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=Part 1\n"
+        try Files.write(Array(tags.utf8), to: folder + "/tags")
+        let made = try ProcessRunner.run(
+            "ffmpeg",
+            ["-v", "error", "-f", "lavfi", "-i", "testsrc=s=160x96:r=25:d=2", "-f", "lavfi", "-i", "sine=r=48000:d=2", "-i", folder + "/tags"]
+                + ["-map", "0", "-map", "1", "-map_metadata", "2", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/film.mp4"])
+        #expect(made.status == 0, "\(made.errors)")
+        return folder + "/film.mp4"
+    }
+
+    /// What ffprobe reads: the codec and number of packets of each stream, and the title.
+    private static func probe(_ file: String) throws -> (streams: [String], title: String?, chapters: Int) {
+        let result = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-count_packets", "-show_streams", "-show_format", "-show_chapters", "-of", "json", file])
+        let json = try #require(JSONValue(result.output), "\(result.errors)")
+        let streams = (json["streams"]?.array ?? []).map { "\($0["codec_name"]?.string ?? "") \($0["nb_read_packets"]?.string ?? "")" }
+        return (streams, json["format"]?["tags"]?["title"]?.string, json["chapters"]?.array.count ?? 0)
+    }
+
+    @Test func fileIsEncodedWithItsSoundAndTags() async throws {
+        try await Files.withTemporaryFolder { folder in
+            let film = try Self.film(folder)
+            let sound = try Self.probe(film).streams[1]
+            let transcoder = try Transcoder(input: film, output: folder + "/out.mp4", device: .reference) {
+                $0.codec = .hevc
+                $0.qp = 30
+            }
+            let states = Mutex<[Transcoder.Progress]>([])
+            let result = try await transcoder.run { state in states.withLock { $0.append(state) } }
+            let probed = try Self.probe(folder + "/out.mp4")
+            #expect(probed.streams == ["hevc 50", sound] && probed.title == "A film" && probed.chapters == 1)
+            let output = try #require(result.outputs.first)
+            #expect(result.outputs.count == 1 && result.framesRead == 50 && !result.isInterrupted)
+            #expect(output.counts.encoded == 50 && output.counts.dropped == 0 && output.error == nil)
+            #expect(output.counts.key + output.counts.p + output.counts.b == 50)
+            #expect(output.bytes == (try Files.read(folder + "/out.mp4").count) && output.description.codec == .hevc)
+            #expect(output.effective.first { $0.option == "audio" }?.used == "copy")
+            let last = try #require(states.withLock { $0 }.last)
+            #expect(last.framesRead == 50 && last.framesEncoded == 50 && last.expectedFrames == 50)
+            #expect(abs(last.mediaSeconds - 2) < 0.001 && last.packetBytes == output.counts.packetBytes)
+        }
+    }
+
+    /// The name decides the codec of `.h264`, and sound that cannot be written is reported.
+    @Test func bareStreamsReportTheSoundThatTheyLack() throws {
+        try Files.withTemporaryFolder { folder in
+            let film = try Self.film(folder)
+            let result = try Transcoder(input: film, output: folder + "/out.h264", device: .software).run()
+            #expect(ForeignDecoder.libavcodec.decode(try Files.read(folder + "/out.h264")).frames.count == 50)
+            let entry = try #require(result.outputs[0].effective.first { $0.option == "audio" })
+            #expect(entry.differs && result.outputs[0].description.codec == .h264)
+        }
+    }
+
+    /// If one output fails, the other one is finished.
+    @Test func oneFailingOutputLeavesTheOthers() throws {
+        try Files.withTemporaryFolder { folder in
+            let source = try MediaInput.open("testsrc:64x48@25:20")
+            defer { source.close() }
+            var configuration = EncoderConfiguration(encoding: source.info)
+            configuration.codec = .h264
+            // A device on which each write fails.
+            let outputs = [Transcoder.Output(folder + "/a.mp4", configuration), Transcoder.Output("/dev/full", configuration)]
+            let result = try Transcoder(source, outputs: outputs).run()
+            #expect(result.outputs[0].error == nil && result.outputs[1].error != nil)
+            #expect(try Self.probe(folder + "/a.mp4").streams == ["h264 20"])
+        }
+    }
+
+    @Test func cancelFinishesTheFileWithTheFramesSoFar() async throws {
+        try await Files.withTemporaryFolder { folder in
+            let transcoder = try Transcoder(input: "testsrc:64x48@25:1000000", output: folder + "/a.mp4", device: .software)
+            let result = try await transcoder.run { state in if state.framesRead > 20 { transcoder.cancel() } }
+            #expect(result.isInterrupted && result.framesRead > 20 && result.framesRead < 1_000_000)
+            #expect(try Self.probe(folder + "/a.mp4").streams == ["h264 \(result.outputs[0].counts.encoded)"])
+            #expect(result.outputs[0].counts.dropped == 0)
+            let again = await #expect(throws: VaencError.self) { _ = try await transcoder.run() }
+            #expect(again?.category == .usage)
+        }
+    }
+
+    /// The cancellation of the task has the effect of `cancel`.
+    @Test func cancelledTaskFinishesTheFile() async throws {
+        try await Files.withTemporaryFolder { folder in
+            let transcoder = try Transcoder(input: "testsrc:64x48@25:1000000", output: folder + "/a.mp4", device: .software)
+            let (begun, signal) = AsyncStream<Void>.makeStream()
+            let task = Task { try await transcoder.run { state in if state.framesRead > 20 { signal.yield() } } }
+            for await _ in begun { break }
+            task.cancel()
+            let result = try await task.value
+            #expect(result.isInterrupted)
+            #expect(try Self.probe(folder + "/a.mp4").streams == ["h264 \(result.outputs[0].counts.encoded)"])
+        }
+    }
+
+    @Test func cancelBeforeTheRunWritesNothing() throws {
+        try Files.withTemporaryFolder { folder in
+            let transcoder = try Transcoder(input: "testsrc:64x48@25:10", output: folder + "/a.mp4", device: .software)
+            transcoder.cancel()
+            let error = #expect(throws: VaencError.self) { _ = try transcoder.run() }
+            #expect(error?.category == .interrupted && !Files.exists(folder + "/a.mp4") && !Files.exists(folder + "/a.mp4.part"))
+        }
+    }
+
+    @Test func wrongUseIsRefused() throws {
+        try Files.withTemporaryFolder { folder in
+            let film = try Self.film(folder)
+            func category(_ body: () throws -> Void) -> ErrorCategory? {
+                do { try body() } catch { return (error as? any DescribedError)?.category }
+                return nil
+            }
+            #expect(category { _ = try Transcoder(input: film, output: film, overwrite: true) } == .usage)
+            #expect(category { _ = try Transcoder(input: film, output: folder + "/a.xyz") } == .usage)
+            #expect(category { _ = try Transcoder(input: film, output: folder + "/a.h264") { $0.codec = .hevc } } == .usage)
+            #expect(category { _ = try Transcoder(input: folder + "/none.mp4", output: folder + "/a.mp4") } == .noInput)
+            let source = try MediaInput.open("testsrc:64x48@25:2")
+            #expect(category { _ = try Transcoder(source, outputs: []).run() } == .usage)
+            // An existing file is kept.
+            try Files.write([1, 2, 3], to: folder + "/a.mp4")
+            #expect(category { _ = try Transcoder(input: film, output: folder + "/a.mp4").run() } == .cannotCreate)
+            #expect(try Files.read(folder + "/a.mp4") == [1, 2, 3])
+        }
+    }
+}
