@@ -31,7 +31,7 @@ import Testing
     /// The personalities imitate vendors' devices.
     @Test(arguments: [
         (nil, "64x48", "hevc", "encodes HEVC Main of 64×48"), ("iHD-9A49", "256x144", "hevc", "encodes HEVC Main of 256×144"),
-        ("i965-5916", "256x144", "h264", "encodes no HEVC"), ("radeonsi-navi21", "256x144", "hevc", "encodes HEVC Main of 256×144"),
+        ("i965-5916", "256x144", "h264", "does not encode HEVC"), ("radeonsi-navi21", "256x144", "hevc", "encodes HEVC Main of 256×144"),
         // Below the device's minimum for HEVC, but not below its minimum for H.264.
         ("iHD-9A49", "64x48", "h264", "not 64×48"), ("radeonsi25-raven", "128x128", "h264", "not 128×128"),
     ] as [(String?, String, String, String)])

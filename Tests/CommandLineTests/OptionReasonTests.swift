@@ -182,7 +182,7 @@ import Testing
     /// If the codec was not requested, the error says why it is needed.
     @Test func errorExplainsARequiredCodec() throws {
         let deep = try vaenc("-o a.mp4 --bit-depth 10", input: "testsrc:256x144@25:2", personality: "i965-5916")
-        #expect(deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are asked for") == true, "\(deep.errors)")
+        #expect(deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are requested") == true, "\(deep.errors)")
         let named = try vaenc("-o a.h265", input: "testsrc:256x144@25:2", personality: "i965-5916")
         #expect(named.status == 69 && named.errors.first?.contains("needed") == false, "\(named.errors)")
     }

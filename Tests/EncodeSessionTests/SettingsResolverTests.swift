@@ -75,10 +75,10 @@ import VideoBase
             let limits = Self.limits { $0.maxReferences1 = 1 }
             return try settle(configuration, [limits]).effective.first { $0.option == option }?.why
         }
-        #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "`references` holds no more")
-        #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "`gopFrames` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "`gopFrames` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "`maxFrameDelay` holds no more")
+        #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "limited by `references`")
+        #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "limited by `gopFrames`")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "limited by `gopFrames`")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "limited by `maxFrameDelay`")
         #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
     }
 

@@ -95,7 +95,7 @@ import Vaenc
             try await muxer.stop()
             Issue.record("stopped")
         } catch let error as VaencError {
-            #expect(error.category == .usage && error.message.contains("no packet came for \(path)"), "\(error)")
+            #expect(error.category == .usage && error.message.contains("no packet was appended for \(path)"), "\(error)")
         }
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
@@ -214,7 +214,7 @@ import Vaenc
             Issue.record("stopped")
         } catch let error as VaencError {
             let missing = described == [.video] ? "audio" : described == [.audio] ? "video" : "video, audio"
-            let words = "more than \(limit) samples (the queue's limit) wait for \(path): no track of \(missing) was described"
+            let words = "more than \(limit) samples (queueLimit) wait for \(path): no track of \(missing) was described"
             #expect(error.category == .usage && error.message == words, "\(error)")
             #expect(error.description.contains("call describe"), "\(error)")
         }
@@ -243,7 +243,7 @@ import Vaenc
             try await muxer.stop()
             Issue.record("stopped")
         } catch let error as VaencError {
-            #expect(error.message == "more than 3 samples (the queue's limit) wait for \(path), which was not started", "\(error)")
+            #expect(error.message == "more than 3 samples (queueLimit) wait for \(path): its muxer was not started", "\(error)")
         }
     }
 

@@ -31,7 +31,7 @@ def check(at, gpu):
         elif main:
             expected = "h264", "High", f"the device encodes HEVC Main, not {profile}"
         else:
-            expected = "h264", "High", "the device encodes no HEVC"
+            expected = "h264", "High", "the device does not encode HEVC"
         verdicts.append(judge(at, name, *expected))
     # 96×96 is too small for HEVC of Intel's low power, 128×128 for AMD's, where the driver says so; older ones say
     # nothing, and vaenc takes nothing below 256×128 there.
