@@ -153,7 +153,7 @@ import Testing
 
     @Test(arguments: ["h264", "hevc"]) func conflictingOptionsAreNamedAsReason(_ codec: String) throws {
         let references = try vaenc("-o a.mp4 --codec \(codec) --ltr 4 --refs 2")
-        #expect(references.effective("longTermReferences") == "4 > 2: --refs holds no more", "\(references.errors)")
+        #expect(references.effective("longTermReferences") == "4 > 2: limited by --refs", "\(references.errors)")
         let open = try vaenc("-o a.mp4 --codec \(codec) --open-gop --idr-interval 1 --bframes 2")
         #expect(open.effective("openGOP") == "on > off: every key frame is an IDR picture", "\(open.errors)")
         let delimiters = try vaenc("-o a.mp4 -o b.ts --codec \(codec) --aud")

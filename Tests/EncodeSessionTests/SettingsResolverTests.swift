@@ -298,7 +298,7 @@ import VideoBase
         #expect(try level(true, .levels(count: 2)).level == 2)
         #expect(try level(true, .radeonBits) == (0, ["7: real time: the driver's speed mode", "on: the fastest preset"], []))
         let own = try level(true, preset: 2, .levels(count: 7))
-        #expect(own == (2, ["2: quality level 2 of 7", "on: a hint: the preset asked for decides"], []))
+        #expect(own == (2, ["2: quality level 2 of 7", "on: only a hint: the requested preset is used"], []))
         #expect(try level(false, .levels(count: 7)) == (nil, ["driver's: default", "off: the preset is not changed"], []))
         #expect(try level(nil, .levels(count: 7)) == (nil, ["driver's: default", nil], []))
         let none = try level(true, .none)

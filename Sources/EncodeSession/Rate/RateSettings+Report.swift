@@ -45,7 +45,8 @@ extension RateSettings {
         if mode == .cbr {
             guard let asked = asked ?? old?.asked else { return }
             report.change(
-                "maxBitrate", asked: asked, used: "\(BitsPerSecond(bitrate))", why: "in CBR, the maximum is the bit rate")
+                "maxBitrate", asked: asked, used: "\(BitsPerSecond(bitrate))",
+                why: "in CBR, the maximum is the bit rate")
         } else if let asked {
             report.change("maxBitrate", asked: asked, used: asked)
         } else {
