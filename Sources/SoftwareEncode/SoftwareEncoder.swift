@@ -131,7 +131,8 @@ public final class SoftwareEncoder: VideoEncoder {
         }
         if c.hrdParameters == true, settings.writesHRD, headers.hrd == nil {
             entries.change(
-                "hrdParameters", asked: "on", used: "off", why: "\(settings.encoderName) wrote no usable HRD parameters")
+                "hrdParameters", asked: "on", used: "off",
+                why: "\(settings.encoderName) wrote no usable HRD parameters")
         }
         if c.strict, let error = entries.strictError { throw error }
         return EncoderDescription(

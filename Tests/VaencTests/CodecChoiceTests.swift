@@ -54,7 +54,7 @@ import VAAPI
         #expect(Self.choose([main], profile: .h264Main) == (.h264, "the requested profile"))
         #expect(Self.choose([], profile: .hevcMain10).codec == .hevc)
         #expect(Self.choose([], depth: 10, isDepthAsked: true).codec == .hevc)
-        #expect(Self.choose([main], container: .flv) == (.h264, "flv holds no HEVC"))
+        #expect(Self.choose([main], container: .flv) == (.h264, "flv cannot contain HEVC"))
         for container in OutputFormat.allCases where container != .flv {
             #expect(Self.choose([main], container: container).codec == .hevc, "\(container)")
         }
