@@ -171,7 +171,7 @@ import Vaenc
             for sets in [[], [[1, 2, 3]], description.parameterSets.map { Array($0.prefix(2)) }] as [[[UInt8]]] {
                 var broken = description
                 broken.parameterSets = sets
-                #expect(await refusal([Self.packet()], of: broken) == "the description for \(path) has no whole parameter sets")
+                #expect(await refusal([Self.packet()], of: broken) == "the description for \(path) lacks complete parameter sets")
             }
         }
         if ending == "mp4" || ending == "mkv" { #expect(await refusal([Self.packet([1, 2, 3])]) == "a packet has no NAL unit") }

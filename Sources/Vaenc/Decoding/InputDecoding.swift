@@ -165,6 +165,6 @@ public final class InputDecoding {
         let rest = copied == 0 ? "" : ", \(copied) copied while the encoder held the camera's buffers"
         return EffectiveEntry(
             option: "captureMemory", asked: nil, used: "dmabuf-import",
-            why: "the device read \(imported) pictures directly\(rest)")
+            why: "the device read \(imported) pictures in place\(rest)")
     }
 }
