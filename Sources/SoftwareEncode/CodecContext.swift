@@ -34,7 +34,8 @@ import VideoBase
         guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(name) else {
             throw VaencError(
                 .unavailable, "this FFmpeg has no \(name) encoder",
-                remedy: "install Debian's own libavcodec\(vaenc_libav_major(LibAV.Parts.codec.rawValue)), which includes it")
+                remedy: "install Debian's own libavcodec\(vaenc_libav_major(LibAV.Parts.codec.rawValue)), which "
+                    + "includes it")
         }
         return unsafe (codec, av)
     }

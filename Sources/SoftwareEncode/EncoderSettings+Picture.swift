@@ -114,7 +114,7 @@ extension EncoderSettings {
                 "regionsOfInterest", c.regionsOfInterest.count, takesRegions ? "\(c.regionsOfInterest.count)" : "0",
                 takesRegions
                     ? "as asked"
-                    : "the library needs adaptive quantization for them, which constant QP and the fastest preset turn off")
+                    : "the library needs adaptive quantization for them, which constant QP and the fastest preset lack")
             if takesRegions { effective += c.regionsOfInterest.clipped(to: c.size) }
         }
         if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }

@@ -90,7 +90,9 @@ extension EncoderSettings {
         guard mode == .cbr, perFrame > Double(limits.bufferSize) + 1 else { return }
         throw VaencError(
             .usage,
-            "\(limits.bitrate) kbit/s at \(configuration.frameRate.words) frames per second needs pictures of \(Int(saturating: perFrame)) kbit at a constant rate, but the decoder's buffer holds \(limits.bufferSize) kbit",
+            "\(limits.bitrate) kbit/s at \(configuration.frameRate.words) frames per second needs pictures of "
+                + "\(Int(saturating: perFrame)) kbit at a constant rate, but the decoder's buffer holds "
+                + "\(limits.bufferSize) kbit",
             remedy: "lower `bitrate`, raise `frameRate`, or use `rateControl` vbr")
     }
 
@@ -125,7 +127,8 @@ extension EncoderSettings {
                     "dataRateLimits", text, used && limit == limited ? text : "none",
                     !used
                         ? "the QP is constant"
-                        : limit == limited ? "used as the decoder's buffer" : "only the limit with the lowest rate is used")
+                        : limit == limited
+                            ? "used as the decoder's buffer" : "only the limit with the lowest rate is used")
             }
         }
         let has = limits.maxRate > 0
@@ -223,7 +226,8 @@ extension EncoderSettings {
                 report.append(
                     EffectiveEntry(
                         option: "dataRateLimits", asked: text, used: limit == kept ? text : "none",
-                        why: limit == kept ? "used as the decoder's buffer" : "only the limit with the lowest rate is used"))
+                        why: limit == kept
+                            ? "used as the decoder's buffer" : "only the limit with the lowest rate is used"))
             }
         }
         if let old = before.first(where: { $0.option == "vbvSize" }), old.used != "\(limits.bufferSize * 1000)" {

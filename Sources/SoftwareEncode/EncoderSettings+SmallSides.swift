@@ -18,7 +18,8 @@ extension EncoderSettings {
         func refuse(_ reason: String, _ remedy: String = "") -> VaencError {
             VaencError(
                 .unavailable,
-                "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 supports only if each side is at least 32",
+                "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 supports only if each side is "
+                    + "at least 32",
                 remedy: "\(remedy)scale the pictures with `outputSize`, or use `codec` h264")
         }
         let needs = "level 5 or higher"

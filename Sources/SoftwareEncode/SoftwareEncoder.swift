@@ -174,7 +174,8 @@ public final class SoftwareEncoder: VideoEncoder {
             try Self.check(state)
             if let last = state.lastTime, timing.presentation <= last {
                 throw VaencError(
-                    .usage, "presentation times must increase, but \(timing.presentation.seconds) s follows \(last.seconds) s",
+                    .usage,
+                    "presentation times must increase, but \(timing.presentation.seconds) s follows \(last.seconds) s",
                     remedy: "encode frames in presentation order")
             }
             // Completing has priority: frames that are passed in meanwhile belong to the next stream.

@@ -27,7 +27,9 @@ extension EncoderConfiguration {
         func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
             guard most < Double(rate.value) else { return }
             throw VaencError(
-                .usage, "\(what) at \(frameRate.words) frames per second allow at most \(Int(saturating: most)) bit/s, below the bit rate of \(rate)",
+                .usage,
+                "\(what) at \(frameRate.words) frames per second allow at most \(Int(saturating: most)) bit/s, below "
+                    + "the bit rate of \(rate)",
                 remedy: "raise `\(option)`, or lower `bitrate`")
         }
         if let bytes = maxFrameBytes {

@@ -106,7 +106,8 @@ package enum Validation {
         else {
             throw VaencError(
                 .usage,
-                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is invalid",
+                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with "
+                    + "\(region.qpDelta) is invalid",
                 remedy: "use a size above 0, coordinates of 0 or more and a QP difference from -51 to 51")
         }
         guard region.x < size.width, region.y < size.height else {

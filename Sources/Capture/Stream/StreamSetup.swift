@@ -34,7 +34,8 @@ struct StreamSetup {
             guard found.isSound else {
                 throw VaencError(
                     .deviceFailed,
-                    "the camera \(path) reports a row of \(format.bytesperline) bytes for \(info.size), which is invalid",
+                    "the camera \(path) reports a row of \(format.bytesperline) bytes for \(info.size), which is "
+                        + "invalid",
                     remedy: "use another `CaptureRequest.layout`")
             }
             frameLayout = found
@@ -80,7 +81,8 @@ struct StreamSetup {
             // libv4l2 also lists formats that it could convert from formats the camera does not have.
             throw VaencError(
                 choice.format.isEmulated ? .unavailable : .deviceFailed,
-                "the camera \(node.path) lists \(choice.format.fourCC), but delivers \(FourCC.text(pix.pixelformat)) \(pix.width)×\(pix.height)",
+                "the camera \(node.path) lists \(choice.format.fourCC), but delivers \(FourCC.text(pix.pixelformat)) "
+                    + "\(pix.width)×\(pix.height)",
                 remedy: "use another `CaptureRequest.layout`")
         }
         return pix

@@ -87,7 +87,7 @@ package import VideoBase
                 throw VaencError(
                     .usage, "\(Self.heldLimit) decoded pictures are in use, and the device has no free surface",
                     remedy:
-                        "release or copy pictures after use; this access unit was accepted, so continue with the next one")
+                        "release or copy pictures after use; this access unit was accepted, continue with the next")
             }
         }
     }

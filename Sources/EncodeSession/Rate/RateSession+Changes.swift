@@ -30,7 +30,8 @@ extension RateSession {
                 guard !new.requiresHRDConformance || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
                         .unavailable,
-                        "the frame rate cannot change: the HRD parameters state \(state.frameRate.words) frames per second",
+                        "the frame rate cannot change: the HRD parameters state \(state.frameRate.words) frames per "
+                            + "second",
                         remedy: "create the session without `hrdParameters`")
                 }
                 // Only set the flag: an earlier change may not have reached the driver yet.

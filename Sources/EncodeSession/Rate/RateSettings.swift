@@ -135,7 +135,8 @@ struct RateSettings: Sendable, Hashable {
         guard mode == .cbr, vbvSize > 0, perFrame > Double(vbvSize) + 16 else { return }
         throw VaencError(
             .usage,
-            "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second needs pictures of \(Int(saturating: perFrame)) bits at a constant rate, but the decoder's buffer holds \(vbvSize) bits",
+            "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second needs pictures of "
+                + "\(Int(saturating: perFrame)) bits at a constant rate, but the decoder's buffer holds \(vbvSize) bits",
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 
@@ -165,7 +166,8 @@ struct RateSettings: Sendable, Hashable {
         guard usesVaencRateControl || change.dataRateLimits?.isEmpty != false else {
             throw VaencError(
                 .unavailable, "the driver controls the rate, and drivers do not support data-rate limits",
-                remedy: "create the session with `rateController` vaenc if the device accepts a QP for each picture, or change `maxBitrate`")
+                remedy: "create the session with `rateController` vaenc if the device accepts a QP for each picture, "
+                    + "or change `maxBitrate`")
         }
         try Validation.refuse(bitrate: change.bitrate, "bitrate")
         try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")

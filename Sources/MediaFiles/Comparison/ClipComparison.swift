@@ -52,7 +52,8 @@ public struct ClipComparison: Sendable {
             guard let a, let b else {
                 if a == nil, b == nil { break }
                 throw VaencError(
-                    .badInput, "the \(a == nil ? "reference" : "other") clip ends after \(pictures.count) pictures, but the "
+                    .badInput,
+                    "the \(a == nil ? "reference" : "other") clip ends after \(pictures.count) pictures, but the "
                         + "\(a == nil ? "other" : "reference") clip continues",
                     remedy: "compare the common pictures with `frameLimit` \(max(pictures.count, 1))")
             }

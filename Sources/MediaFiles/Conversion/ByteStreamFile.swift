@@ -105,7 +105,8 @@ package struct ByteStreamFile: Sendable {
         notice = file.info.notice
         guard let codec = file.info.codec else {
             throw VaencError(
-                .unavailable, "\(reader.name) contains \(file.info.codecName), but only H.264 and HEVC can be inspected",
+                .unavailable,
+                "\(reader.name) contains \(file.info.codecName), but only H.264 and HEVC can be inspected",
                 remedy: "inspect it with ffprobe")
         }
         self.codec = codec

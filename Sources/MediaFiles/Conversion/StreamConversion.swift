@@ -125,7 +125,8 @@ public final class StreamConversion: Sendable {
         throw bad(
             "the input begins neither with a start code nor with the length of a NAL unit",
             remedy:
-                "set its framing (`StreamConversion.Options.input`), or extract the stream from its container with `Remuxer.run`")
+                "set its framing (`StreamConversion.Options.input`), or extract the stream from its container with "
+                    + "`Remuxer.run`")
     }
 
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {

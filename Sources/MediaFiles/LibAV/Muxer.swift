@@ -157,7 +157,8 @@ import VideoBase
         let (seconds, limit) = ((isDelay ? delay : samples) / scale, Int128(isDelay ? farthest.presentation : farthest.samples) / scale)
         throw VaencError(
             .badInput,
-            "\(destination.name) cannot contain times that are \(seconds) s apart: here, the limit of \(format) is \(limit) s",
+            "\(destination.name) cannot contain times that are \(seconds) s apart: here, the limit of \(format) is "
+                + "\(limit) s",
             remedy: "check the input's times, or use another `format`, for example mkv")
     }
 
@@ -221,7 +222,8 @@ import VideoBase
         // For fragmented files, libavformat does not report that the description at the beginning could not be written.
         if isFragmented, Self.beginningFaults.contains(where: LibAV.hasLogged) {
             throw VaencError(
-                .badInput, "\(destination.name) cannot contain this stream (\(LibAV.takeLog() ?? "its description could not be written"))",
+                .badInput,
+                "\(destination.name) cannot contain this stream (\(LibAV.takeLog() ?? "its description could not be written"))",
                 remedy: "check that the input is complete, or use another `format`")
         }
         try destination.flush()
@@ -249,7 +251,8 @@ import VideoBase
         if code == Self.notImplemented {
             throw VaencError(
                 .badInput,
-                "\(destination.name) cannot contain these times or values: libavformat does not write them in this format",
+                "\(destination.name) cannot contain these times or values: libavformat does not write them in this "
+                    + "format",
                 remedy: "check the input's times, or choose another `format`")
         }
         if copies, destination.patience == nil, Self.refuses(code) {

@@ -343,7 +343,9 @@ import VideoBase
             .flatMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }
         return VaencError(
             .badInput, "\(input.name) lacks presentation times, which a container needs",
-            remedy: bare.map { "use vaenc encode, or copy the video into a .\($0) file, and then that file into the container" } ?? "use vaenc encode")
+            remedy: bare.map {
+                "use vaenc encode, or copy the video into a .\($0) file, and then that file into the container"
+            } ?? "use vaenc encode")
     }
 
     private func begin(at time: MediaTime) throws {
@@ -430,7 +432,10 @@ import VideoBase
         // If the input ends before `end`, nothing more could be copied, and no difference is reported.
         if let asked = options.duration, let end, let reached, !(reached < end), overhang != nil || earlyBeginning != nil {
             let used = ((overhang ?? end) - (first == nil ? beginning : origin)).seconds
-            let words = [earlyBeginning.map { "from \($0)" }, overhang == nil ? nil : "pictures before the end need later ones for decoding"]
+            let words = [
+                earlyBeginning.map { "from \($0)" },
+                overhang == nil ? nil : "pictures before the end need later ones for decoding",
+            ]
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
         effective += [input.timesEntry].compactMap { $0 }

@@ -19,7 +19,8 @@ extension PacketSink {
             cancel()
             return error
         }
-        return VaencError(category, described?.message ?? "\(error)", remedy: "the recording up to this error is in \(part)")
+        return VaencError(
+            category, described?.message ?? "\(error)", remedy: "the recording up to this error is in \(part)")
     }
 
     /// The message about an older recording that was kept; nil if there was none.

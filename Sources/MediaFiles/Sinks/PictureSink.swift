@@ -66,7 +66,8 @@ public final class PictureSink {
         guard unsafe planes.format == format, unsafe planes.size == size else {
             throw VaencError(
                 .usage,
-                "the picture is \(unsafe planes.size) in \(unsafe planes.format.rawValue), but the output is \(size) in \(format.rawValue)",
+                "the picture is \(unsafe planes.size) in \(unsafe planes.format.rawValue), but the output is \(size) "
+                    + "in \(format.rawValue)",
                 remedy: "write pictures of the output's size and format")
         }
         try unsafe planes.check(format: format, size: size)

@@ -166,7 +166,8 @@ import VideoBase
         let failed = unsafe code < 0 || av.pointee.swr_init!(resampler) < 0
         if failed {
             throw VaencError(
-                .badInput, "the sound cannot be resampled to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample rejects it"))",
+                .badInput,
+                "the sound cannot be resampled to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample rejects it"))",
                 remedy: "copy it, or leave it out with `AudioMode.none`")
         }
     }

@@ -33,9 +33,11 @@ final class RawSource: FrameSource {
             if bytes % frameBytes != 0 {
                 throw VaencError(
                     .badInput,
-                    "\(reader.name) has \(bytes) bytes, which is not a multiple of the \(frameBytes) bytes of a \(size) \(format.rawValue) picture",
+                    "\(reader.name) has \(bytes) bytes, which is not a multiple of the \(frameBytes) bytes of a "
+                        + "\(size) \(format.rawValue) picture",
                     remedy: MediaInput.mayBeRaw(reader.name)
-                        ? "check `inputSize` and `inputFormat`" : "leave out `inputSize`, because the name means coded video")
+                        ? "check `inputSize` and `inputFormat`"
+                        : "leave out `inputSize`, because the name means coded video")
             }
         }
         return try RawSource(

@@ -59,7 +59,8 @@ struct Y4MHeader {
                 case "t", "b": isInterlaced = true
                 case "m":
                     throw VaencError(
-                        .badInput, "\(name) mixes interlaced and progressive pictures, which libavformat does not read from Y4M",
+                        .badInput,
+                        "\(name) mixes interlaced and progressive pictures, which libavformat does not read from Y4M",
                         remedy: "write it with It or Ib, or deinterlace it first")
                 default: throw broken("the interlacing “\(value)”")
                 }

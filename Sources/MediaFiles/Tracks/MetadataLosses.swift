@@ -31,20 +31,27 @@ struct MetadataPlaces {
     func losses(chapters: Int, tags: [MediaMetadata.Tag]) -> [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if chapters > 0, !format.hasSampleEntries, format != .mkv {
-            entries.append(EffectiveEntry(option: "chapters", asked: "\(chapters)", used: "none", why: "\(format.rawValue) cannot store them"))
+            entries.append(
+                EffectiveEntry(
+                    option: "chapters", asked: "\(chapters)", used: "none",
+                    why: "\(format.rawValue) cannot store them"))
         }
         let lost = tags.filter { tag in !holds(tag) && !Self.isIdle(tag, among: tags) }
         for tag in lost where tag.key.lowercased() == "title" {
             var entry = noPlace("title", tag.value)
             if form == .ts {
                 let isWhole = ServiceNames.fitting(tags).contains(tag)
-                (entry.used, entry.why) = ("\(isWhole ? "" : "its beginning as ")the service's name", "\(format.rawValue) has no other field for it")
+                entry.used = "\(isWhole ? "" : "its beginning as ")the service's name"
+                entry.why = "\(format.rawValue) has no other field for it"
             }
             entries.append(entry)
         }
         if form == .ts {
             for (tag, used) in zip(tags, ServiceNames.fitting(tags)) where tag.key.lowercased() != "title" && tag != used {
-                entries.append(EffectiveEntry(option: tag.key, asked: tag.value, used: used.value, why: "\(format.rawValue) has no space for more"))
+                entries.append(
+                    EffectiveEntry(
+                        option: tag.key, asked: tag.value, used: used.value,
+                        why: "\(format.rawValue) has no space for more"))
             }
         }
         for tag in lost where tag.key.lowercased() == "timecode" { entries.append(noPlace("time code", tag.value)) }

@@ -28,7 +28,7 @@ extension CameraSource {
             return (nil, "the encoder runs in software")
         }
         guard let format = info.nativeFormat, CameraImport.takes(format, encoder.display) else {
-            return (nil, "\(info.nativeFormatName ?? info.nativeFormat?.rawValue ?? "another format") is converted by the CPU")
+            return (nil, "the CPU converts \(info.nativeFormatName ?? info.nativeFormat?.rawValue ?? "another format")")
         }
         guard (try? encoder.encoderDescription)?.profile.bitDepth == 8 else {
             return (nil, "the CPU converts the samples to 10 bits")

@@ -139,7 +139,8 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             if probe.hasRun || state.withLock({ $0.asked != asked }) { continue }
             throw VaencError(
                 .usage,
-                "\(unreadCount) \(noun) wait for their reader, and the reader's actor ran nothing for \(caller.readerPatience / 1_000_000_000) s: this call may block it",
+                "\(unreadCount) \(noun) wait for their reader, and the reader's actor ran nothing for "
+                    + "\(caller.readerPatience / 1_000_000_000) s: this call may block it",
                 remedy: BlockingCall.remedy(noun))
         }
     }

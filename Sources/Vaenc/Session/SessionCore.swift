@@ -86,7 +86,8 @@ final class SessionCore: Sendable {
         if let start = stage.start, presentation <= start {
             throw VaencError(
                 .usage,
-                "the frame at \(presentation.seconds) s is not after the last one before the swap, at \(start.seconds) s",
+                "the frame at \(presentation.seconds) s is not after the last one before the swap, "
+                    + "at \(start.seconds) s",
                 remedy: "encode frames in presentation order")
         }
         try body(stage)
