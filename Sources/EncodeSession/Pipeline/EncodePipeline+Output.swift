@@ -84,7 +84,7 @@ extension EncodePipeline {
                 qp = better
             }
         }
-        throw VaencError(.internalFault, "the last attempt to encode a picture returned no result")
+        throw VaencError(.internalFault, "the attempts to encode a picture did not end")
     }
 
     private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {

@@ -136,8 +136,8 @@ struct RateSettings: Sendable, Hashable {
         throw VaencError(
             .usage,
             "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second needs pictures of "
-                + "\(Int(saturating: perFrame)) bits at a constant rate, but the decoder's buffer holds \(vbvSize) "
-                    + "bits",
+                + "\(Int(saturating: perFrame)) bits at a constant rate, but the decoder's buffer holds "
+                + "\(vbvSize) bits",
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 

@@ -130,7 +130,9 @@ struct RemuxPlan {
         if kind == .attachment {
             // In Matroska covers are attachments.
             let isHeld = track.isAttachedPicture ? format == .mp4 : format == .mkv
-            return isHeld ? nil : "\(name) cannot contain \(track.isAttachedPicture ? "covers" : "attachments")"
+            if isHeld { return nil }
+            return track.isAttachedPicture
+                ? "vaenc does not write covers into \(name)" : "\(name) cannot contain attachments"
         }
         if kind == .data, track.codecName == "none" || track.codecName == "bin_data" {
             // In QuickTime time codes and chapters are tracks, which the muxer creates again.
