@@ -106,7 +106,7 @@ package struct ByteStreamFile: Sendable {
         guard let codec = file.info.codec else {
             throw VaencError(
                 .unavailable,
-                "\(reader.name) contains \(file.info.codecName), but only H.264 and HEVC can be inspected",
+                "\(reader.name) contains \(file.info.codecName), which is neither H.264 nor HEVC",
                 remedy: "inspect it with ffprobe")
         }
         self.codec = codec
