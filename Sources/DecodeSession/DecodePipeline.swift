@@ -65,7 +65,7 @@ private struct HeldPicture {
     /// - Throws: `badInput` for a malformed record, `usage` for an invalid configuration, `unavailable` if libavcodec
     ///   or its decoder is missing.
     package init(
-        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, why: String = "no device was asked for",
+        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, why: String = "no device was requested",
         end: @escaping () -> VaencError? = { nil }, handler: @escaping Handler
     ) throws {
         try configuration.check()
@@ -74,7 +74,7 @@ private struct HeldPicture {
         guard let codec = unsafe av.pointee.avcodec_find_decoder!(id) else {
             throw VaencError(
                 .unavailable, "libavcodec has no \(configuration.codec.rawValue) decoder",
-                remedy: "install the distribution's own libavcodec, which has it")
+                remedy: "install the distribution's own libavcodec, which includes it")
         }
         var options = VideoDecoder.Options()
         options.threads = configuration.threads ?? configuration.codec.defaultThreads
@@ -292,10 +292,10 @@ extension DecompressionConfiguration {
     /// - Throws: `usage` for values that no session supports.
     func check() throws {
         if let size, size.width < 1 || size.height < 1 || size.width > 16384 || size.height > 16384 {
-            throw VaencError(.usage, "pictures of \(size) cannot be given", remedy: "ask for 1×1 to 16384×16384")
+            throw VaencError(.usage, "the picture size \(size) is out of range", remedy: "use 1×1 to 16384×16384")
         }
         if let threads, threads < 1 || threads > 64 {
-            throw VaencError(.usage, "\(threads) threads cannot decode", remedy: "ask for 1 to 64, or none")
+            throw VaencError(.usage, "the number of threads \(threads) is out of range", remedy: "use 1 to 64, or nil")
         }
         if case .lengthPrefixed(let size) = framing { try UnitSplitter.check(lengthSize: size) }
     }

@@ -46,7 +46,7 @@ package final class HardwareEncoder: VideoEncoder {
         let (device, profile) = try SetUp.retryTransientFaults(limits) { attempt in
             let device = attempt > 1 ? try display.reopened() ?? display : display
             device.watch.limitNanoseconds = limits.pictureNanoseconds
-            let profile = try device.watch.run("asking for capabilities", device.vendor, .setUp) {
+            let profile = try device.watch.run("querying capabilities", device.vendor, .setUp) {
                 try DeviceCapabilities(device, configuration.codec)
             }
             return (device, profile)

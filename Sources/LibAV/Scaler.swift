@@ -102,7 +102,7 @@ package import VideoBase
             throw VaencError(
                 .badInput,
                 "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)",
-                remedy: "choose another size (`outputSize`)")
+                remedy: "use another size (`outputSize`)")
         }
         func matrix(_ color: ColorDescription) -> Int32 {
             Int32(color.knownMatrix ?? ColorDescription.usualMatrix(rows: shape.sourceSize.height))

@@ -25,7 +25,7 @@ public final class PacketDecoder {
         guard let found = unsafe av.pointee.avcodec_find_decoder!(id) else {
             throw VaencError(
                 .unavailable, "libavcodec has no \(codec.rawValue) decoder",
-                remedy: "install the distribution's own libavcodec, which has it")
+                remedy: "install the distribution's own libavcodec, which includes it")
         }
         _ = LibAV.takeLog()
         var options = VideoDecoder.Options()
@@ -51,7 +51,7 @@ public final class PacketDecoder {
     }
 
     private func broken() -> VaencError {
-        VaencError(.badInput, "packet \(count - 1) does not decode (\(LibAV.takeLog() ?? "damaged data"))")
+        VaencError(.badInput, "packet \(count - 1) cannot be decoded (\(LibAV.takeLog() ?? "damaged data"))")
     }
 
     private func drain(_ onFrame: FrameHandler) throws {

@@ -33,7 +33,9 @@ public final class PreviewWindow: Sendable {
     /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display is missing.
     public init(title: String, size: VideoSize) throws {
         guard size.width > 0, size.height > 0, size.width % 2 == 0, size.height % 2 == 0 else {
-            throw VaencError(.usage, "a preview cannot have the size \(size)", remedy: "give even sides above 0, as PreviewWindow.fitting does")
+            throw VaencError(
+                .usage, "a preview cannot have the size \(size)",
+                remedy: "use an even width and height above 0, as PreviewWindow.fitting returns")
         }
         let link = Monitor(WindowLink(title: title))
         self.link = link
@@ -47,7 +49,9 @@ public final class PreviewWindow: Sendable {
         }
         if isThere == nil {
             link.withLock { $0.isClosing = true }
-            throw VaencError(.unavailable, "the preview does not open", remedy: "look at DISPLAY, or leave out `preview`")
+            throw VaencError(
+                .unavailable, "the preview window cannot be opened",
+                remedy: "check DISPLAY, or leave out `preview`")
         }
     }
 

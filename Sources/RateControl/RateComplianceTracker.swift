@@ -172,12 +172,16 @@ extension RateLimit {
     package func error(frame: Int) -> VaencError {
         let (what, remedy) =
             switch self {
-            case .buffer: ("comes too late for the decoder's buffer of `hrdParameters` on", "raise `maxQP`, `bitrate` or `vbvSize`")
-            case .frameBytes: ("is larger than `maxFrameBytes`", "raise it, or `maxQP`")
+            case .buffer:
+                (
+                    "arrives too late for the decoder's buffer that `hrdParameters` on describes",
+                    "raise `maxQP`, `bitrate` or `vbvSize`"
+                )
+            case .frameBytes: ("exceeds `maxFrameBytes`", "raise it, or `maxQP`")
             case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
-            case .dataRate: ("goes over a limit of `dataRateLimits`", "raise it, or `maxQP`")
-            case .maximum: ("makes a second go over `maxBitrate`", "raise it, or `maxQP`")
-            case .level: ("is too much for `level`", "name a higher one, or lower the rate")
+            case .dataRate: ("exceeds a limit of `dataRateLimits`", "raise it, or `maxQP`")
+            case .maximum: ("exceeds `maxBitrate` within one second", "raise it, or `maxQP`")
+            case .level: ("exceeds the limits of `level`", "use a higher one, or lower the rate")
             }
         return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")
     }

@@ -33,13 +33,14 @@ package enum ReferenceDisplay {
                 .unavailable, "the reference driver \(DriverFolder.fileName) is not installed",
                 remedy: """
                     run `make install`, or `swift build -c release --product vaenc_drv_video` in the package of the program, \
-                    or set VAENC_DRIVER_DIR to the folder that holds it
+                    or set VAENC_DRIVER_DIR to the folder that contains it
                     """)
         }
         let file = "\(folder)/\(DriverFolder.fileName)"
         guard LibraryFile.isWhole(file) else {
             throw VaencError(
-                .unavailable, "the reference driver \(file) is no whole library", remedy: "install it again (`make install`)")
+                .unavailable, "the reference driver \(file) is incomplete or damaged",
+                remedy: "install it again (`make install`)")
         }
         return try LoaderEnvironment.with(driversIn: folder, variables) {
             guard let handle = unsafe BareDisplay.make(faults) else {

@@ -34,7 +34,8 @@ import VideoBase
         guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(name) else {
             throw VaencError(
                 .unavailable, "this FFmpeg has no \(name) encoder",
-                remedy: "install Debian's own libavcodec\(vaenc_libav_major(LibAV.Parts.codec.rawValue)), which has it")
+                remedy: "install Debian's own libavcodec\(vaenc_libav_major(LibAV.Parts.codec.rawValue)), which "
+                    + "includes it")
         }
         return unsafe (codec, av)
     }
@@ -95,14 +96,14 @@ import VideoBase
                 // libx264 also gives no reason if it cannot start its threads.
                 throw VaencError(
                     .unavailable, "no memory or no thread for \(settings.encoderName)",
-                    remedy: "end other programs, or raise the limits of memory and processes (ulimit -v, ulimit -u)")
+                    remedy: "close other programs, or raise the memory and process limits (ulimit -v, ulimit -u)")
             }
             if code == vaenc_averror_again() || words.contains("Resource temporarily unavailable") {
                 throw VaencError.noThread("for \(settings.encoderName)")
             }
             throw VaencError(
                 .unavailable, "\(settings.encoderName) cannot encode pictures of \(settings.codedSize) with these settings (\(words))",
-                remedy: "try another size (`outputSize`), `profile`, `level` or rate")
+                remedy: "use another size (`outputSize`), `profile`, `level` or rate")
         }
         let extradata = unsafe Array(
             UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))

@@ -168,7 +168,7 @@ final class EncodeWorker: Sendable {
     private func deliver(from encoder: CodecContext, _ history: inout TimeHistory, _ books: inout SoftwareRateCompliance) throws {
         while let output = try encoder.receive() {
             guard var packet = history.packet(output, headers, settings.codec) else {
-                throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")
+                throw VaencError(.internalFault, "the software encoder returned a packet of an unknown picture")
             }
             let isOver = monitor.withLock { state in
                 if !state.isInvalid { state.leaving = output.presentationIndex }

@@ -90,9 +90,9 @@ struct EncoderMemory: Sendable, Hashable {
         if MemoryTrial.fits(byteCount) { return nil }
         let megabytes = (byteCount + 999_999) / 1_000_000
         return VaencError(
-            .unavailable, "no memory for libx265: with pictures of \(size) it takes another \(megabytes) MB",
+            .unavailable, "no memory for libx265: it needs another \(megabytes) MB for pictures of \(size)",
             remedy:
-                "raise the limit of memory (ulimit -v), or encode smaller pictures (`outputSize`)\(isFastest ? "" : " or with `preset` 7")"
+                "raise the memory limit (ulimit -v), or encode smaller pictures (`outputSize`)\(isFastest ? "" : " or with `preset` 7")"
         )
     }
 }

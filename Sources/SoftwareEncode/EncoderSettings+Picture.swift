@@ -11,7 +11,7 @@ extension EncoderSettings {
             var entropy = c.entropy ?? .cabac
             var why = Self.why(c.entropy)
             if profile == .h264ConstrainedBaseline, entropy == .cabac {
-                (entropy, why) = (.cavlc, "the profile has CAVLC only")
+                (entropy, why) = (.cavlc, "the profile supports CAVLC only")
             }
             set("cabac", entropy == .cabac ? 1 : 0)
             report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
@@ -82,9 +82,9 @@ extension EncoderSettings {
             let (used, why): (Bool, String)
             switch library {
             case .x264:
-                (used, why) = (wanted && (c.profile ?? .h264High) == .h264High, "only High has it")
+                (used, why) = (wanted && (c.profile ?? .h264High) == .h264High, "only the High profile supports it")
                 set("8x8dct", used ? 1 : 0)
-            case .x265: (used, why) = (true, "HEVC always has it")
+            case .x265: (used, why) = (true, "HEVC always uses it")
             }
             report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? "as asked" : why)
         }
@@ -107,16 +107,20 @@ extension EncoderSettings {
             set("aq-mode", used ? 1 : 0)
             report(
                 "macroblockRateControl", wanted ? "on" : "off", used ? "on" : "off",
-                used == wanted ? "the library's adaptive quantisation" : "the QP is constant")
+                used == wanted ? "the library's adaptive quantization" : "the QP is constant")
         }
         if !c.regionsOfInterest.isEmpty {
             report(
                 "regionsOfInterest", c.regionsOfInterest.count, takesRegions ? "\(c.regionsOfInterest.count)" : "0",
-                takesRegions ? "as asked" : "the library has them with adaptive quantisation, not at a constant QP or with the fastest preset")
+                takesRegions
+                    ? "as asked"
+                    : "the library needs adaptive quantization for them, which constant QP and the fastest preset lack")
             if takesRegions { effective += c.regionsOfInterest.clipped(to: c.size) }
         }
         if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }
-        if let wanted = c.identifier { report("identifier", wanted ? "on" : "off", "on", "\(encoderName) signs its streams") }
+        if let wanted = c.identifier {
+            report("identifier", wanted ? "on" : "off", "on", "\(encoderName) always writes its name into the stream")
+        }
     }
 
     /// Whether regions are supported. The libraries implement regions as offsets of adaptive quantization, which the

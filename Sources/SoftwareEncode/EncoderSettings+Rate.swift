@@ -58,7 +58,7 @@ extension EncoderSettings {
         let asked = c.bitrate != nil ? "a bit rate" : c.qp ?? c.qpI ?? c.qpB != nil ? "a QP" : "nothing"
         report(
             "rateControl", c.rateControl?.rawValue, mode.rawValue,
-            c.rateControl != nil ? label : "\(label): \(asked) was asked")
+            c.rateControl != nil ? label : "\(label): \(asked) was requested")
         if let controller = c.rateController {
             let controls = mode != .cqp && mode != .icq
             report(
@@ -68,7 +68,7 @@ extension EncoderSettings {
         for (option, name, limit) in [("minQP", "qpmin", c.minQP), ("maxQP", "qpmax", c.maxQP)] {
             guard let limit else { continue }
             if mode == .cqp {
-                report(option, limit, "\(limit)", "no effect but on the constant QP, which is kept within it")
+                report(option, limit, "\(limit)", "only limits the constant QP")
             } else {
                 set(name, limit)
                 report(option, limit, "\(limit)", "as asked")
@@ -90,7 +90,9 @@ extension EncoderSettings {
         guard mode == .cbr, perFrame > Double(limits.bufferSize) + 1 else { return }
         throw VaencError(
             .usage,
-            "\(limits.bitrate) kbit/s at \(configuration.frameRate.words) frames per second makes pictures of \(Int(saturating: perFrame)) kbit at a constant rate, larger than the decoder's buffer of \(limits.bufferSize) kbit",
+            "\(limits.bitrate) kbit/s at \(configuration.frameRate.words) frames per second needs pictures of "
+                + "\(Int(saturating: perFrame)) kbit at a constant rate, but the decoder's buffer holds "
+                + "\(limits.bufferSize) kbit",
             remedy: "lower `bitrate`, raise `frameRate`, or use `rateControl` vbr")
     }
 
@@ -101,7 +103,9 @@ extension EncoderSettings {
         limits.bufferSize = max(limits.maxRate, min(perFrame, Self.highestRate / 1000))
         report(
             "maxBitrate", configuration.maxBitrate?.value, "\(limit.value)",
-            configuration.maxBitrate == nil ? "default" : configuration.maxBitrate == limit ? "as asked" : "constant")
+            configuration.maxBitrate == nil
+                ? "default"
+                : configuration.maxBitrate == limit ? "as asked" : "in CBR, the maximum is the bit rate")
     }
 
     /// Maps the decoder's buffer and the data rate limits, which the library implements as that buffer.
@@ -121,7 +125,10 @@ extension EncoderSettings {
                 let text = "\(limit.bytes)/\(limit.seconds)"
                 report(
                     "dataRateLimits", text, used && limit == limited ? text : "none",
-                    !used ? "the QP is constant" : limit == limited ? "as the decoder's buffer" : "the lowest rate alone is kept")
+                    !used
+                        ? "the QP is constant"
+                        : limit == limited
+                            ? "used as the decoder's buffer" : "only the limit with the lowest rate is used")
             }
         }
         let has = limits.maxRate > 0
@@ -129,9 +136,11 @@ extension EncoderSettings {
             if has { limits.bufferSize = max(1, asked / 1000) }
             report(
                 "vbvSize", c.vbvSize, has ? "\(asked)" : "none",
-                !has ? "\(mode.rawValue) keeps no buffer" : asked == c.vbvSize ? "as asked" : "libavcodec takes no more")
+                !has ? "\(mode.rawValue) has no buffer" : asked == c.vbvSize ? "as asked" : "libavcodec's limit")
         } else if has {
-            report("vbvSize", Int?.none, "\(limits.bufferSize * 1000)", limited == nil ? "one second" : "the limit's")
+            report(
+                "vbvSize", Int?.none, "\(limits.bufferSize * 1000)",
+                limited == nil ? "one second" : "from the data-rate limit")
         }
         if let percent = c.vbvInitialPercent {
             if has {
@@ -142,7 +151,8 @@ extension EncoderSettings {
                 case .x265: set("vbv-init", Double(percent) / 100)
                 }
             }
-            report("vbvInitial", percent, has ? "\(percent)" : "none", has ? "as asked" : "\(mode.rawValue) keeps no buffer")
+            report(
+                "vbvInitial", percent, has ? "\(percent)" : "none", has ? "as asked" : "\(mode.rawValue) has no buffer")
         }
         mapHRD(has)
     }
@@ -158,7 +168,7 @@ extension EncoderSettings {
     ///
     /// - Throws: `unavailable` if the library cannot make the change while it runs; `usage` for invalid values.
     func changed(_ limits: RateLimits, by change: RunningChange) throws(VaencError) -> RateLimits {
-        func refuse(_ what: String, _ remedy: String = "make a new session") -> VaencError {
+        func refuse(_ what: String, _ remedy: String = "create a new session") -> VaencError {
             VaencError(.unavailable, "\(encoderName) cannot change \(what) while it runs", remedy: remedy)
         }
         // Check for values that no encoder accepts before checking for changes that this encoder does not support.
@@ -167,10 +177,10 @@ extension EncoderSettings {
         if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
         if change.frameRate != nil { throw refuse("the frame rate") }
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
-        if !library.changesRate { throw refuse("its rate", "use `codec` h264, or make a new session") }
+        if !library.changesRate { throw refuse("its rate", "use `codec` h264, or create a new session") }
         if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
-            throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off, which leaves them out")
+            throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off")
         }
         var next = self
         next.limits = limits
@@ -216,13 +226,14 @@ extension EncoderSettings {
                 report.append(
                     EffectiveEntry(
                         option: "dataRateLimits", asked: text, used: limit == kept ? text : "none",
-                        why: limit == kept ? "as the decoder's buffer" : "the lowest rate alone is kept"))
+                        why: limit == kept
+                            ? "used as the decoder's buffer" : "only the limit with the lowest rate is used"))
             }
         }
         if let old = before.first(where: { $0.option == "vbvSize" }), old.used != "\(limits.bufferSize * 1000)" {
             report.change(
                 "vbvSize", asked: old.asked, used: "\(limits.bufferSize * 1000)",
-                why: change.dataRateLimits == nil ? "changed with the bit rate" : "the limit's")
+                why: change.dataRateLimits == nil ? "changed with the bit rate" : "from the data-rate limit")
         }
         return report
     }
@@ -257,7 +268,8 @@ extension EncoderSettings {
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
             guard let asked else { return otherwise }
             if asked == used { return "as asked" }
-            return range.contains(asked) ? "QP 0 is lossless coding in libx264, a profile of its own" : "kept within `minQP` and `maxQP`"
+            return range.contains(asked)
+                ? "in libx264, QP 0 is lossless coding, which needs another profile" : "kept within `minQP` and `maxQP`"
         }
         let qp = kept(c.qp ?? 26)
         let qpI = kept(c.qpI ?? qp), qpB = kept(c.qpB ?? qp)
@@ -266,8 +278,8 @@ extension EncoderSettings {
         func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
         set("ipratio", ratio(qp - qpI))
         set("pbratio", ratio(qpB - qp))
-        report("qpI", c.qpI, "\(qpI)", reason(c.qpI, qpI, "as of P pictures"))
-        report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "as of P pictures"))
+        report("qpI", c.qpI, "\(qpI)", reason(c.qpI, qpI, "same as P pictures"))
+        report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "same as P pictures"))
     }
 
     /// Returns 2 to the power of `exponent`, to at least four decimal places. This file does not use the C library.

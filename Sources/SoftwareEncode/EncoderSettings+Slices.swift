@@ -31,19 +31,19 @@ extension EncoderSettings {
 
     private var mostSlicesOfX265: (count: Int, reason: String) {
         // With slices, libx265 always holds back a picture. A session that waits for each picture would wait forever.
-        if configuration.lowLatency { return (1, "libx265 keeps a picture back where it writes slices") }
+        if configuration.lowLatency { return (1, "libx265 delays a picture if it writes slices") }
         // libx265 divides a picture only if it codes rows in parallel, which needs two rows of three blocks. With
         // fewer, it writes slices without data, or crashes (libx265 199).
         let side = blockSide
         let rows = codedRows(of: side)
         if (codedSize.width + side - 1) / side < 3 {
-            return (1, "libx265 cuts no pictures with fewer than three columns of blocks of \(side)×\(side)")
+            return (1, "libx265 needs at least three columns of \(side)×\(side) blocks for slices")
         }
         // libx265 has space for 16 NAL units in a picture, and writes past the end of that array (libx265 199). A
         // delimiter, buffering period, picture timing and filler data also count. It never writes 16 slices.
         let others = (configuration.accessUnitDelimiters ? 1 : 0) + (writesHRD ? 2 : 0) + (mode == .cbr ? 1 : 0)
         let room = 16 - max(others, 1)
-        if rows > room { return (room, "libx265 has room for no more beside what else it writes") }
+        if rows > room { return (room, "libx265 writes at most 16 NAL units for each picture") }
         return (rows, "the picture has \(rows == 1 ? "one row" : "\(rows) rows") of blocks of \(side)×\(side)")
     }
 

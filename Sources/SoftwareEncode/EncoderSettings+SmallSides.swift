@@ -18,7 +18,8 @@ extension EncoderSettings {
         func refuse(_ reason: String, _ remedy: String = "") -> VaencError {
             VaencError(
                 .unavailable,
-                "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 has only if each side is 32 or more",
+                "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 supports only if each side is "
+                    + "at least 32",
                 remedy: "\(remedy)scale the pictures with `outputSize`, or use `codec` h264")
         }
         let needs = "level 5 or higher"
@@ -32,7 +33,7 @@ extension EncoderSettings {
         if let asked = c.level, let used = usedLevelNumber {
             if used < 50 { return }
             let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate, bit rate or buffer)"
-            throw refuse("`level` is \(SoftwareLevel.name(used))\(raised)", "ask for 4.1 or lower, ")
+            throw refuse("`level` is \(SoftwareLevel.name(used))\(raised)", "use level 4.1 or lower, ")
         }
         // In kbit/s. libx265 uses the values of the table, without the factor of 1.1 for all NAL units.
         let most = (highest.maxBitrate(tier: c.tier == .main ? .main : .high)?.value ?? 0) / 1100

@@ -12,7 +12,8 @@ extension EncoderSettings {
         report("preset", c.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
         if let realTime = c.realTime {
             let why = !realTime
-                ? "the preset is not changed" : c.preset == nil ? "the fastest preset" : "a hint: the preset asked for decides"
+                ? "the preset is not changed"
+                : c.preset == nil ? "the fastest preset" : "only a hint: the requested preset is used"
             report("realTime", realTime ? "on" : "off", realTime ? "on" : "off", why)
         }
         options.append(("forced-idr", "1"))
@@ -32,7 +33,9 @@ extension EncoderSettings {
         if let depth = c.asyncDepth {
             report("asyncDepth", depth, "\(queueDepth)", c.lowLatency ? "low latency waits for each frame" : "as asked")
         }
-        if c.lowPower == true { report("entryPoint", "EncSliceLP", "software", "software has one way of encoding") }
+        if c.lowPower == true {
+            report("entryPoint", "EncSliceLP", "software", "software encoders have one entry point")
+        }
     }
 
     private mutating func mapGOP() -> Int {
@@ -40,7 +43,7 @@ extension EncoderSettings {
         let seconds = c.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
         var gop = c.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
         var why = c.gopFrames != nil ? "as asked" : c.gopSeconds.map { "\($0) s" } ?? "5 s"
-        if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` comes first") }
+        if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` is shorter") }
         switch library {
         case .x264: isAllIntra = false
         case .x265: isAllIntra = gop == 1
@@ -87,10 +90,12 @@ extension EncoderSettings {
         if count > 0, c.lowLatency { (count, why) = (0, "low latency does not reorder") }
         if count > 0, c.profile == .h264ConstrainedBaseline { (count, why) = (0, "the profile has no B frames") }
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
-        if count > 0, c.intraRefresh, c.bFrames == nil { (count, why) = (0, "the refreshed part must stay clean") }
+        if count > 0, c.intraRefresh, c.bFrames == nil {
+            (count, why) = (0, "B frames are off by default with intra refresh")
+        }
         if let delay = c.maxFrameDelay, c.lowLatency {
             // Each picture is waited for, so looking ahead would never end.
-            report("maxFrameDelay", delay, "\(delay)", "as asked: low latency holds back none")
+            report("maxFrameDelay", delay, "\(delay)", "as asked: low latency delays no frame")
         } else if let delay = c.maxFrameDelay {
             let most: Int
             switch library {
@@ -110,7 +115,7 @@ extension EncoderSettings {
                 set("rc-lookahead", delay < 4 ? 0 : delay - 3 - min(count, most))
                 set("frame-threads", 1)
             }
-            if count > most { (count, why) = (most, "max-frame-delay") }
+            if count > most { (count, why) = (most, "limited by `maxFrameDelay`") }
             if delay <= 1 { set(library.treeSetting, 0) }
             report("maxFrameDelay", delay, "\(delay)", "as asked")
         } else if c.isLive, !c.lowLatency {
@@ -129,7 +134,7 @@ extension EncoderSettings {
         report("bFrames", c.bFrames, "\(count)", why)
         var pyramid = c.bPyramid ?? true
         why = Self.why(c.bPyramid)
-        if count < 2 { (pyramid, why) = (false, "it takes two B frames") }
+        if count < 2 { (pyramid, why) = (false, "a pyramid needs two B frames") }
         reorderDepth = count == 0 ? 0 : pyramid ? 2 : 1
         switch library {
         case .x264: set("b-pyramid", pyramid ? "normal" : "none")
@@ -179,8 +184,8 @@ extension EncoderSettings {
             let level = usedLevelNumber.map(SoftwareLevel.name) ?? ""
             report(
                 "references", references, "\(used)",
-                used < taken ? "level \(level) holds no more"
-                    : used == references ? "as asked" : "libx265 takes eight, reordered pictures among them")
+                used < taken ? "limit of level \(level)"
+                    : used == references ? "as asked" : "libx265 allows eight, including reordered pictures")
         }
         if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
         if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }

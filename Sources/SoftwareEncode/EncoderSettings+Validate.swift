@@ -48,7 +48,7 @@ extension EncoderSettings {
         if let filter = c.deblocking {
             for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]
             where !(-6...6).contains(value) {
-                throw VaencError(.usage, "`\(option)` is \(value)", remedy: "give a number from -6 to 6")
+                throw VaencError(.usage, "`\(option)` \(value) is out of range", remedy: "use -6 to 6")
             }
         }
         try Validation.refuse(forcedKeyTimes: c.forcedKeyTimes)
@@ -57,12 +57,14 @@ extension EncoderSettings {
         try Validation.refuse(masteringDisplay: c.masteringDisplay)
         if let ratio = c.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
         if let seconds = c.gopSeconds, !(seconds > 0 && seconds <= 86400) {
-            throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
+            throw VaencError(
+                .usage, "`gopSeconds` \(seconds) is out of range",
+                remedy: "use a time above 0 and up to 86400 seconds")
         }
         if let profile = c.profile, profile.codec != c.codec {
             throw VaencError(
-                .usage, "the profile \(profile.rawValue) is not one of \(c.codec.rawValue)",
-                remedy: "leave out the profile, or change the codec")
+                .usage, "\(profile.rawValue) is not a profile of \(c.codec.standardName)",
+                remedy: "leave out `profile`, or choose another `codec`")
         }
         try Validation.refuse(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
         try Validation.refuse(tier: c.tier, level: c.level, codec: c.codec)
@@ -73,15 +75,16 @@ extension EncoderSettings {
         }
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
-                .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")
+                .usage, "`rateControl` \(mode.rawValue) needs a rate",
+                remedy: "set `bitrate`, for example `bitrate` 6M")
         }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
         try Validation.refuse(size: c.size)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
-                .unavailable, "a picture of \(c.size) is outside what the software encoder takes",
-                remedy: "scale it with `outputSize` into 16x16 to 16384x16384")
+                .unavailable, "the software encoder does not encode pictures of \(c.size)",
+                remedy: "scale them with `outputSize` to 16x16 up to 16384x16384")
         }
     }
 }

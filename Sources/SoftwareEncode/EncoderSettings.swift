@@ -68,7 +68,7 @@ struct EncoderSettings: Sendable {
 
         report(
             "size", configuration.size, "\(codedSize)",
-            codedSize == configuration.size ? "as asked" : "4:2:0 has even sides: odd ones are padded by one")
+            codedSize == configuration.size ? "as asked" : "4:2:0 sizes are even: odd sides are padded by one sample")
         mapDepth()
         mapColor()
         mapStructure()
@@ -92,6 +92,6 @@ struct EncoderSettings: Sendable {
 
     /// Reports a requested setting that the library does not support.
     mutating func lacks(_ option: String, _ asked: (some CustomStringConvertible)?, used: String = "off") {
-        if let asked { report(option, asked, used, "\(encoderName) has none through libavcodec") }
+        if let asked { report(option, asked, used, "\(encoderName) does not support it through libavcodec") }
     }
 }

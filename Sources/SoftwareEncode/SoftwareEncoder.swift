@@ -89,7 +89,7 @@ public final class SoftwareEncoder: VideoEncoder {
             guard
                 var headers = StreamHeaders(
                     context.headers, codec: settings.codec, encoderName: settings.encoderName)
-            else { throw VaencError(.deviceFailed, "\(settings.encoderName) gave no parameter sets") }
+            else { throw VaencError(.deviceFailed, "\(settings.encoderName) wrote no parameter sets") }
             headers.adoptHRD(settings)
             let description = try describe(headers)
             let worker = EncodeWorker(settings, headers, handler)
@@ -111,22 +111,28 @@ public final class SoftwareEncoder: VideoEncoder {
         let otherLevel =
             settings.takesLevel
             ? "needed by \(settings.codedSize) at \(c.frameRate), the bit rate or the buffer"
-            : "libx265 takes no level with a constant QP"
+            : "libx265 accepts no level with a constant QP"
         // general_level_idc 255 (H.265 Annex A).
-        let noLimits = headers.level == "8.5" ? "no level holds the size, rate and buffer: 8.5 is H.265's name for no limits" : nil
+        let noLimits =
+            headers.level == "8.5"
+            ? "size, rate and buffer exceed every level: in H.265, level 8.5 means no limits" : nil
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
-                why: noLimits ?? (asked == nil ? "by size and rate" : asked == headers.level ? "as asked" : otherLevel)))
+                why: noLimits
+                    ?? (asked == nil ? "from the size and rate" : asked == headers.level ? "as asked" : otherLevel)))
         if let tier = headers.tier {
             entries.append(
                 EffectiveEntry(
                     option: "tier", asked: c.tier?.name, used: tier.name,
                     why: c.tier == nil
-                        ? "by rate and buffer" : c.tier == tier ? "as asked" : "\(settings.encoderName) chose it"))
+                        ? "from the rate and buffer"
+                        : c.tier == tier ? "as asked" : "\(settings.encoderName) chose it"))
         }
         if c.hrdParameters == true, settings.writesHRD, headers.hrd == nil {
-            entries.change("hrdParameters", asked: "on", used: "off", why: "\(settings.encoderName) wrote none that can be kept")
+            entries.change(
+                "hrdParameters", asked: "on", used: "off",
+                why: "\(settings.encoderName) wrote no usable HRD parameters")
         }
         if c.strict, let error = entries.strictError { throw error }
         return EncoderDescription(
@@ -142,7 +148,7 @@ public final class SoftwareEncoder: VideoEncoder {
         return worker
     }
 
-    private static let invalid = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
+    private static let invalid = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     /// Returns a buffer to draw a frame into. Blocks while all buffers are in use. Prepares the encoder if necessary.
     ///
@@ -168,8 +174,9 @@ public final class SoftwareEncoder: VideoEncoder {
             try Self.check(state)
             if let last = state.lastTime, timing.presentation <= last {
                 throw VaencError(
-                    .usage, "presentation times must increase, and \(timing.presentation.seconds) s comes after \(last.seconds) s",
-                    remedy: "hand over frames in the order in which they are shown")
+                    .usage,
+                    "presentation times must increase, but \(timing.presentation.seconds) s follows \(last.seconds) s",
+                    remedy: "encode frames in presentation order")
             }
             // Completing has priority: frames that are passed in meanwhile belong to the next stream.
             if state.queue.count >= depth || state.drains { return nil }
@@ -214,8 +221,8 @@ public final class SoftwareEncoder: VideoEncoder {
         if let own = buffer as? SoftwarePixelBuffer, own.belongs(to: pool) { return own }
         guard buffer.size == settings.configuration.size else {
             throw VaencError(
-                .usage, "a frame of \(buffer.size) for an encoder of \(settings.configuration.size)",
-                remedy: "draw into a buffer of makePixelBuffer")
+                .usage, "the frame's size is \(buffer.size), but the encoder expects \(settings.configuration.size)",
+                remedy: "use a buffer that makePixelBuffer returns")
         }
         guard let copy = try pool.take() else { throw Self.invalid }
         if buffer.format == copy.format {

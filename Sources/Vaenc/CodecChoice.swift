@@ -43,7 +43,9 @@ public enum CodecChoice {
         wishes.profile = profile
         wishes.bitDepth = isDepthAsked ? depth : nil
         if let bound = bound(by: wishes) { return bound }
-        if let container, !container.holds(.hevc) { return (.h264, .decided("\(container.rawValue) holds no HEVC")) }
+        if let container, !container.holds(.hevc) {
+            return (.h264, .decided("\(container.rawValue) cannot contain HEVC"))
+        }
         return choose(size: size, depth: depth, kind: device.kind) { device }
     }
 
@@ -51,15 +53,19 @@ public enum CodecChoice {
     /// device.
     public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: CodecReason)? {
         if let wanted = wishes.wantedCodec { return (wanted, .requested) }
-        if let profile = wishes.profile { return (profile.codec, .decided("the profile asked for")) }
+        if let profile = wishes.profile { return (profile.codec, .decided("the requested profile")) }
         if let depth = wishes.bitDepth, depth > 8 {
-            return (.hevc, .decided("\(depth) bits are asked for, and H.264 has 8 here"))
+            return (.hevc, .decided("\(depth) bits are requested, and vaenc encodes H.264 in 8 bits only"))
         }
-        if wishes.tier != nil { return (.hevc, .decided("a tier is asked for, which HEVC alone has")) }
-        if wishes.entropy != nil { return (.h264, .decided("an entropy coder is asked for, which H.264 alone has a choice of")) }
-        if wishes.transform8x8 != nil { return (.h264, .decided("the 8×8 transform is asked for, which H.264 alone has a choice of")) }
+        if wishes.tier != nil { return (.hevc, .decided("a tier is requested, and only HEVC has tiers")) }
+        if wishes.entropy != nil {
+            return (.h264, .decided("an entropy coder is requested, and only H.264 has a choice of entropy coders"))
+        }
+        if wishes.transform8x8 != nil {
+            return (.h264, .decided("the 8×8 transform is requested, and it is optional only in H.264"))
+        }
         if let level = wishes.level, levelsOfH264Alone.contains(level) {
-            return (.h264, .decided("the level asked for is H.264's alone"))
+            return (.h264, .decided("only H.264 has the requested level"))
         }
         return nil
     }
@@ -75,7 +81,7 @@ public enum CodecChoice {
         let report = device()
         let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
         let all = report.capabilities.filter { $0.encodes && $0.codec == .hevc }
-        if all.isEmpty { return (.h264, .decided("the device encodes no HEVC")) }
+        if all.isEmpty { return (.h264, .decided("the device does not encode HEVC")) }
         let own = all.filter { $0.profile == Profile(wanted) }
         if own.isEmpty {
             let others = Set(all.map(\.profile.shortName)).sorted().joined(separator: ", ")
@@ -91,11 +97,13 @@ public enum CodecChoice {
     /// Chooses the codec for the software encoders. libx265 takes several times as long as libx264.
     private static func inSoftware(_ depth: Int) -> (codec: VideoCodec, why: CodecReason) {
         let hasHEVC = SoftwareEncoder.unavailability(of: .hevc) == nil
-        if depth > 8, hasHEVC { return (.hevc, .decided("the input has \(depth) bits, and H.264 has 8 here")) }
+        if depth > 8, hasHEVC {
+            return (.hevc, .decided("the input has \(depth) bits, and vaenc encodes H.264 in 8 bits only"))
+        }
         if hasHEVC, SoftwareEncoder.unavailability(of: .h264) != nil {
             return (.hevc, .decided("there is no software encoder for H.264"))
         }
-        return (.h264, .decided("in software it is several times as fast as HEVC"))
+        return (.h264, .decided("the H.264 software encoder is several times as fast as the HEVC one"))
     }
 
     /// Returns the codec for a session's configuration: the codec that the configuration determines, else the automatic

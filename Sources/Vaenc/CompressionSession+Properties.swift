@@ -78,8 +78,9 @@ extension CompressionSession {
         if let property = AnyProperty.all.first(where: { $0.name == name }) { return property }
         throw VaencError(
             .usage,
-            ReadOnlyProperty(rawValue: name) == nil ? "no property is called \(name)" : "the property \(name) cannot be set",
-            remedy: "supportedProperties lists what there is")
+            ReadOnlyProperty(rawValue: name) == nil
+                ? "there is no property \(name)" : "the property \(name) is read-only",
+            remedy: "see the properties in supportedProperties")
     }
 
     private func set(_ values: [(AnyProperty, PropertyValue?)]) throws {
@@ -104,7 +105,9 @@ extension CompressionSession {
         var plain = configuration
         for (property, value) in values {
             guard value?.isFinite != false, property.write(&plain, value) else {
-                throw VaencError(.usage, "\(property.name) is not of this type", remedy: "give \(property.type)")
+                throw VaencError(
+                    .usage, "the value of \(property.name) has the wrong type",
+                    remedy: "set a value of type \(property.type)")
             }
         }
         // The values of some properties decide which values others accept. The order of `values` must have no effect.
@@ -121,13 +124,15 @@ extension CompressionSession {
     ) throws {
         guard let domain = property.domain(abilities) else {
             throw VaencError(
-                .unavailable, "the device has no \(property.name)", remedy: "supportedProperties lists what it has")
+                .unavailable, "the device does not support \(property.name)",
+                remedy: "see the device's properties in supportedProperties")
         }
         guard let value else { return }
         try property.check(value, draft)
         if !domain.contains(value) {
             throw VaencError(
-                .unavailable, "\(property.name) is out of the device's range", remedy: "give \(domain.description)")
+                .unavailable, "the value of \(property.name) is out of the device's range",
+                remedy: "use \(domain.description)")
         }
     }
 
@@ -138,7 +143,8 @@ extension CompressionSession {
         for case (let property, .bool(let state)?) in values {
             guard let read = property.read(draft), read != .bool(state) else { continue }
             throw VaencError(
-                .usage, "\(property.name) \(state) contradicts another of the values", remedy: "leave out one of them")
+                .usage, "\(property.name) \(state) contradicts another value of the same call",
+                remedy: "remove one of the two")
         }
         try draft.checkContradictions(draft.rateControl ?? (draft.bitrate != nil ? .vbr : .icq))
     }
@@ -154,7 +160,7 @@ extension CompressionSession {
             }
             guard let value else {
                 throw VaencError(
-                    .usage, "\(property.name) cannot be taken back while the session runs", remedy: "give a value")
+                    .usage, "\(property.name) cannot be removed while the session runs", remedy: "set a value instead")
             }
             _ = property.change(&change, value)
         }

@@ -23,7 +23,8 @@ public enum Devices {
             return [
                 RenderNode.all().first { $0.pciAddress == address }.map { renderNode($0.path) }
                     ?? DeviceReport(
-                        kind: .vaapi, pci: address, usable: false, why: "there is no GPU with a render node at \(address)")
+                        kind: .vaapi, pci: address, usable: false,
+                        why: "there is no GPU with a render node at PCI address \(address)")
             ]
         }
     }
@@ -58,7 +59,7 @@ public enum Devices {
             guard let report = reports.first, encodes(report) else {
                 return Default(device: nil, codec: .h264, why: reports.first?.why ?? "\(asked) does not encode H.264")
             }
-            return taken(report, report.path ?? report.kind.rawValue, "the device asked for")
+            return taken(report, report.path ?? report.kind.rawValue, "the requested device")
         }
         let hardware = reports.filter { $0.kind == .vaapi }
         if let device = hardware.first(where: encodes) { return taken(device, device.path, "the first device that encodes") }

@@ -27,7 +27,7 @@ public struct EncoderChoice: Sendable, Hashable {
     ) throws -> Made {
         if requireHardware, device == .software {
             throw VaencError(
-                .unavailable, "`requireHardware` refuses the software encoder, which was asked for",
+                .unavailable, "`requireHardware` does not allow the requested software encoder",
                 remedy: "leave out `requireHardware`")
         }
         switch device {
@@ -38,7 +38,8 @@ public struct EncoderChoice: Sendable, Hashable {
         case .pci(let address):
             guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
                 throw VaencError(
-                    .unavailable, "there is no GPU with a render node at \(address)", remedy: RenderNode.advice())
+                    .unavailable, "there is no GPU with a render node at PCI address \(address)",
+                    remedy: RenderNode.advice())
             }
             return try hardware(node.path, configuration, handler)
         case .auto:

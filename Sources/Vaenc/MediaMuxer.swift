@@ -74,7 +74,7 @@ public final class MediaMuxer: Sendable {
             if muxer.state.withLock({ state in
                 defer { state.isStarted = true }
                 return state.isStarted
-            }) { throw VaencError(.usage, "the muxer was started already", remedy: "make another one for another output") }
+            }) { throw VaencError(.usage, "the muxer was started already", remedy: "use a new one for another output") }
             guard configuration.queueLimit > 0 else {
                 throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
             }
@@ -115,7 +115,7 @@ public final class MediaMuxer: Sendable {
         if !state.withLock({ $0.isWriting }) { return }
         throw VaencError(
             .usage, "a track of \(configuration.output) was described after writing began",
-            remedy: "name its kind in kinds, and describe the encoder's pictures once, as the last")
+            remedy: "list its kind in the configuration's kinds; describe the video track once, after all others")
     }
 
     /// Completes the file after all samples that were appended, and gives it its final name. The file is complete after
@@ -136,7 +136,8 @@ public final class MediaMuxer: Sendable {
                 if !isWriting { throw lacksDescription("nothing is written to \(configuration.output)") }
                 if !hasWritten {
                     throw VaencError(
-                        .usage, "no packet came for \(configuration.output), and nothing is written", remedy: "append packets before stop, or call cancel")
+                        .usage, "no packet was appended for \(configuration.output): nothing is written",
+                        remedy: "append packets before stop, or call cancel")
                 }
                 try sink.finish()
             }
@@ -169,16 +170,22 @@ public final class MediaMuxer: Sendable {
             .usage, "\(consequence): no track of \(missing.joined(separator: ", ")) was described",
             remedy: kinds.isEmpty
                 ? "call describe with the encoder's description before its packets"
-                : "call describe for each of the configuration's kinds before its packets, or leave out of them what does not come")
+                : "call describe for each of the configuration's kinds before its packets, or remove the unused kinds")
     }
 
     /// The error for more samples than the limit allows. Runs on the muxer's thread, after all earlier calls.
     private var overflow: VaencError {
         let (output, limit) = (configuration.output, configuration.queueLimit)
         let (isStarted, isWriting) = state.withLock { ($0.isStarted, $0.isWriting) }
-        if isWriting { return VaencError(.inputOutput, "writing \(output) is too slow: samples would be lost") }
-        let held = "more than \(limit) samples (the queue's limit) wait for \(output)"
-        return isStarted ? lacksDescription(held) : VaencError(.usage, "\(held), which was not started", remedy: "call `start` first")
+        if isWriting {
+            return VaencError(
+                .inputOutput, "writing \(output) is too slow, and its queue of \(limit) samples is full",
+                remedy: "raise queueLimit, or use a faster disk or connection")
+        }
+        let held = "more than \(limit) samples (queueLimit) wait for \(output)"
+        return isStarted
+            ? lacksDescription(held)
+            : VaencError(.usage, "\(held): its muxer was not started", remedy: "call `start` first")
     }
 
     /// Completes the file, as `stop(_:)` does, and blocks until it is complete.
@@ -189,7 +196,8 @@ public final class MediaMuxer: Sendable {
     public func stop() throws {
         if thread.isCurrent {
             throw VaencError(
-                .usage, "stop was called on the muxer's own thread, which it would wait for", remedy: "call stop with a completion there")
+                .usage, "stop was called on the muxer's own thread, which it would block",
+                remedy: "call stop with a completion handler there")
         }
         let ended = Monitor<Result<Void, any Error>?>(nil)
         stop { result in ended.withLock { $0 = result } }
@@ -276,7 +284,9 @@ public final class MediaMuxer: Sendable {
         case .picture(let packet): try sink?.write(packet)
         case .packet(let packet, let track):
             guard let place = tracks.firstIndex(where: { $0 === track }) else {
-                throw VaencError(.usage, "a packet came of a track that was not described")
+                throw VaencError(
+                    .usage, "a packet was appended to a track that was not described",
+                    remedy: "call describe with the track before its packets")
             }
             try sink?.write(packet, track: numbers[place])
         }

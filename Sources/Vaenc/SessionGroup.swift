@@ -28,14 +28,15 @@ public final class SessionGroup {
     /// - Throws: `usage` if there is no session, a session is repeated, or the sizes differ.
     public init(_ sessions: [CompressionSession], format: PixelFormat = .nv12) throws {
         guard let first = sessions.first?.configuration else {
-            throw VaencError(.usage, "a group needs a session", remedy: "give at least one")
+            throw VaencError(.usage, "a group needs at least one session", remedy: "add a session")
         }
         guard Set(sessions.map { ObjectIdentifier($0) }).count == sessions.count else {
-            throw VaencError(.usage, "a session is in the group twice", remedy: "give each session once")
+            throw VaencError(.usage, "a session is in the group twice", remedy: "add each session once")
         }
         guard sessions.allSatisfy({ $0.configuration.size == first.size }) else {
             throw VaencError(
-                .usage, "sessions of different sizes cannot share their frames", remedy: "give them one size")
+                .usage, "sessions of different sizes cannot share their frames",
+                remedy: "use one size for all sessions")
         }
         self.sessions = sessions
         self.format = format
@@ -63,16 +64,17 @@ public final class SessionGroup {
         try options.check(size)
         guard buffer.size == size else {
             throw VaencError(
-                .usage, "a frame of \(buffer.size) was given to sessions of \(size)",
-                remedy: "draw into a buffer of makePixelBuffer")
+                .usage, "the frame's size is \(buffer.size), but the sessions encode \(size)",
+                remedy: "use a buffer that makePixelBuffer returns")
         }
         // An unreadable buffer is an error of the caller, not of a session.
         if !(buffer is SystemPixelBuffer) { try unsafe buffer.withUnsafePlanes { unsafe try $0.check(of: buffer) } }
         for index in running {
             guard let last = sessions[index].core.lastPresentation, timing.presentation <= last else { continue }
             throw VaencError(
-                .usage, "a frame at \(timing.presentation.seconds) s is not after the one before, at \(last.seconds) s",
-                remedy: "give frames in the order in which they are shown")
+                .usage,
+                "the frame at \(timing.presentation.seconds) s is not after the previous frame, at \(last.seconds) s",
+                remedy: "encode frames in presentation order")
         }
     }
 

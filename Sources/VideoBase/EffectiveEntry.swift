@@ -62,7 +62,8 @@ extension EffectiveEntry {
         return EffectiveEntry(
             option: "pixelFormat", asked: asked, used: used.rawValue,
             why: codec.bitDepths.count < 2
-                ? "\(codec.standardName) is coded in \(coded) bits: samples are \(what)" : "the profile has \(coded) bits: samples are \(what)")
+                ? "\(codec.standardName) is coded in \(coded) bits: samples are \(what)"
+                : "the profile has \(coded) bits: samples are \(what)")
     }
 }
 
@@ -81,6 +82,6 @@ extension [EffectiveEntry] {
         let list = differences.map { "\($0.quotedOption): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
         return VaencError(
             .unavailable, "strict: \(list.joined(separator: "; "))",
-            remedy: "ask for what the device can do, or leave out `strict`")
+            remedy: "request only what the device supports, or leave out `strict`")
     }
 }

@@ -6,25 +6,30 @@ extension EncoderConfiguration {
     /// - Throws: A `VaencError` of category `.usage`.
     package func checkContradictions(_ mode: RateControlMode) throws(VaencError) {
         if let low = minQP, let high = maxQP, low > high {
-            throw VaencError(.usage, "`minQP` \(low) is above `maxQP` \(high)", remedy: "exchange them, or give both")
+            throw VaencError(
+                .usage, "`minQP` \(low) is above `maxQP` \(high)",
+                remedy: "use a `minQP` that is not above `maxQP`")
         }
         if let rate = bitrate, let most = maxBitrate, most < rate {
             throw VaencError(
-                .usage, "`maxBitrate` \(most) is below `bitrate` \(rate)", remedy: "give at least the average, or change both")
+                .usage, "`maxBitrate` \(most) is below `bitrate` \(rate)",
+                remedy: "raise `maxBitrate`, or lower `bitrate`")
         }
         let fps = frameRate.value
         guard fps > 0, ![.cqp, .icq].contains(mode) else { return }
         if vbvInitialPercent == 0, hrdParameters != false {
             throw VaencError(
-                .usage, "`vbvInitialPercent` is 0, and the first picture would find the decoder's buffer empty",
-                remedy: "give `vbvInitialPercent` 1 to 100, or `hrdParameters` off")
+                .usage, "`vbvInitialPercent` 0 means that the decoder's buffer is empty at the first picture",
+                remedy: "use `vbvInitialPercent` 1 to 100, or `hrdParameters` off")
         }
         // In QVBR, the bit rate is a maximum, not the rate that will be used.
         guard mode != .qvbr, let rate = bitrate else { return }
         func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
             guard most < Double(rate.value) else { return }
             throw VaencError(
-                .usage, "\(what) at \(frameRate.words) frames per second make \(Int(saturating: most)) bit/s at most, below the bit rate of \(rate)",
+                .usage,
+                "\(what) at \(frameRate.words) frames per second allow at most \(Int(saturating: most)) bit/s, below "
+                    + "the bit rate of \(rate)",
                 remedy: "raise `\(option)`, or lower `bitrate`")
         }
         if let bytes = maxFrameBytes {

@@ -37,15 +37,15 @@ public struct LimitViolations: Sendable, Hashable, Codable {
         }
         return [
             line(
-                bufferUnderflows, "came too late for the decoder's buffer, against the stream's HRD parameters",
-                "raise `maxQP`, `bitrate` or `vbvSize`, or say `hrdParameters` off"),
-            line(overMaxFrameBytes, "larger than `maxFrameBytes`", "raise it, or `maxQP`"),
-            line(overMaxSliceBytes, "with a slice larger than `maxSliceBytes`", "raise it, or the QP"),
-            line(overDataRateLimits, "over a limit of `dataRateLimits`", "raise it, or `maxQP`"),
-            line(overMaxBitrate, "with a second over `maxBitrate`", "raise it, or `maxQP`"),
+                bufferUnderflows, "arrive too late for the decoder's buffer in the stream's HRD parameters",
+                "raise `maxQP`, `bitrate` or `vbvSize`, or use `hrdParameters` off"),
+            line(overMaxFrameBytes, "exceeded `maxFrameBytes`", "raise it, or `maxQP`"),
+            line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", "raise it, or the QP"),
+            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", "raise it, or `maxQP`"),
+            line(overMaxBitrate, "exceeded `maxBitrate` within one second", "raise it, or `maxQP`"),
             line(
-                overLevel, "over the rate, the buffer or the picture size of the stream's level",
-                "name a higher `level`, or lower the rate"),
+                overLevel, "exceeded the bit rate, the buffer or the picture size of the stream's level",
+                "use a higher `level`, or lower the rate"),
         ].compactMap { $0 }
     }
 }

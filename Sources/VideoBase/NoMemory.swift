@@ -1,6 +1,6 @@
 extension VaencError {
     /// The remedy for a lack of memory.
-    package static let memoryRemedy = "end other programs, or raise the limit of memory (ulimit -v)"
+    package static let memoryRemedy = "close other programs, or raise the memory limit (ulimit -v)"
 
     /// Returns the error for memory that a C library failed to allocate.
     ///
@@ -31,7 +31,7 @@ extension VaencError {
     package static func noThread(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no thread \(purpose)",
-            remedy: "end other programs, or raise the limits of processes and memory (ulimit -u, ulimit -v)")
+            remedy: "close other programs, or raise the process and memory limits (ulimit -u, ulimit -v)")
     }
 
     /// Returns the error for file descriptors that the system does not provide.
@@ -39,6 +39,7 @@ extension VaencError {
     /// - Parameter purpose: The purpose of the descriptors, such as `to load libavcodec`.
     package static func noDescriptor(_ purpose: String) -> VaencError {
         VaencError(
-            .unavailable, "no file descriptor \(purpose)", remedy: "close other files, or raise the limit of open files (ulimit -n)")
+            .unavailable, "no file descriptor \(purpose)",
+            remedy: "close other files, or raise the limit on open files (ulimit -n)")
     }
 }

@@ -63,8 +63,8 @@ extension PixelPlanes {
         }
         if isWhole { return }
         throw VaencError(
-            .usage, "the planes of a buffer are not those of a \(format.rawValue) picture of \(size)",
-            remedy: "hand over the address of each plane, and a pitch that holds a row")
+            .usage, "the planes do not match a \(format.rawValue) picture of \(size)",
+            remedy: "pass the address of each plane, and a pitch of at least one row")
     }
 }
 
@@ -83,7 +83,7 @@ public protocol PixelBuffer: AnyObject, Sendable {
 extension VaencError {
     /// The error for a buffer that an encoder has: it can be neither encoded again nor written.
     package static let bufferAlreadyEncoded = VaencError(
-        .usage, "the pixel buffer was encoded already", remedy: "make a new one for each frame")
+        .usage, "the pixel buffer was encoded already", remedy: "use a new buffer for each frame")
 }
 
 /// A picture in ordinary memory, with rows padded to a multiple of 64 bytes.
@@ -106,7 +106,9 @@ extension VaencError {
     ///   memory.
     public init(format: PixelFormat, size: VideoSize) throws {
         guard (1...65536).contains(size.width), (1...65536).contains(size.height) else {
-            throw VaencError(.usage, "no picture is \(size)", remedy: "give sides from 1 to 65536")
+            throw VaencError(
+                .usage, "the picture size \(size) is out of range",
+                remedy: "use a width and height from 1 to 65536")
         }
         self.format = format
         self.size = size

@@ -7,7 +7,7 @@ extension VideoSize {
     package static let mostPixels = 256_000_000
 
     /// The limits in words, for help texts and messages.
-    package static let limitWords = "at least 1 and at most 16384 on a side and 256 million pixels (16000x16000)"
+    package static let limitWords = "at least 1 and at most 16384 a side, and at most 256 million pixels (16000x16000)"
 
     /// Whether a picture has at least one pixel and is within the limits. If a picture's size comes from a file, an
     /// option or a driver, memory for it is allocated only after this check.

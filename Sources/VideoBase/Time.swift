@@ -175,13 +175,13 @@ public struct FrameTiming: Sendable, Hashable {
     package func check() throws(VaencError) {
         guard presentation.isInRange else {
             throw VaencError(
-                .usage, "a frame cannot be shown at \(presentation.value)/\(presentation.timescale) s",
-                remedy: "give times within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+                .usage, "the presentation time \(presentation.value)/\(presentation.timescale) s is out of range",
+                remedy: "use times from -2^40 to 2^40 seconds, with fewer than 2^62 ticks of a positive timescale")
         }
         if let duration, duration.value < 0 || !duration.isInRange {
             throw VaencError(
-                .usage, "a frame cannot be shown for \(duration.value)/\(duration.timescale) s",
-                remedy: "give a duration from 0 to 2^40 seconds, or none")
+                .usage, "the duration \(duration.value)/\(duration.timescale) s is out of range",
+                remedy: "use a duration from 0 to 2^40 seconds, or nil")
         }
     }
 }

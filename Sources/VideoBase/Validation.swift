@@ -11,24 +11,24 @@ package enum Validation {
 
     package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
         guard let bitrate, !bitrates.contains(bitrate.value) else { return }
-        throw VaencError(.usage, "`\(option)` is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
+        throw VaencError(.usage, "`\(option)` \(bitrate) is out of range", remedy: "use 1k to 4G bits per second")
     }
 
     /// - Parameter vbvSize: The buffer size in bits.
     package static func refuse(vbvSize: Int?) throws(VaencError) {
         guard let vbvSize, !bitrates.contains(vbvSize) else { return }
-        throw VaencError(.usage, "`vbvSize` is \(vbvSize)", remedy: "give a size from 1k to 4G bits")
+        throw VaencError(.usage, "`vbvSize` \(vbvSize) is out of range", remedy: "use 1k to 4G bits")
     }
 
     /// - Parameter times: The times in seconds.
     package static func refuse(forcedKeyTimes times: [Double]) throws(VaencError) {
         guard let time = times.first(where: { !($0 >= 0 && $0.isFinite) }) else { return }
-        throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
+        throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "use a time of 0 or more")
     }
 
     package static func refuse(size: VideoSize) throws(VaencError) {
         guard size.width < 1 || size.height < 1 else { return }
-        throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "give sides of 1 or more")
+        throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "use a width and height of 1 or more")
     }
 
     package static func refuse(frameRate rate: Rational) throws(VaencError) {
@@ -36,8 +36,8 @@ package enum Validation {
         guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)
         else {
             throw VaencError(
-                .usage, "the frame rate \(rate) is not between 0 and 1000 frames per second",
-                remedy: "give a rate from 0.001 to 1000, as 30000/1001")
+                .usage, "the frame rate \(rate) is out of range",
+                remedy: "use 0.001 to 1000 frames per second, for example 30000/1001")
         }
     }
 
@@ -47,16 +47,16 @@ package enum Validation {
         let isWhole = ratio.numerator > 0 && ratio.denominator > 0
         guard isWhole, terms.contains(ratio.reduced.numerator), terms.contains(ratio.reduced.denominator) else {
             throw VaencError(
-                .usage, "the sample aspect ratio \(ratio) is not one",
-                remedy: "give width and height of a sample, each from 1 to 65535, as 16/11")
+                .usage, "the sample aspect ratio \(ratio) is invalid",
+                remedy: "use the width and height of a sample, each from 1 to 65535, for example 16/11")
         }
     }
 
     package static func refuse(masteringDisplay display: MasteringDisplay?) throws(VaencError) {
         guard let display, !display.isPossible else { return }
         throw VaencError(
-            .usage, "`masteringDisplay` \(display) is not one",
-            remedy: "give points from 0 to 50000, and a largest luminance above the smallest")
+            .usage, "`masteringDisplay` \(display) is invalid",
+            remedy: "use coordinates from 0 to 50000, and a maximum luminance above the minimum")
     }
 
     /// Rejects a bit depth that the codec does not support or that contradicts the profile.
@@ -65,7 +65,7 @@ package enum Validation {
     ) throws(VaencError) {
         guard let bitDepth else { return }
         guard bitDepth == 8 || bitDepth == 10 else {
-            throw VaencError(.usage, "the bit depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
+            throw VaencError(.usage, "vaenc does not encode a bit depth of \(bitDepth)", remedy: "use 8 or 10")
         }
         if !codec.bitDepths.contains(bitDepth) {
             throw VaencError(.usage, "\(codec.standardName) is encoded in 8 bits only", remedy: "use HEVC for 10 bits")
@@ -86,7 +86,7 @@ package enum Validation {
         if tier == .high, let level, level < 40 {
             throw VaencError(
                 .usage, "level \(level.levelName) has no High tier",
-                remedy: "use level 4.0 or a higher one, or the Main tier")
+                remedy: "use level 4.0 or higher, or the Main tier")
         }
     }
 
@@ -94,8 +94,8 @@ package enum Validation {
         let bytes = 1...(1 << 40)
         guard bytes.contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
             throw VaencError(
-                .usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept",
-                remedy: "give \(bytes.lowerBound) to \(bytes.upperBound) bytes, in more than 0 and up to 3600 seconds")
+                .usage, "the data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s is out of range",
+                remedy: "use \(bytes.lowerBound) to \(bytes.upperBound) bytes, and more than 0 and up to 3600 seconds")
         }
     }
 
@@ -106,13 +106,14 @@ package enum Validation {
         else {
             throw VaencError(
                 .usage,
-                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is not one",
-                remedy: "give a size above 0, a place from 0 and a QP difference from -51 to 51")
+                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with "
+                    + "\(region.qpDelta) is invalid",
+                remedy: "use a size above 0, coordinates of 0 or more and a QP difference from -51 to 51")
         }
         guard region.x < size.width, region.y < size.height else {
             throw VaencError(
-                .usage, "the region of interest at \(region.x),\(region.y) is outside of the \(size) picture",
-                remedy: "give a place within the picture")
+                .usage, "the region of interest at \(region.x),\(region.y) is outside the \(size) picture",
+                remedy: "use coordinates within the picture")
         }
     }
 }
@@ -127,20 +128,21 @@ extension FrameOptions {
         // The field cc_count has five bits.
         guard captions.count % 3 == 0, captions.count <= 31 * 3 else {
             throw VaencError(
-                .usage, "captions of \(captions.count) bytes are not cc_data of one picture",
-                remedy: "give triplets of a flag byte and two bytes, at most 31 of them")
+                .usage, "captions of \(captions.count) bytes are not the cc_data of one picture",
+                remedy: "use at most 31 triplets of a flag byte and two data bytes")
         }
         for data in userData where data.count < 16 {
             throw VaencError(
-                .usage, "user data of \(data.count) bytes has no UUID", remedy: "begin it with a UUID of 16 bytes")
+                .usage, "user data of \(data.count) bytes is too short for its UUID",
+                remedy: "begin it with a UUID of 16 bytes")
         }
         // From about 1 MB on, libx264 writes messages beyond its buffer, and a device's coded buffer has no room for
         // more.
         let bytes = dynamicHDR.count + userData.reduce(0) { $0 + $1.count }
         guard bytes <= 262_144 else {
             throw VaencError(
-                .usage, "user data and dynamic HDR data of a frame have \(bytes) bytes",
-                remedy: "give at most 262144 a frame, or spread them over several")
+                .usage, "the user data and dynamic HDR data of a frame have \(bytes) bytes",
+                remedy: "use at most 262144 bytes a frame, or distribute them over several frames")
         }
         // The country (United States), the provider (Samsung), its code for HDR10+, and the application's identifier.
         guard dynamicHDR.isEmpty || dynamicHDR.starts(with: [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04]) else {

@@ -178,13 +178,13 @@ public struct DriverRate: Sendable, Hashable, Codable {
 extension VideoEncoder {
     /// Throws a `VaencError` of category `.unavailable`: by default, an encoder supports no changes while it runs.
     public func change(_ change: RunningChange) throws {
-        throw VaencError(.unavailable, "this encoder cannot change while it runs", remedy: "make a new session")
+        throw VaencError(.unavailable, "this encoder cannot change while it runs", remedy: "create a new session")
     }
 
     /// Throws a `VaencError` of category `.unavailable`: by default, an encoder does not choose its references.
     public func invalidateReferences(displayIndices: [Int]) throws {
         throw VaencError(
-            .unavailable, "this encoder does not choose its references", remedy: "force a key frame instead")
+            .unavailable, "this encoder does not support a choice of references", remedy: "force a key frame instead")
     }
 
     /// Completes all frames. This default does not reinitialize anything.

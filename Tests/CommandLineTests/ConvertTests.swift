@@ -121,7 +121,7 @@ import Testing
                 try ToolRun(["convert", broken, "-o", out])
                     .expectRefusal(65, "byte \(cut < last + 4 ? last : last + 4)", without: [out])
             }
-            for (place, words) in [(lengths[7], "no bytes at byte \(lengths[7])"), (lengths[30], "at byte \(lengths[30])")] {
+            for (place, words) in [(lengths[7], "at byte \(lengths[7]) is empty"), (lengths[30], "at byte \(lengths[30])")] {
                 var bad = bytes
                 for byte in place..<place + 4 { bad[byte] = 0 }
                 try Files.write(bad, to: broken)

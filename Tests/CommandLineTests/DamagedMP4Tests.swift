@@ -55,7 +55,7 @@ import Testing
             let script = "cat in.mp4 | \"$0\" \(words)"
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
             #expect(result.status == 65 && result.output.isEmpty, "\(result.output)")
-            #expect(result.errors.contains("give its name instead of a pipe") && result.errorLines.count == 1, "\(result.errors)")
+            #expect(result.errors.contains("use its name instead of a pipe") && result.errorLines.count == 1, "\(result.errors)")
         }
     }
 

@@ -152,14 +152,14 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.carphone.path()
             let run = try ToolRun(arguments.map { $0 == "CLIP" ? clip : $0.hasPrefix("o.") ? "\(folder)/\($0)" : $0 }, measuresMemory: true)
-            run.expectRefusal(64, "at most 16384 on a side and 256 million pixels")
+            run.expectRefusal(64, "at most 16384 a side, and at most 256 million pixels")
             #expect(Files.list(folder).isEmpty)
             #expect(run.peakKB < 250_000)
         }
         let help = try ToolRun([arguments[0], "--help"])
         #expect(
             String(decoding: help.output, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-                .contains("at most 16384 on a side"))
+                .contains("at most 16384 a side"))
     }
 
     /// The options have the largest or smallest values.

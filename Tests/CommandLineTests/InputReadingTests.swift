@@ -86,7 +86,7 @@ import Testing
                 try ToolRun(["inspect", input, "--json"]),
             ]
             for run in runs { #expect(run.status == 0 && run.report?["width"]?.int == 192, "\(run.errorLines)") }
-            let words = "has 2 video streams: 0 (192×128) is taken, 1 (96×64) left"
+            let words = "has 2 video streams: vaenc reads 0 (192×128) and ignores 1 (96×64)"
             #expect(runs[2].errorLines.count == 1 && runs[2].errorLines[0].contains(words), "\(runs[2].errorLines)")
             #expect(try Self.encode(input, folder + "/a.mp4").errorLines.filter { $0.contains(words) }.count == 1)
         }
@@ -183,7 +183,7 @@ import Testing
             try Files.write(Array(bytes.prefix(bytes.count / 2 / 188 * 188 + 100)), to: folder + "/cut.ts")
             let run = try ToolRun(["inspect", folder + "/cut.ts"])
             let line = run.errorLines.last.map(String.init) ?? ""
-            #expect(run.status == 65 && line.contains("cut short after picture") && line.contains("give a whole file"), "\(line)")
+            #expect(run.status == 65 && line.contains("cut short after picture") && line.contains("use a complete file"), "\(line)")
             #expect(line.split(separator: "cut.ts", omittingEmptySubsequences: false).count == 2, "\(line)")
         }
     }

@@ -235,7 +235,7 @@ import Testing
             #expect(damaged.report?["frames"]?.array.count ?? 0 > 100)
             try ffmpeg("-i", container, "-c:v", "mpeg4", "\(folder)/other.mp4")
             let cases: [(String, Int, String)] = [
-                ("\(folder)/other.mp4", 69, "mpeg4"), ("\(folder)/nothing", 66, "no file"), (#filePath, 65, "not a video"),
+                ("\(folder)/other.mp4", 69, "mpeg4"), ("\(folder)/nothing", 66, "no file"), (#filePath, 65, "cannot be read as video"),
             ]
             for (file, status, words) in cases { try ToolRun(["inspect", file, "--json"]).expectRefusal(status, words) }
             try ToolRun(["inspect", "-"]).expectRefusal(65, "empty")

@@ -125,7 +125,7 @@ import Testing
                 environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder, timeout: 30)
             #expect(run.status == 74 && run.output == "a.\(ending).part\n", "\(run.output) \(run.errors)")
             let said = run.errorLines.filter { !$0.contains("capturing from") }
-            #expect(said.count == 1 && run.errors.contains("the disk is full: what was recorded until then is in disk/a.\(ending).part"), "\(run.errors)")
+            #expect(said.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"), "\(run.errors)")
             let size = Files.size("\(folder)/a.\(ending).part") ?? 0
             var name = "a.\(ending).part"
             if ending == "avcc" {

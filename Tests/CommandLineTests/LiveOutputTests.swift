@@ -54,7 +54,7 @@ import Testing
                 """
             let result = try bash(script, in: folder)
             #expect(result.status == 74, "\(result.errors)")
-            #expect(result.errorLines.count == 1 && result.errors.contains("is lost"), "\(result.errors)")
+            #expect(result.errorLines.count == 1 && result.errors.contains("was lost"), "\(result.errors)")
         }
     }
 

@@ -46,7 +46,7 @@ import Testing
                     let run = try limited(arguments, limit, in: place)
                     let what = "\(limit) kB, \(command): \(run.status) \(run.errors)"
                     #expect(!run.timedOut && run.status != 65, "\(what)")
-                    for words in ["damaged", "install", "is not a video"] {
+                    for words in ["damaged", "install", "cannot be read as video"] {
                         #expect(!run.errors.contains(words), "\(what)")
                     }
                     return run.status == 0

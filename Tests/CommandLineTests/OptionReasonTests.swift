@@ -153,7 +153,7 @@ import Testing
 
     @Test(arguments: ["h264", "hevc"]) func conflictingOptionsAreNamedAsReason(_ codec: String) throws {
         let references = try vaenc("-o a.mp4 --codec \(codec) --ltr 4 --refs 2")
-        #expect(references.effective("longTermReferences") == "4 > 2: --refs holds no more", "\(references.errors)")
+        #expect(references.effective("longTermReferences") == "4 > 2: limited by --refs", "\(references.errors)")
         let open = try vaenc("-o a.mp4 --codec \(codec) --open-gop --idr-interval 1 --bframes 2")
         #expect(open.effective("openGOP") == "on > off: every key frame is an IDR picture", "\(open.errors)")
         let delimiters = try vaenc("-o a.mp4 -o b.ts --codec \(codec) --aud")
@@ -182,7 +182,7 @@ import Testing
     /// If the codec was not requested, the error says why it is needed.
     @Test func errorExplainsARequiredCodec() throws {
         let deep = try vaenc("-o a.mp4 --bit-depth 10", input: "testsrc:256x144@25:2", personality: "i965-5916")
-        #expect(deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are asked for") == true, "\(deep.errors)")
+        #expect(deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are requested") == true, "\(deep.errors)")
         let named = try vaenc("-o a.h265", input: "testsrc:256x144@25:2", personality: "i965-5916")
         #expect(named.status == 69 && named.errors.first?.contains("needed") == false, "\(named.errors)")
     }

@@ -46,7 +46,7 @@ import Testing
             #expect(sizes.count == 5 && sizes[0] > bytes && sizes.dropFirst().allSatisfy { $0 < 90_000 }, "\(sizes)")
             #expect(run.report?["statistics"]?["broken"]?["overLevel"]?.int == 1, "\(sizes)")
             let notices = (run.report?["notices"]?.array ?? []).compactMap(\.string)
-            #expect(notices.contains { $0.contains("1 picture over the rate, the buffer or the picture size of the stream's level") }, "\(notices)")
+            #expect(notices.contains { $0.contains("1 picture exceeded the bit rate, the buffer or the picture size of the stream's level") }, "\(notices)")
             let strict = try EncodeRun(words(line) + ["b.\(ending)", "--strict"], in: folder)
             #expect(strict.status == 69 && strict.errors.contains("strict: frame 0"), "\(strict.errors)")
         }
@@ -93,7 +93,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let line = "testsrc:96x96@25:50 --device software --codec \(codec) --bitrate 20k --max-bitrate 21k --vbv-size 100k --gop 10 --max-qp 30 -o a.mp4"
             let run = try EncodeRun(words(line) + ["--strict"], in: folder)
-            #expect(run.status == 69 && run.errors.contains("makes a second go over --max-bitrate"), "\(run.errors)")
+            #expect(run.status == 69 && run.errors.contains("exceeds --max-bitrate within one second"), "\(run.errors)")
             #expect(!Files.exists("\(folder)/a.mp4"))
             let counted = try EncodeRun(words(line) + ["--json"], in: folder)
             #expect(counted.report?["statistics"]?["broken"]?["overMaxBitrate"]?.int ?? 0 > 0)

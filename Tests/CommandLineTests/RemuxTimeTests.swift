@@ -179,7 +179,7 @@ import Testing
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 2 -b_strategy 0 in.avi", in: folder)
             let result = try remux("in.avi", "-o", name, in: folder)
-            #expect(result.status == 65 && result.errors.contains("does not say when") && result.errors.contains("vaenc encode"), "\(result.errors)")
+            #expect(result.status == 65 && result.errors.contains("lacks presentation times") && result.errors.contains("vaenc encode"), "\(result.errors)")
             #expect(Files.list(folder) == ["in.avi"])
         }
     }
@@ -234,7 +234,7 @@ import Testing
             }
             // The second key frame is displayed at 0.48 s and decoded earlier.
             let cut = try remux(input, "-o", "b.mkv", "--start", "0.47", in: folder)
-            #expect(cut.status == 0 && cut.errors.contains("(the key frame before)"), "\(cut.errors)")
+            #expect(cut.status == 0 && cut.errors.contains("(the previous key frame)"), "\(cut.errors)")
             #expect(try shown("b.mkv").count == 50)
         }
     }
@@ -290,7 +290,7 @@ import Testing
                 #expect(try sound(output) == name, "\(output)")
             }
             let refused = try remux("in.mkv", "-o", "a.mov", in: folder)
-            #expect(refused.status == 64 && refused.errors.contains("mov holds no \(name)"), "\(refused.errors)")
+            #expect(refused.status == 64 && refused.errors.contains("mov cannot contain \(name)"), "\(refused.errors)")
             // When encoding, sound that the container does not support becomes AAC.
             let run = try EncodeRun(["in.mkv", "--device", "software", "--codec", "h264", "-o", "b.mov", "-o", "b.mp4"], in: folder)
             #expect(run.status == 0, "\(run.errors)")

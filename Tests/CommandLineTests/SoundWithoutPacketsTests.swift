@@ -103,7 +103,7 @@ import Testing
             for (cut, isThere) in [([], false), (["--start", "2"], false), (["--start", "3"], true)] {
                 let name = "a\(cut.last ?? "").m3u8"
                 let run = try vaenc(["remux", "in.mkv", "-o", name] + cut, in: folder)
-                #expect(run.status == 0 && run.errors.contains("too late to describe it") == !isThere, "\(name): \(run.errors)")
+                #expect(run.status == 0 && run.errors.contains("too late for the description") == !isThere, "\(name): \(run.errors)")
                 let spans = try SoundTests.spans(name, in: folder)
                 #expect(spans["video"]?.count == 225 - 25 * (cut.last.flatMap { Int($0) } ?? 0), "\(name): \(spans)")
                 #expect((spans["audio"] != nil) == isThere, "\(name): \(spans)")

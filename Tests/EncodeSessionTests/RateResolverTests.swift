@@ -92,7 +92,7 @@ import VideoBase
         #expect(try settle(offered, ask).rate.controller == .driver)
         let own = try settle(offered, limitsFrameBytes: false, ask)
         #expect(own.rate.controller == .vaenc && own.rate.maxFrameBytes == 50_000)
-        #expect(entry(own, "rateController")?.why == "the driver limits no picture's size")
+        #expect(entry(own, "rateController")?.why == "the driver cannot limit the size of pictures")
         let insisting = try settle(offered, limitsFrameBytes: false) {
             ask(&$0)
             $0.rateController = .driver

@@ -76,10 +76,10 @@ import VideoBase
             let limits = Self.limits { $0.maxReferences1 = 1 }
             return try settle(configuration, [limits]).effective.first { $0.option == option }?.why
         }
-        #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "`references` holds no more")
-        #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "`gopFrames` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "`gopFrames` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "`maxFrameDelay` holds no more")
+        #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "limited by `references`")
+        #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "limited by `gopFrames`")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "limited by `gopFrames`")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "limited by `maxFrameDelay`")
         #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
     }
 
@@ -299,7 +299,7 @@ import VideoBase
         #expect(try level(true, .levels(count: 2)).level == 2)
         #expect(try level(true, .radeonBits) == (0, ["7: real time: the driver's speed mode", "on: the fastest preset"], []))
         let own = try level(true, preset: 2, .levels(count: 7))
-        #expect(own == (2, ["2: quality level 2 of 7", "on: a hint: the preset asked for decides"], []))
+        #expect(own == (2, ["2: quality level 2 of 7", "on: only a hint: the requested preset is used"], []))
         #expect(try level(false, .levels(count: 7)) == (nil, ["driver's: default", "off: the preset is not changed"], []))
         #expect(try level(nil, .levels(count: 7)) == (nil, ["driver's: default", nil], []))
         let none = try level(true, .none)

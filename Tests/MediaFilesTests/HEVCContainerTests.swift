@@ -229,7 +229,7 @@ import VideoBase
 
     @Test func flashVideoIsRefused() throws {
         let error = failure { try MediaOutput.check("a.flv", holds: .hevc) }
-        #expect(error?.category == .usage && error?.message.contains("FLV holds no HEVC") == true)
+        #expect(error?.category == .usage && error?.message.contains("does not write HEVC into FLV") == true)
         #expect(failure { try MediaOutput.check("rtmp://example/live", holds: .hevc) }?.category == .usage)
         for (name, codec) in [("a.flv", VideoCodec.h264), ("a.mp4", .hevc), ("a.ts", .hevc), ("a.mkv", .hevc)] {
             #expect(failure { try MediaOutput.check(name, holds: codec) } == nil, "\(name)")

@@ -255,7 +255,7 @@ import VideoBase
                 try sink.finish()
             }
             #expect(error?.category == .cannotCreate)
-            let words = taken == "a00000.ts" && !overwrite ? "exists" : "is no regular file"
+            let words = taken == "a00000.ts" && !overwrite ? "exists" : "is not a regular file"
             #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
             #expect(Files.list(folder).sorted() == before)
         }
@@ -269,7 +269,7 @@ import VideoBase
             try #require(unsafe mkdir("\(folder)/d.mp4", 0o700) == 0)
             #expect(failure { try MediaOutput.open("\(folder)/d.mp4") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
-            #expect(failure { try MediaOutput.open("/proc/a.mp4") }?.message.contains("takes no files") == true)
+            #expect(failure { try MediaOutput.open("/proc/a.mp4") }?.message.contains("does not allow new files") == true)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.m3u8") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .unavailable)
             // There is no listener.

@@ -30,7 +30,7 @@ import VideoBase
                 }
             for wrong in [VideoSize(width: 8, height: 8), VideoSize(width: 1000, height: 1000)] {
                 let error = failure { try PaddedPicture(.nv12, wrong).read(input) }
-                let words = ["\(wrong)", "\(input.info.size)", "give planes"]
+                let words = ["\(wrong)", "\(input.info.size)", "use planes"]
                 #expect(error?.category == .usage && words.allSatisfy { error?.message.contains($0) == true }, "\(error as Any)")
             }
             #expect(try PaddedPicture(.nv12, input.info.size).read(input) != nil)

@@ -95,7 +95,7 @@ import Vaenc
             try await muxer.stop()
             Issue.record("stopped")
         } catch let error as VaencError {
-            #expect(error.category == .usage && error.message.contains("no packet came for \(path)"), "\(error)")
+            #expect(error.category == .usage && error.message.contains("no packet was appended for \(path)"), "\(error)")
         }
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
@@ -133,11 +133,11 @@ import Vaenc
         }
         func time(_ value: Int64, _ timescale: Int32) -> MediaTime { MediaTime(value: value, timescale: timescale) }
         let wrong: [(EncodedPacket, String)] = [
-            (Self.packet(shown: time(1, 0)), "a packet cannot be shown at 1/0 s"), (Self.packet(shown: time(1, -5)), "a packet cannot be shown at 1/-5 s"),
-            (Self.packet(shown: time(.max, 1)), "a packet cannot be shown at \(Int64.max)/1 s"),
-            (Self.packet(decoded: time(.min, 25)), "a packet cannot be decoded at \(Int64.min)/25 s"),
-            (Self.packet(duration: time(-1, 25)), "a packet cannot be shown for -1/25 s"),
-            (Self.packet(duration: time(1, 0)), "a packet cannot be shown for 1/0 s"), (Self.packet([]), "a packet has no bytes"),
+            (Self.packet(shown: time(1, 0)), "a packet's presentation time 1/0 s is out of range"), (Self.packet(shown: time(1, -5)), "a packet's presentation time 1/-5 s is out of range"),
+            (Self.packet(shown: time(.max, 1)), "a packet's presentation time \(Int64.max)/1 s is out of range"),
+            (Self.packet(decoded: time(.min, 25)), "a packet's decoding time \(Int64.min)/25 s is out of range"),
+            (Self.packet(duration: time(-1, 25)), "a packet's duration -1/25 s is out of range"),
+            (Self.packet(duration: time(1, 0)), "a packet's duration 1/0 s is out of range"), (Self.packet([]), "a packet has no bytes"),
         ]
         for (packet, words) in wrong { #expect(await refusal([packet]) == words) }
         // Times far from all others, and the largest ones.
@@ -148,10 +148,10 @@ import Vaenc
             _ = try ProcessRunner.run("rm", ["-f", path, path + ".part"])
         }
         let back = [Self.packet(shown: Self.frame), Self.packet()]
-        #expect(await refusal(back) == "a packet for \(path) is decoded before the one that came before it")
+        #expect(await refusal(back) == "a packet for \(path) has an earlier decoding time than the packet before it")
         var predicted = Self.packet()
         (predicted.type, predicted.isRandomAccess) = (.p, false)
-        #expect(await refusal([predicted, Self.packet()]) == "the first packet for \(path) is no key frame, and no decoder could begin with it")
+        #expect(await refusal([predicted, Self.packet()]) == "the first packet for \(path) is not a key frame, so decoders cannot start with it")
         if ending != "h264" {
             var small = description
             small.size = VideoSize(width: 0, height: 64)
@@ -164,14 +164,14 @@ import Vaenc
             // MKV and FLV may round two times to one tick.
             for apart in ending == "mp4" || ending == "ts" ? [MediaTime.zero, time(1, 1_000_000_000)] : [.zero] {
                 let same = [Self.packet(shown: Self.frame), Self.packet(shown: Self.frame + apart)]
-                #expect(await refusal(same) == "a packet for \(path) is decoded at the time of the one that came before it")
+                #expect(await refusal(same) == "a packet for \(path) has no later decoding time than the packet before it")
             }
         }
         if ending == "mp4" || ending == "mkv" {
             for sets in [[], [[1, 2, 3]], description.parameterSets.map { Array($0.prefix(2)) }] as [[[UInt8]]] {
                 var broken = description
                 broken.parameterSets = sets
-                #expect(await refusal([Self.packet()], of: broken) == "the description for \(path) has no whole parameter sets")
+                #expect(await refusal([Self.packet()], of: broken) == "the description for \(path) lacks complete parameter sets")
             }
         }
         if ending == "mp4" || ending == "mkv" { #expect(await refusal([Self.packet([1, 2, 3])]) == "a packet has no NAL unit") }
@@ -214,7 +214,7 @@ import Vaenc
             Issue.record("stopped")
         } catch let error as VaencError {
             let missing = described == [.video] ? "audio" : described == [.audio] ? "video" : "video, audio"
-            let words = "more than \(limit) samples (the queue's limit) wait for \(path): no track of \(missing) was described"
+            let words = "more than \(limit) samples (queueLimit) wait for \(path): no track of \(missing) was described"
             #expect(error.category == .usage && error.message == words, "\(error)")
             #expect(error.description.contains("call describe"), "\(error)")
         }
@@ -243,7 +243,7 @@ import Vaenc
             try await muxer.stop()
             Issue.record("stopped")
         } catch let error as VaencError {
-            #expect(error.message == "more than 3 samples (the queue's limit) wait for \(path), which was not started", "\(error)")
+            #expect(error.message == "more than 3 samples (queueLimit) wait for \(path): its muxer was not started", "\(error)")
         }
     }
 

@@ -67,7 +67,7 @@ import VideoBase
         for _ in 0..<3 {
             let error = #expect(throws: VaencError.self) { try ReferenceDisplay.open() }
             #expect(error?.category == .unavailable)
-            #expect(error?.message.contains("libvaenc_drv_video.so is no whole library") == true)
+            #expect(error?.message.contains("libvaenc_drv_video.so is incomplete or damaged") == true)
             #expect(error?.remedy?.contains("install") == true)
         }
     }

@@ -142,7 +142,7 @@ import VideoBase
         let note = try used("minQP") {
             $0.qp = 30; $0.minQP = 20
         }
-        #expect(note?.why.hasPrefix("no effect") == true)
+        #expect(note?.why.hasPrefix("only limits") == true)
         let quality = try parameters { $0.minQP = 20 }
         #expect(quality["qpmin"] == "20")
     }

@@ -223,7 +223,7 @@ import VideoBase
             encoder.invalidate()
             #expect(encoder.statistics.broken.overMaxBitrate > 0)
             if isAsked {
-                #expect(error?.category == .unavailable && error?.message.contains("a second go over `maxBitrate`") == true, "\(error as Any)")
+                #expect(error?.category == .unavailable && error?.message.contains("exceeds `maxBitrate` within one second") == true, "\(error as Any)")
                 #expect(collector.errors.count == 1)
                 #expect(encoder.statistics.delivered == collector.packets.count && collector.packets.count < 50)
                 #expect(encoder.statistics.pending == 0)

@@ -141,7 +141,7 @@ import VideoBase
         let error = await #expect(throws: VaencError.self) {
             try await helped.fillAndBlock(given, blocked, Self.packet)
         }
-        #expect(error?.category == .usage && error?.message.contains("nothing ran where it runs") == true, "\(error as Any)")
+        #expect(error?.category == .usage && error?.message.contains("the reader's actor ran nothing") == true, "\(error as Any)")
         channel.finish(.success(()))
         #expect(try await reader.value == 2)
     }

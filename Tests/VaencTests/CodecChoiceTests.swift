@@ -33,7 +33,7 @@ import VAAPI
         let deep = Self.capability(.hevcMain10, from: 128, to: 8192)
         #expect(Self.choose([h264, main]) == (.hevc, "the device encodes HEVC Main of 1280×720"))
         #expect(Self.choose([h264, main], size: nil) == (.hevc, "the device encodes HEVC Main"))
-        #expect(Self.choose([h264]) == (.h264, "the device encodes no HEVC"))
+        #expect(Self.choose([h264]) == (.h264, "the device does not encode HEVC"))
         let tiny = VideoSize(width: 64, height: 64)
         #expect(Self.choose([h264, main], size: tiny) == (.h264, "the device encodes HEVC from 128×128 to 8192×8192, not 64×64"))
         let huge = VideoSize(width: 16384, height: 8192)
@@ -51,10 +51,10 @@ import VAAPI
 
     @Test func requestsAndContainersPrecedeTheDevice() {
         let main = Self.capability(.hevcMain, from: 128, to: 8192)
-        #expect(Self.choose([main], profile: .h264Main) == (.h264, "the profile asked for"))
+        #expect(Self.choose([main], profile: .h264Main) == (.h264, "the requested profile"))
         #expect(Self.choose([], profile: .hevcMain10).codec == .hevc)
         #expect(Self.choose([], depth: 10, isDepthAsked: true).codec == .hevc)
-        #expect(Self.choose([main], container: .flv) == (.h264, "flv holds no HEVC"))
+        #expect(Self.choose([main], container: .flv) == (.h264, "flv cannot contain HEVC"))
         for container in OutputFormat.allCases where container != .flv {
             #expect(Self.choose([main], container: container).codec == .hevc, "\(container)")
         }

@@ -199,7 +199,7 @@ import VAAPI
         try session.set(.profile, to: .h264Main)
         #expect(try session.supportedProperties.contains { $0.name == "H264EntropyMode" })
         #expect(try session.encoderDescription.profile == .h264Main)
-        #expect(session.choice.codec == .h264 && session.choice.codecReason == .decided("the profile asked for"))
+        #expect(session.choice.codec == .h264 && session.choice.codecReason == .decided("the requested profile"))
         try session.set(.profile, to: nil)
         #expect(try session.encoderDescription.profile == .hevcMain)
         try session.set(["H264EntropyMode": "cavlc", "Transform8x8": true])

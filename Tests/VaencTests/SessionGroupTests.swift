@@ -54,7 +54,7 @@ import Vaenc
         let group = try SessionGroup([Self.session(.h264, PacketList()), Self.session(.hevc, PacketList())])
         defer { group.invalidate() }
         let error = #expect(throws: VaencError.self) { try group.encode(EmptyBuffer(), presentation: Pictures.time(0)) }
-        #expect(error?.category == .usage && error?.message.contains("planes of a buffer") == true, "\(error as Any)")
+        #expect(error?.category == .usage && error?.message.contains("the planes do not match") == true, "\(error as Any)")
         // No session was affected.
         try Self.encode(group, 3)
         #expect(group.failures.isEmpty)

@@ -176,7 +176,7 @@ import VAAPI
                     do {
                         try await session.encode(buffer, presentation: Pictures.time(index))
                         break
-                    } catch let error as VaencError where error.message.contains("for an encoder of") {}
+                    } catch let error as VaencError where error.message.contains("but the encoder expects") {}
                 }
             }
         }

@@ -31,13 +31,13 @@ def check(at, gpu):
         elif main:
             expected = "h264", "High", f"the device encodes HEVC Main, not {profile}"
         else:
-            expected = "h264", "High", "the device encodes no HEVC"
+            expected = "h264", "High", "the device does not encode HEVC"
         verdicts.append(judge(at, name, *expected))
     # 96×96 is too small for HEVC of Intel's low power, 128×128 for AMD's, where the driver says so; older ones say
     # nothing, and vaenc takes nothing below 256×128 there.
     device = next(d for d in json.loads(read(f"{at}/probe.out"))["devices"] if d.get("path") == "/dev/dri/renderD128")
     if gpu.startswith("amd") and "Mesa Gallium driver 22." in device["driver"]:
-        expected = None, None, "128×128 is outside what the device encodes"
+        expected = None, None, "the device does not encode pictures of 128×128"
     elif gpu.startswith("amd"):
         expected = "h264", "High", "not 128×128"
     elif main and "slice" not in main:
@@ -46,6 +46,6 @@ def check(at, gpu):
         least = [(row["minWidth"], row["minHeight"]) for row in device["capabilities"]
                  if (row["codec"], row["profile"]) == ("hevc", "Main") and row["entrypoint"].startswith("EncSlice")]
         fits = any(width <= 96 and height <= 96 for width, height in least)
-        expected = ("hevc", "Main", "of 96×96") if fits else ("h264", "High", "not 96×96" if main else "no HEVC")
+        expected = ("hevc", "Main", "of 96×96") if fits else ("h264", "High", "not 96×96" if main else "not encode HEVC")
     verdicts.append(judge(at, "choice-small", *expected))
     return "; ".join(verdicts)

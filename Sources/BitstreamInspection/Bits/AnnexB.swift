@@ -94,9 +94,9 @@ struct AnnexB {
         while index < bytes.endIndex {
             let byte = bytes[index]
             if zeros >= 2 {
-                if byte < 3 { return "the bytes 00 00 0\(byte) stand inside a NAL unit" }
+                if byte < 3 { return "the bytes 00 00 0\(byte) are inside a NAL unit" }
                 if byte == 3, index + 1 < bytes.endIndex, bytes[index + 1] > 3 {
-                    return "an emulation prevention byte where none is needed"
+                    return "there is an unnecessary emulation prevention byte"
                 }
             }
             zeros = byte == 0 ? zeros + 1 : 0

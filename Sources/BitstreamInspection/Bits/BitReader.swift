@@ -81,7 +81,7 @@ struct BitReader {
     }
 
     private func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(Malformed) {
-        if isExhausted { throw Malformed("it ends before \(name)") }
+        if isExhausted { throw Malformed("the data ends before \(name)") }
         guard range.contains(value) else { throw Malformed("\(name) is \(value), not in \(range)") }
     }
 

@@ -32,12 +32,12 @@ extension ByteStreamReader {
     mutating func takeUnits() {
         let annexB = AnnexB(bytes)
         if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.isEmpty {
-            report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
+            report(.byteStream, "\(annexB.leading) bytes are before the first start code")
         }
         expect(annexB.count)
         annexB.walk { found in
             guard let nal = Unit(found, in: bytes) else {
-                return report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
+                return report(.byteStream, "the NAL unit at byte \(found.whole.lowerBound) has an invalid header")
             }
             if let fault = AnnexB.fault(bytes[nal.payload]) {
                 report(.byteStream, "\(fault) (\(nal.name) at byte \(nal.offset))")

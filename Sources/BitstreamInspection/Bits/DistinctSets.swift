@@ -21,7 +21,8 @@ struct DistinctSets<Element: Hashable & Sendable>: Sendable {
             key &+= 1
         }
         guard self.byteCount + byteCount <= Self.byteLimit else {
-            throw Malformed("more than \(elements.count) different parameter sets of this kind are not read")
+            throw Malformed(
+                "there are more than \(elements.count) different parameter sets of this kind: the others are not read")
         }
         self.byteCount += byteCount
         places[key] = elements.count

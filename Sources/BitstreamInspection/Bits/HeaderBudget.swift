@@ -29,6 +29,8 @@ struct HeaderBudget {
         left = 0
         if isReported { return .leave }
         isReported = true
-        return .report("more than \(whole) slices and SEI messages in so few bytes: the others are not read")
+        return .report(
+            "there are more than \(whole) slices and SEI messages, too many for the size of the stream: the others are "
+                + "not read")
     }
 }

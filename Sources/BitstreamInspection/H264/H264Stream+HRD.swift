@@ -49,12 +49,14 @@ extension H264Stream {
                 result.append(Violation(.codedPictureBuffer, frame: frame.index, message))
             }
             guard hasHRD(sequenceSet(of: frame)) else {
-                fault("the SPS has no HRD parameters, the one before had")
+                fault("the SPS has no HRD parameters, but the previous SPS had them")
                 continue
             }
-            if sequenceSet(of: frame).vui?.timing == nil { fault("HRD parameters without timing_info_present_flag") }
-            if frame.pictureTiming?.cpb_removal_delay == nil { fault("no picture timing SEI") }
-            if frame.isIDR, frame.bufferingPeriod == nil { fault("no buffering period SEI with an IDR picture") }
+            if sequenceSet(of: frame).vui?.timing == nil {
+                fault("there are HRD parameters, but timing_info_present_flag is 0")
+            }
+            if frame.pictureTiming?.cpb_removal_delay == nil { fault("there is no picture timing SEI") }
+            if frame.isIDR, frame.bufferingPeriod == nil { fault("an IDR picture has no buffering period SEI") }
             for delay in (frame.bufferingPeriod.map { $0.nal + $0.vcl } ?? [])
             where delay.initial_cpb_removal_delay == 0 {
                 fault("initial_cpb_removal_delay is 0")
@@ -94,7 +96,7 @@ extension H264Stream {
             result.append(
                 Violation(
                     .codedPictureBuffer, frame: b.frame,
-                    "dpb_output_delay puts it out at \(b.time) s, not after picture \(a.frame) at \(a.time) s"))
+                    "dpb_output_delay outputs it at \(b.time) s, not after picture \(a.frame) at \(a.time) s"))
         }
         for place in frames.indices.dropFirst() {
             let sps = sequenceSet(of: frames[place])
@@ -106,7 +108,8 @@ extension H264Stream {
                 result.append(
                     Violation(
                         .level, frame: frames[place].index,
-                        "\(frames[place].videoByteCount) bytes, MinCR allows \(Int(clamping: most))"))
+                        "the picture has \(frames[place].videoByteCount) bytes, but MinCR allows "
+                            + "\(Int(clamping: most))"))
             }
         }
         return result

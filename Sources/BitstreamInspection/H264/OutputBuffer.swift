@@ -65,7 +65,7 @@ struct OutputBuffer {
     private mutating func emit(_ frame: Int, _ pictureOrderCount: Int) {
         if let lastOutput, pictureOrderCount < lastOutput {
             faults.append(
-                "the picture order count \(pictureOrderCount) comes after \(lastOutput) was put out: the decoded "
+                "the picture order count \(pictureOrderCount) follows the output of \(lastOutput): the decoded "
                     + "picture buffer is too small")
         }
         lastOutput = max(pictureOrderCount, lastOutput ?? pictureOrderCount)

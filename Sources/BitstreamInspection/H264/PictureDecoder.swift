@@ -30,7 +30,9 @@ struct PictureDecoder {
         let index = stream.frames.count
         found = []
         checkSlices(unit, sps)
-        if first.field_pic_flag { report(.unsupported, "a field: lists and marking of fields are not followed") }
+        if first.field_pic_flag {
+            report(.unsupported, "the picture is a field: reference lists and marking of fields are not checked")
+        }
         activate(sps, first, index)
         checkFrameNumber(first, sps)
         let count = order.decode(first, sps)
@@ -96,7 +98,7 @@ struct PictureDecoder {
 
     private mutating func activate(_ sps: SequenceParameterSet, _ first: SliceHeader, _ index: Int) {
         if !first.isIDR {
-            if active == nil { report(.accessUnit, "the first picture is no IDR picture") }
+            if active == nil { report(.accessUnit, "the first picture is not an IDR picture") }
             if let active, active != sps { report(.parameterSet, "the SPS changes without an IDR picture") }
             if sequenceEnds { report(.accessUnit, "no IDR picture follows the end of a sequence") }
             previousIDRID = nil
@@ -122,7 +124,7 @@ struct PictureDecoder {
         if first.frame_num == expected { return }
         if first.frame_num == previousReferenceFrameNum {
             if !first.field_pic_flag {
-                report(.frameNumber, "frame_num \(first.frame_num) is that of the reference picture before")
+                report(.frameNumber, "frame_num \(first.frame_num) is the same as in the previous reference picture")
             }
             return
         }
@@ -173,12 +175,12 @@ struct PictureDecoder {
     private mutating func reorder(_ frame: InspectedFrame, _ sps: SequenceParameterSet, _ stream: inout H264Stream) {
         let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if place > 0, recentCounts[place - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
-            report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) comes twice")
+            report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")
         }
         let depth = recentCounts.count - place
         stream.reorderDepth = max(stream.reorderDepth, depth)
         if let limit = sps.vui?.restriction?.max_num_reorder_frames, depth > limit, !reportedReordering {
-            report(.pictureBuffer, "\(depth) pictures are reordered, max_num_reorder_frames is \(limit)")
+            report(.pictureBuffer, "\(depth) pictures are reordered, but max_num_reorder_frames is \(limit)")
             reportedReordering = true
         }
         recentCounts.insert(frame.pictureOrderCount, at: place)
@@ -192,14 +194,14 @@ struct PictureDecoder {
         if first.first_mb_in_slice != 0 { report(.accessUnit, "the first slice starts at \(first.first_mb_in_slice)") }
         for (a, b) in zip(headers, headers.dropFirst()) where b.first_mb_in_slice <= a.first_mb_in_slice {
             if b.colour_plane_id == a.colour_plane_id, sps.profile_idc != 66, sps.profile_idc != 88 {
-                report(.accessUnit, "a slice starts at \(b.first_mb_in_slice * scale), not after the one before")
+                report(.accessUnit, "a slice starts at \(b.first_mb_in_slice * scale), not after the previous slice")
             }
         }
         if headers.contains(where: { $0.marking != first.marking }) {
             report(.marking, "slices of one picture differ in dec_ref_pic_marking")
         }
         if headers.contains(where: \.kindHoldsForPicture), headers.contains(where: { $0.kind != first.kind }) {
-            report(.syntax, "slice_type says all slices are alike, and they are not")
+            report(.syntax, "slice_type means that all slices have one type, but they differ")
         }
         if let type = unit.primaryPictureType {
             // Table 7-5. Values 0 to 2 allow I; P and I; P, B and I. The others allow SI and SP too.

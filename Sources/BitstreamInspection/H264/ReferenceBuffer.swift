@@ -66,7 +66,7 @@ struct ReferenceBuffer {
         entries.append(current)
         let limit = max(sps.max_num_ref_frames, 1)
         if entries.count > limit {
-            faults.append("\(entries.count) frames are marked as references, max_num_ref_frames is \(limit)")
+            faults.append("\(entries.count) frames are marked as references, but max_num_ref_frames is \(limit)")
             if let first = entries.firstIndex(where: { $0.longTermFrameIdx == nil }), entries[first] != current {
                 entries.remove(at: first)
             } else {
@@ -91,7 +91,8 @@ struct ReferenceBuffer {
         switch operation {
         case .unmarkShortTerm(let difference):
             guard let found = find(difference, current, sps) else {
-                return faults.append("operation 1 unmarks the short-term picture \(difference) before, which is none")
+                return faults.append(
+                    "operation 1 unmarks the picture \(difference) before, which is not a short-term picture")
             }
             if entries[found].isNonExisting, !sps.gaps_in_frame_num_value_allowed_flag {
                 faults.append("operation 1 unmarks the short-term picture \(difference) before, which is missing")
@@ -99,21 +100,22 @@ struct ReferenceBuffer {
             entries.remove(at: found)
         case .unmarkLongTerm(let number):
             guard let found = entries.firstIndex(where: { $0.longTermFrameIdx == number }) else {
-                return faults.append("operation 2 unmarks the long-term picture \(number), which is none")
+                return faults.append("operation 2 unmarks picture \(number), which is not a long-term picture")
             }
             entries.remove(at: found)
         case .makeLongTerm(let difference, let index):
             checkLongTerm(index)
             guard let found = find(difference, current, sps) else {
-                return faults.append("operation 3 takes the short-term picture \(difference) before, which is none")
+                return faults.append(
+                    "operation 3 uses the picture \(difference) before, which is not a short-term picture")
             }
-            if entries[found].isNonExisting { faults.append("operation 3 takes a non-existing frame") }
+            if entries[found].isNonExisting { faults.append("operation 3 uses a non-existing frame") }
             let frame = entries[found]
             entries.removeAll { $0.longTermFrameIdx == index }
             if let place = entries.firstIndex(of: frame) { entries[place].longTermFrameIdx = index }
         case .limitLongTerm(let count):
             if count > sps.max_num_ref_frames {
-                faults.append("operation 4 allows \(count) long-term indices, max_num_ref_frames is less")
+                faults.append("operation 4 allows \(count) long-term indices, but max_num_ref_frames is less")
             }
             maxLongTermFrameIdx = count - 1
             entries.removeAll { $0.longTermFrameIdx.map { $0 >= count } ?? false }
@@ -130,7 +132,7 @@ struct ReferenceBuffer {
 
     private mutating func checkLongTerm(_ index: Int) {
         if index > maxLongTermFrameIdx {
-            faults.append("long_term_frame_idx is \(index), MaxLongTermFrameIdx is \(maxLongTermFrameIdx)")
+            faults.append("long_term_frame_idx is \(index), but MaxLongTermFrameIdx is \(maxLongTermFrameIdx)")
         }
     }
 }

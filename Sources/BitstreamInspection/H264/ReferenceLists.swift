@@ -29,7 +29,9 @@ struct ReferenceLists {
                 list = modified(list, commands, name: "list \(index)")
             }
             if let missing = list.firstIndex(of: nil) {
-                faults.append("entry \(missing) of \(count) in list \(index) is no picture: \(initial.count) can be")
+                faults.append(
+                    "entry \(missing) of \(count) in list \(index) is not a picture: there are \(initial.count) "
+                        + "pictures")
             }
             return list
         }
@@ -70,7 +72,7 @@ struct ReferenceLists {
             switch command {
             case .subtract(let difference), .add(let difference):
                 guard difference <= maxFrameNum else {
-                    faults.append("\(name): abs_diff_pic_num \(difference) is over MaxPicNum")
+                    faults.append("\(name): abs_diff_pic_num \(difference) exceeds MaxPicNum")
                     continue
                 }
                 var number = predicted
@@ -90,7 +92,7 @@ struct ReferenceLists {
                 if chosen == nil { faults.append("\(name): there is no long-term picture \(number)") }
             }
             guard let chosen, place < list.count else { continue }
-            if chosen.isNonExisting { faults.append("\(name) is given a frame that was inferred for a gap") }
+            if chosen.isNonExisting { faults.append("\(name) contains a frame that was inferred for a gap") }
             // Insert the picture and remove its later occurrence.
             let length = list.count
             var rest = Array(list[place...])

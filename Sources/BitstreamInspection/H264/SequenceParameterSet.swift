@@ -97,7 +97,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
         let size = visibleSize
         guard size.width > 0, size.height > 0 else { throw Malformed("cropping leaves \(size.width)×\(size.height)") }
         if !frame_mbs_only_flag, !direct_8x8_inference_flag {
-            throw Malformed("direct_8x8_inference_flag must be 1 where fields are allowed")
+            throw Malformed("direct_8x8_inference_flag must be 1 if fields are allowed")
         }
     }
 }

@@ -101,10 +101,10 @@ extension SliceHeader {
         kindHoldsForPicture = type >= 5
         pic_parameter_set_id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
         guard let pps = pictureSet(pic_parameter_set_id) else {
-            throw Malformed("a slice refers to PPS \(pic_parameter_set_id), which is not there")
+            throw Malformed("a slice refers to PPS \(pic_parameter_set_id), which does not exist")
         }
         guard let sps = sequenceSet(pps.seq_parameter_set_id) else {
-            throw Malformed("a slice refers to SPS \(pps.seq_parameter_set_id), which is not there")
+            throw Malformed("a slice refers to SPS \(pps.seq_parameter_set_id), which does not exist")
         }
         guard first_mb_in_slice < sps.macroblocksPerFrame else {
             throw Malformed("first_mb_in_slice is \(first_mb_in_slice) of \(sps.macroblocksPerFrame)")
@@ -181,7 +181,7 @@ extension SliceHeader {
                 if idc == 3 { break }
                 // Each entry allows at most one command (7.4.3.1).
                 guard commands.count < activeReferences[list] else {
-                    throw Malformed("more list modifications than list \(list) has entries")
+                    throw Malformed("there are more list modifications than entries in list \(list)")
                 }
                 let value = reader.unsigned()
                 commands.append(idc == 2 ? .longTerm(value) : idc == 0 ? .subtract(value + 1) : .add(value + 1))
@@ -235,7 +235,7 @@ extension SliceHeader {
             default: return .adaptive(operations)
             }
             try reader.checkEnd("dec_ref_pic_marking()")
-            guard operations.count <= 66 else { throw Malformed("more than 66 marking operations") }
+            guard operations.count <= 66 else { throw Malformed("there are more than 66 marking operations") }
         }
     }
 

@@ -45,7 +45,7 @@ struct StreamReader: ByteStreamReader {
         decoder.end(&stream)
         stream.sequenceSets = distinctSequences.elements
         stream.pictureSets = distinctPictures.elements
-        if stream.frames.isEmpty { report(.syntax, "no picture") }
+        if stream.frames.isEmpty { report(.syntax, "the stream has no picture") }
         return stream
     }
 
@@ -155,7 +155,7 @@ struct StreamReader: ByteStreamReader {
         guard var done = unit else { return }
         done.nalUnits = done.nalUnits.lowerBound..<(end ?? stream.nalUnits.count)
         guard let sps = done.sequenceSet, !done.slices.isEmpty else {
-            if end == nil { report(.accessUnit, "an access unit without a picture") }
+            if end == nil { report(.accessUnit, "an access unit has no picture") }
             unit = nil
             return
         }
@@ -173,19 +173,23 @@ struct StreamReader: ByteStreamReader {
     }
 
     private mutating func checkLevel(_ sps: SequenceParameterSet) {
-        guard let limits = LevelLimits(sps) else { return report(.level, "level_idc \(sps.level_idc) is none") }
+        guard let limits = LevelLimits(sps) else {
+            return report(.level, "level_idc \(sps.level_idc) is not a defined level")
+        }
         let name = "level \(sps.level_idc / 10).\(sps.level_idc % 10)"
         if sps.macroblocksPerFrame > limits.maxFS {
-            report(.level, "\(sps.macroblocksPerFrame) macroblocks a frame, \(name) allows \(limits.maxFS)")
+            report(.level, "a frame has \(sps.macroblocksPerFrame) macroblocks, but \(name) allows \(limits.maxFS)")
         }
         let frames = limits.maxDpbFrames(sps)
         if sps.max_num_ref_frames > frames {
-            report(.level, "max_num_ref_frames is \(sps.max_num_ref_frames), \(name) allows \(frames)")
+            report(.level, "max_num_ref_frames is \(sps.max_num_ref_frames), but \(name) allows \(frames)")
         }
         if let timing = sps.vui?.timing, timing.fixed_frame_rate_flag {
             let rate = Double(sps.macroblocksPerFrame) / (2 * timing.tick)
             if rate > Double(limits.maxMBPS) * 1.0001 {
-                report(.level, "\(Int(clamping: rate)) macroblocks a second, \(name) allows \(limits.maxMBPS)")
+                report(
+                    .level, "there are \(Int(clamping: rate)) macroblocks a second, but \(name) allows "
+                        + "\(limits.maxMBPS)")
             }
         }
         for (hrd, nal) in [(sps.vui?.nalHRD, true), (sps.vui?.vclHRD, false)] {
@@ -196,13 +200,15 @@ struct StreamReader: ByteStreamReader {
                     $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
                 })
             else { continue }
-            report(.level, "the HRD's bit rate and buffer are over what \(name) allows")
+            report(.level, "the HRD's bit rate and buffer exceed the limits of \(name)")
         }
         if let restriction = sps.vui?.restriction {
             let size = restriction.max_dec_frame_buffering
-            if size > frames { report(.level, "max_dec_frame_buffering is \(size), \(name) allows \(frames)") }
+            if size > frames { report(.level, "max_dec_frame_buffering is \(size), but \(name) allows \(frames)") }
             if size < sps.max_num_ref_frames || size < restriction.max_num_reorder_frames {
-                report(.pictureBuffer, "max_dec_frame_buffering is \(size), less than references or reordered frames")
+                report(
+                    .pictureBuffer, "max_dec_frame_buffering is \(size), less than the number of references or "
+                        + "reordered frames")
             }
         }
     }

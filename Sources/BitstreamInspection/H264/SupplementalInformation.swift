@@ -66,16 +66,16 @@ struct RawInformation {
             return value
         }
         while index < rbsp.count, !(rbsp[index] == 0x80 && rbsp[(index + 1)...].allSatisfy { $0 == 0 }) {
-            guard result.count < limit else { throw Malformed("more than \(limit) messages in one SEI NAL unit") }
+            guard result.count < limit else { throw Malformed("one SEI NAL unit has more than \(limit) messages") }
             let type = try number()
             let size = try number()
             guard size <= rbsp.count - index else {
-                throw Malformed("an SEI message of \(size) bytes has \(rbsp.count - index)")
+                throw Malformed("an SEI message states \(size) bytes, but \(rbsp.count - index) are left")
             }
             result.append(RawInformation(type: type, payload: Array(rbsp[index..<(index + size)])))
             index += size
         }
-        if index == rbsp.count { throw Malformed("an SEI NAL unit without trailing bits") }
+        if index == rbsp.count { throw Malformed("an SEI NAL unit has no trailing bits") }
         return result
     }
 }
@@ -96,7 +96,7 @@ extension SupplementalInformation {
             var period = BufferingPeriod(
                 seq_parameter_set_id: try reader.unsigned("seq_parameter_set_id of a buffering period", in: 0...31))
             guard let sps = sequenceSet(period.seq_parameter_set_id) else {
-                throw Malformed("a buffering period refers to SPS \(period.seq_parameter_set_id), which is not there")
+                throw Malformed("a buffering period refers to SPS \(period.seq_parameter_set_id), which does not exist")
             }
             period.nal = Self.delays(&reader, sps.vui?.nalHRD)
             period.vcl = Self.delays(&reader, sps.vui?.vclHRD)
@@ -116,7 +116,7 @@ extension SupplementalInformation {
             self = .pictureTiming(timing)
         case 4 where Self.isA53(raw.payload): self = .captions(Array(raw.payload.dropFirst(8)))
         case 5:
-            guard raw.payload.count >= 16 else { throw Malformed("user data without a UUID") }
+            guard raw.payload.count >= 16 else { throw Malformed("user data has no UUID") }
             self = .userData(uuid: Array(raw.payload.prefix(16)), Array(raw.payload.dropFirst(16)))
         case 6:
             let count = try reader.unsigned(

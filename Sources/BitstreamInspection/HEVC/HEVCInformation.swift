@@ -100,7 +100,8 @@ extension HEVCInformation {
     ) throws(Malformed) {
         // Payload types that only prefix or only suffix NAL units may have (table D.1).
         if isSuffix ? [0, 1, 6, 129, 137, 144].contains(raw.type) : raw.type == 132 {
-            throw Malformed("payload type \(raw.type) in a \(isSuffix ? "suffix" : "prefix") SEI NAL unit")
+            throw Malformed(
+                "payload type \(raw.type) is not allowed in a \(isSuffix ? "suffix" : "prefix") SEI NAL unit")
         }
         var reader = BitReader(raw.payload)
         switch raw.type {
@@ -114,7 +115,7 @@ extension HEVCInformation {
             self = .registeredUserData(raw.payload)
             return
         case 5:
-            guard raw.payload.count >= 16 else { throw Malformed("user data without a UUID") }
+            guard raw.payload.count >= 16 else { throw Malformed("user data has no UUID") }
             self = .userData(uuid: Array(raw.payload.prefix(16)), Array(raw.payload.dropFirst(16)))
             return
         case 6:
@@ -149,10 +150,10 @@ extension HEVCInformation {
         try reader.checkEnd("an SEI message of type \(raw.type)")
         // sei_payload(): a stop bit and zeros fill the last byte (7.3.5, D.2.1).
         if reader.isByteAligned, reader.position < reader.bitCount {
-            throw Malformed("an SEI message of type \(raw.type) has bytes too many")
+            throw Malformed("an SEI message of type \(raw.type) has additional bytes")
         }
         if !reader.isByteAligned {
-            guard reader.flag() else { throw Malformed("an SEI message of type \(raw.type) without its stop bit") }
+            guard reader.flag() else { throw Malformed("an SEI message of type \(raw.type) has no stop bit") }
             while !reader.isByteAligned {
                 if reader.flag() { throw Malformed("an SEI message's alignment is not zero") }
             }
@@ -164,7 +165,7 @@ extension HEVCInformation {
     ) throws(Malformed) -> HEVCBufferingPeriod {
         let id = try reader.unsigned("bp_seq_parameter_set_id", in: 0...15)
         guard let hrd = sequenceSet(id)?.vui?.hrd else {
-            throw Malformed("a buffering period refers to SPS \(id), which is not there or has no HRD parameters")
+            throw Malformed("a buffering period refers to SPS \(id), which does not exist or has no HRD parameters")
         }
         var period = HEVCBufferingPeriod(bp_seq_parameter_set_id: id, au_cpb_removal_delay_delta: 0)
         if hrd.subPicture == nil { period.irap_cpb_params_present_flag = reader.flag() }

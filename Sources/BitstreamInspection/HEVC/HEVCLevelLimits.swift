@@ -102,10 +102,10 @@ extension HEVCSequenceParameterSet {
         let level = profileTierLevel.general_level_idc
         if profile.profile_space != 0 { faults.append("general_profile_space is \(profile.profile_space)") }
         if profile.includes(1) || profile.includes(2) {
-            if chroma_format_idc != 1 { faults.append("Main and Main 10 have chroma_format_idc 1") }
+            if chroma_format_idc != 1 { faults.append("chroma_format_idc must be 1 in Main and Main 10") }
             let deepest = profile.includes(1) ? 8 : 10
             for depth in [bit_depth_luma, bit_depth_chroma] where depth > deepest {
-                faults.append("\(depth) bits in a profile of \(deepest)")
+                faults.append("samples have \(depth) bits, but the profile allows \(deepest)")
             }
             // A.3.2: a stream that conforms to Main also conforms to Main 10.
             if profile.profile_idc == 1, !profile.isCompatible(with: 2) {
@@ -116,34 +116,36 @@ extension HEVCSequenceParameterSet {
             }
         }
         guard let limits = HEVCLevelLimits(self) else {
-            return faults + ["general_level_idc \(level) is none in this tier"]
+            return faults + ["general_level_idc \(level) is not a defined level in this tier"]
         }
         let name = "level \(level / 30).\(level % 30 / 3)"
         let side = 8 * limits.maxLumaPs
         if sizeInSamples > limits.maxLumaPs {
-            faults.append("\(sizeInSamples) samples, \(name) allows \(limits.maxLumaPs)")
+            faults.append("a picture has \(sizeInSamples) samples, but \(name) allows \(limits.maxLumaPs)")
         }
         for length in [pic_width_in_luma_samples, pic_height_in_luma_samples] where length * length > side {
-            faults.append("\(length) samples are too long a side for \(name)")
+            faults.append("a side of \(length) samples is too long for \(name)")
         }
         if highest.max_dec_pic_buffering_minus1 + 1 > limits.maxDpbSize(self) {
             faults.append(
-                "a buffer of \(highest.max_dec_pic_buffering_minus1 + 1), \(name) allows \(limits.maxDpbSize(self))")
+                "the buffer holds \(highest.max_dec_pic_buffering_minus1 + 1) pictures, but \(name) allows "
+                    + "\(limits.maxDpbSize(self))")
         }
-        if level >= 150, ctbSize < 32 { faults.append("coding tree blocks of \(ctbSize) at \(name)") }
+        if level >= 150, ctbSize < 32 { faults.append("\(name) does not allow coding tree blocks of \(ctbSize)") }
         for layer in vui?.hrd?.subLayers ?? [] {
             for (schedules, factor) in [(layer.nal, 1100), (layer.vcl, 1000)] where !schedules.isEmpty {
                 if !schedules.contains(where: {
                     $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
                 }) {
-                    faults.append("the HRD's bit rate and buffer are over what \(name) allows")
+                    faults.append("the HRD's bit rate and buffer exceed the limits of \(name)")
                 }
             }
         }
         if let timing = vui?.timing, let duration = vui?.hrd?.subLayers.last?.elementalDuration {
             let rate = Double(sizeInSamples) / (timing.tick * Double(duration))
             if rate > Double(limits.maxLumaSr) * 1.0001 {
-                faults.append("\(Int(clamping: rate)) samples a second, \(name) allows \(limits.maxLumaSr)")
+                faults.append(
+                    "there are \(Int(clamping: rate)) samples a second, but \(name) allows \(limits.maxLumaSr)")
             }
         }
         return faults
@@ -157,15 +159,17 @@ extension HEVCSequenceParameterSet {
             faults.append("\(tiles.num_tile_columns)×\(tiles.num_tile_rows) tiles are more than the level allows")
         }
         guard profileTierLevel.general.includes(1) || profileTierLevel.general.includes(2) else { return faults }
-        if pps.entropy_coding_sync_enabled_flag { faults.append("tiles and wavefronts in Main or Main 10") }
+        if pps.entropy_coding_sync_enabled_flag {
+            faults.append("Main and Main 10 do not allow tiles together with wavefronts")
+        }
         let (columns, rows) = (pps.columnBoundaries(self), pps.rowBoundaries(self))
         // ColumnWidthInLumaSamples is at least 256 and RowHeightInLumaSamples at least 64. The last column and row
         // count whole blocks.
         if zip(columns, columns.dropFirst()).contains(where: { ($1 - $0) * ctbSize < 256 }) {
-            faults.append("tiles narrower than 256 samples")
+            faults.append("tiles are narrower than 256 samples")
         }
         if zip(rows, rows.dropFirst()).contains(where: { ($1 - $0) * ctbSize < 64 }) {
-            faults.append("tiles lower than 64 samples")
+            faults.append("tiles are lower than 64 samples")
         }
         return faults
     }

@@ -25,7 +25,7 @@ struct HEVCOutputBuffer {
     /// - Parameter discards: NoOutputOfPriorPicsFlag.
     mutating func startSequence(discards: Bool) {
         if discards, case let lost = entries.filter(\.isWaiting), !lost.isEmpty {
-            faults.append("no_output_of_prior_pics_flag discards \(lost.count) pictures that were not put out")
+            faults.append("no_output_of_prior_pics_flag discards \(lost.count) pictures before their output")
         } else {
             flush()
         }
@@ -81,7 +81,7 @@ struct HEVCOutputBuffer {
         let count = entries[first].pictureOrderCount
         if let lastOutput, count < lastOutput {
             faults.append(
-                "the picture order count \(count) comes after \(lastOutput) was put out: reordering or the decoded "
+                "the picture order count \(count) follows the output of \(lastOutput): reordering or the decoded "
                     + "picture buffer is too small")
         }
         lastOutput = max(count, lastOutput ?? count)

@@ -30,7 +30,7 @@ struct HEVCPictureDecoder {
 
         // NoRaslOutputFlag (8.1.3).
         let startsSequence = nal.isIRAP && (nal.isIDR || nal.isBLA || active == nil || sequenceEnds)
-        if active == nil, !nal.isIRAP { report(.accessUnit, "the first picture is no IRAP picture") }
+        if active == nil, !nal.isIRAP { report(.accessUnit, "the first picture is not an IRAP picture") }
         if sequenceEnds, !nal.isIRAP { report(.accessUnit, "no IRAP picture follows the end of a sequence") }
         if !startsSequence, let active, active != sps {
             report(.parameterSet, "the SPS changes within a coded video sequence")
@@ -71,7 +71,8 @@ struct HEVCPictureDecoder {
         for long in frame.referenceSet.longTerm { if let long { stream.frames[long].isLongTerm = true } }
         stream.mostReferences = max(stream.mostReferences, frame.referenceSet.all.count { $0 != nil })
         if nal.temporalID >= sps.sps_max_sub_layers {
-            report(.temporalLayer, "TemporalId \(nal.temporalID) of \(sps.sps_max_sub_layers) sub-layers")
+            report(
+                .temporalLayer, "TemporalId is \(nal.temporalID), but there are \(sps.sps_max_sub_layers) sub-layers")
         }
         putOut(frame, first, sps)
         reorder(frame, sps, &stream)
@@ -102,7 +103,7 @@ struct HEVCPictureDecoder {
         if let whole = outputs.last, whole.output != shown {
             stream.found.append(
                 Violation(
-                    .pictureBuffer, "the bumping process puts out \(whole.output.count) pictures in another order"))
+                    .pictureBuffer, "the bumping process outputs \(whole.output.count) pictures in another order"))
         }
     }
 
@@ -134,14 +135,14 @@ struct HEVCPictureDecoder {
     private mutating func reorder(_ frame: HEVCFrame, _ sps: HEVCSequenceParameterSet, _ stream: inout HEVCStream) {
         let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if place > 0, recentCounts[place - 1] == frame.pictureOrderCount {
-            report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) comes twice")
+            report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")
         }
         let depth = recentCounts.count - place
         stream.reorderDepth = max(stream.reorderDepth, depth)
         if depth > sps.highest.max_num_reorder_pics {
             report(
                 .pictureBuffer,
-                "\(depth) pictures are reordered, sps_max_num_reorder_pics is \(sps.highest.max_num_reorder_pics)")
+                "\(depth) pictures are reordered, but sps_max_num_reorder_pics is \(sps.highest.max_num_reorder_pics)")
         }
         recentCounts.insert(frame.pictureOrderCount, at: place)
         if recentCounts.count > 64 { recentCounts.removeFirst() }

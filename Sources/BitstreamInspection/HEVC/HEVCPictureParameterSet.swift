@@ -111,7 +111,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         let (width, height) = (sps?.widthInCtbs ?? 1056, sps?.heightInCtbs ?? 1056)
         let columns = try reader.unsigned("num_tile_columns_minus1", in: 0...(width - 1)) + 1
         let rows = try reader.unsigned("num_tile_rows_minus1", in: 0...(height - 1)) + 1
-        if columns == 1, rows == 1 { throw Malformed("tiles_enabled_flag with a single tile") }
+        if columns == 1, rows == 1 { throw Malformed("tiles_enabled_flag is 1, but there is only one tile") }
         var tiles = Tiles(num_tile_columns: columns, num_tile_rows: rows, loop_filter_across_tiles_enabled_flag: true)
         if !reader.flag() {
             func sizes(_ name: String, _ count: Int, _ whole: Int) throws(Malformed) -> [Int] {

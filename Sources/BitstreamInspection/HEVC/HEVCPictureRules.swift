@@ -88,7 +88,7 @@ struct HEVCPictureRules {
         if irap.nalUnitType == 20 || irap.nalUnitType == 18 {
             faults.append((.accessUnit, "\(name) belongs to \(irapName), which has no leading pictures"))
         } else if frame.isRASL, irap.isIDR || irap.nalUnitType == 17 {
-            faults.append((.accessUnit, "\(name) belongs to \(irapName)"))
+            faults.append((.accessUnit, "\(name) is not allowed with \(irapName)"))
         }
         if let highestBeforeIRAP, !irap.startsSequence, count < highestBeforeIRAP {
             faults.append(
@@ -103,7 +103,7 @@ struct HEVCPictureRules {
         var faults: [(Violation.Rule, String)] = []
         let name = HEVCNALUnit.name(of: frame.nalUnitType)
         if frame.isCRA, !references.current.isEmpty {
-            faults.append((.referenceList, "a CRA picture's set has pictures for it to refer to"))
+            faults.append((.referenceList, "a CRA picture's reference picture set contains pictures that it may use"))
         }
         if frame.isIRAP, !frame.isIDR, !frame.startsSequence, let irap {
             for entry in references.all
@@ -111,7 +111,7 @@ struct HEVCPictureRules {
                 faults.append(
                     (
                         .referenceList,
-                        "\(name)'s set holds POC \(entry.pictureOrderCount) from before the IRAP picture before"
+                        "\(name)'s set contains POC \(entry.pictureOrderCount) from before the previous IRAP picture"
                     ))
             }
         }
@@ -121,7 +121,7 @@ struct HEVCPictureRules {
                 faults.append(
                     (
                         .referenceList,
-                        "a trailing picture's set holds POC \(entry.pictureOrderCount) from before its IRAP picture"
+                        "a trailing picture's set contains POC \(entry.pictureOrderCount) from before its IRAP picture"
                     ))
             }
         }
@@ -130,7 +130,7 @@ struct HEVCPictureRules {
                 faults.append(
                     (
                         .referenceList,
-                        "a RADL picture's set holds POC \(entry.pictureOrderCount), which is not decodable"
+                        "a RADL picture's set contains POC \(entry.pictureOrderCount), which is not decodable"
                     ))
             }
         }
@@ -161,7 +161,9 @@ struct HEVCPictureRules {
             }
             let lower = lastBelow[min(entry.temporalID, 6)]
             if sps.sps_temporal_id_nesting_flag, lower > entry.frame {
-                fault(entry, "although sub-layers nest and picture \(lower) of sub-layer \(layers[lower]) is between")
+                fault(
+                    entry, "although sub-layers are nested and picture \(lower) of sub-layer \(layers[lower]) is "
+                        + "between")
             }
         }
         if [2, 3].contains(frame.nalUnitType) {
@@ -169,7 +171,7 @@ struct HEVCPictureRules {
                 faults.append(
                     (
                         .temporalLayer,
-                        "\(name)'s set holds POC \(entry.pictureOrderCount) of sub-layer \(entry.temporalID)"
+                        "\(name)'s set contains POC \(entry.pictureOrderCount) of sub-layer \(entry.temporalID)"
                     ))
             }
         }

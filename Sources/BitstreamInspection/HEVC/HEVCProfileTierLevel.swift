@@ -81,7 +81,7 @@ package struct HEVCBuffering: Sendable, Hashable {
                 max_num_reorder_pics: try reader.unsigned("max_num_reorder_pics", in: 0...15),
                 max_latency_increase_plus1: try reader.unsigned("max_latency_increase_plus1", in: 0...0xffff_fffe))
             if buffering.max_num_reorder_pics > buffering.max_dec_pic_buffering_minus1 {
-                throw Malformed("max_num_reorder_pics is more than max_dec_pic_buffering_minus1")
+                throw Malformed("max_num_reorder_pics exceeds max_dec_pic_buffering_minus1")
             }
             if let last = result.last {
                 if buffering.max_dec_pic_buffering_minus1 < last.max_dec_pic_buffering_minus1
@@ -92,7 +92,7 @@ package struct HEVCBuffering: Sendable, Hashable {
             }
             result.append(buffering)
         }
-        guard let last = result.last else { throw Malformed("no sub-layer") }
+        guard let last = result.last else { throw Malformed("there is no sub-layer") }
         return isPerLayer ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
     }
 }

@@ -40,14 +40,14 @@ struct HEVCReferenceBuffer {
         func take(_ found: Int?, isUsed: Bool, asLongTerm: Bool, _ what: String) -> Int? {
             guard let found else {
                 if isUsed, !mayMiss {
-                    faults.append((.referenceList, "\(what) is in its reference picture set and not in the buffer"))
+                    faults.append((.referenceList, "\(what) is in the reference picture set, but not in the buffer"))
                 }
                 return nil
             }
             var entry = entries[found]
             entry.isLongTerm = asLongTerm
             if kept.contains(where: { $0.frame == entry.frame }) {
-                faults.append((.marking, "\(what) stands twice in the reference picture set"))
+                faults.append((.marking, "\(what) is twice in the reference picture set"))
             } else {
                 kept.append(entry)
             }
@@ -76,7 +76,7 @@ struct HEVCReferenceBuffer {
             let count = pictureOrderCount + entry.deltaPOC
             let found = entries.firstIndex { !$0.isLongTerm && $0.pictureOrderCount == count }
             if found == nil, entries.contains(where: { $0.isLongTerm && $0.pictureOrderCount == count }) {
-                faults.append((.marking, "POC \(count) is named as a short-term picture and is a long-term one"))
+                faults.append((.marking, "POC \(count) is listed as a short-term picture, but is a long-term one"))
             }
             let frame = take(found, isUsed: entry.isUsed, asLongTerm: false, "the picture of POC \(count)")
             if !entry.isUsed {

@@ -47,7 +47,9 @@ package struct HEVCReferenceSet: Sendable, Hashable {
             }
         }
         try reader.checkEnd("st_ref_pic_set()")
-        guard count <= limit else { throw Malformed("a reference picture set of \(count), the buffer holds \(limit)") }
+        guard count <= limit else {
+            throw Malformed("the reference picture set has \(count) pictures, but the buffer holds \(limit)")
+        }
     }
 
     /// Applies inter_ref_pic_set_prediction_flag: takes the source's pictures and its own picture, all moved by

@@ -166,15 +166,15 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         let block = 1 << log2_min_luma_coding_block_size
         guard pic_width_in_luma_samples % block == 0, pic_height_in_luma_samples % block == 0 else {
             throw Malformed(
-                "\(pic_width_in_luma_samples)×\(pic_height_in_luma_samples) is no multiple of MinCbSizeY \(block)")
+                "\(pic_width_in_luma_samples)×\(pic_height_in_luma_samples) is not a multiple of MinCbSizeY \(block)")
         }
         guard log2_min_luma_transform_block_size < log2_min_luma_coding_block_size else {
             throw Malformed("MinTbLog2SizeY is not less than MinCbLog2SizeY")
         }
         guard log2_max_luma_transform_block_size <= min(log2_ctb_size, 5) else {
-            throw Malformed("MaxTbLog2SizeY is more than the coding tree block's or 5")
+            throw Malformed("MaxTbLog2SizeY exceeds CtbLog2SizeY or 5")
         }
-        guard log2_ctb_size >= 4 else { throw Malformed("coding tree blocks of 8×8") }
+        guard log2_ctb_size >= 4 else { throw Malformed("coding tree blocks of 8×8 are not allowed") }
     }
 }
 

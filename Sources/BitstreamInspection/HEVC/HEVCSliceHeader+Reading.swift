@@ -14,11 +14,11 @@ extension HEVCSliceHeader {
         let noOutput = unit.isIRAP && reader.flag()
         let id = try reader.unsigned("slice_pic_parameter_set_id", in: 0...63)
         guard let pps = pictureSet(id), let sps = sequenceSet(pps.pps_seq_parameter_set_id) else {
-            throw Malformed("a slice refers to PPS \(id), which is not there or has no SPS")
+            throw Malformed("a slice refers to PPS \(id), which does not exist or has no SPS")
         }
         guard pps.tilesFit(sps) else {
             throw Malformed(
-                "the tiles of PPS \(id) are more than \(sps.widthInCtbs)×\(sps.heightInCtbs) coding tree blocks")
+                "the tiles of PPS \(id) exceed \(sps.widthInCtbs)×\(sps.heightInCtbs) coding tree blocks")
         }
         var isDependent = false
         var address = 0
@@ -30,7 +30,7 @@ extension HEVCSliceHeader {
             }
         }
         if isDependent {
-            guard let previous else { throw Malformed("a dependent slice segment without a slice before it") }
+            guard let previous else { throw Malformed("a dependent slice segment has no slice before it") }
             self = previous
             entryPoints = []
         } else {
@@ -49,7 +49,7 @@ extension HEVCSliceHeader {
             for _ in 0..<length { _ = reader.bits(8) }
             extensionLength = length
         }
-        guard reader.flag() else { throw Malformed("a slice header ends without alignment_bit_equal_to_one") }
+        guard reader.flag() else { throw Malformed("a slice header has no alignment_bit_equal_to_one") }
         while !reader.isByteAligned {
             if reader.flag() { throw Malformed("a slice header's alignment is not zero") }
         }
@@ -93,7 +93,7 @@ extension HEVCSliceHeader {
             for (sum, name) in [
                 (pps.pps_cb_qp_offset + slice_cb_qp_offset, "Cb"), (pps.pps_cr_qp_offset + slice_cr_qp_offset, "Cr"),
             ] where !(-12...12).contains(sum) {
-                throw Malformed("the \(name) offsets of picture and slice are \(sum) together")
+                throw Malformed("the sum of the picture's and the slice's \(name) offsets is \(sum)")
             }
         }
         slice_deblocking_filter_disabled_flag = pps.pps_deblocking_filter_disabled_flag
@@ -177,7 +177,7 @@ extension HEVCSliceHeader {
             if kind == .b { activeReferences[1] = try reader.unsigned("num_ref_idx_l1_active_minus1", in: 0...14) + 1 }
         }
         let total = currentPictures
-        guard total > 0 else { throw Malformed("a \(kind) slice with nothing to refer to (NumPicTotalCurr is 0)") }
+        guard total > 0 else { throw Malformed("a \(kind) slice has no reference pictures (NumPicTotalCurr is 0)") }
         if pps.lists_modification_present_flag, total > 1 {
             for list in 0...(kind == .b ? 1 : 0) where reader.flag() {
                 var entries: [Int] = []

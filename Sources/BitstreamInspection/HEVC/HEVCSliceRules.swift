@@ -24,11 +24,12 @@ enum HEVCSliceRules {
             $0.slice_temporal_mvp_enabled_flag == first.slice_temporal_mvp_enabled_flag
         }
         if first.isIRAP, headers.contains(where: { $0.kind != .i }) {
-            faults.append((.syntax, "an IRAP picture with P or B slices"))
+            faults.append((.syntax, "an IRAP picture has P or B slices"))
         }
         faults += addressFaults(headers, sps, pps)
         if let limits = HEVCLevelLimits(sps), headers.count > limits.maxSliceSegments {
-            faults.append((.level, "\(headers.count) slice segments, the level allows \(limits.maxSliceSegments)"))
+            faults.append(
+                (.level, "there are \(headers.count) slice segments, but the level allows \(limits.maxSliceSegments)"))
         }
         if let delimiter = unit.delimiter {
             // Table 7-2. 0 allows I; 1 allows P and I; 2 allows B, P and I.
@@ -60,7 +61,7 @@ enum HEVCSliceRules {
             faults.append(
                 (
                     .accessUnit,
-                    "a slice segment starts at \(headers[place + 1].slice_segment_address), not after the one before"
+                    "a slice segment starts at \(headers[place + 1].slice_segment_address), not after the previous one"
                 ))
             return faults
         }
@@ -70,7 +71,8 @@ enum HEVCSliceRules {
                 let isInOneTile = scan.tile(start) == scan.tile(end - 1)
                 if !isInOneTile, !scan.isTileStart(start) || !scan.isTileStart(end) {
                     faults.append(
-                        (.syntax, "\(what) from \(start) to \(end) in tile scan cuts a tile and spans others"))
+                        (.syntax, "\(what) from \(start) to \(end) in tile scan covers only a part of one tile, and "
+                            + "also other tiles"))
                 }
             }
         }

@@ -58,13 +58,13 @@ extension HEVCStream {
                 result.append(Violation(.codedPictureBuffer, frame: frame.index, message))
             }
             guard parameters(of: frame) != nil else {
-                fault("the SPS has no HRD parameters, the one before had")
+                fault("the SPS has no HRD parameters, but the previous SPS had them")
                 continue
             }
-            if frame.pictureTiming?.au_cpb_removal_delay == nil { fault("no picture timing SEI") }
-            if frame.isIRAP, frame.bufferingPeriod == nil { fault("no buffering period SEI with an IRAP picture") }
+            if frame.pictureTiming?.au_cpb_removal_delay == nil { fault("there is no picture timing SEI") }
+            if frame.isIRAP, frame.bufferingPeriod == nil { fault("an IRAP picture has no buffering period SEI") }
             if frame.bufferingPeriod != nil, frame.temporalID != 0 || frame.isLeading {
-                fault("a buffering period SEI with a leading picture or one of a higher sub-layer")
+                fault("a leading picture or a picture of a higher sub-layer has a buffering period SEI")
             }
             for delay in (frame.bufferingPeriod.map { $0.nal + $0.vcl } ?? [])
             where delay.initial_cpb_removal_delay == 0 {
@@ -117,7 +117,7 @@ extension HEVCStream {
         return zip(times, times.dropFirst()).filter { $1.time <= $0.time + 1e-7 }.map { a, b in
             Violation(
                 .codedPictureBuffer, frame: b.frame,
-                "pic_dpb_output_delay puts it out at \(b.time) s, not after picture \(a.frame) at \(a.time) s")
+                "pic_dpb_output_delay outputs it at \(b.time) s, not after picture \(a.frame) at \(a.time) s")
         }
     }
 
@@ -135,7 +135,7 @@ extension HEVCStream {
                 result.append(
                     Violation(
                         .level, frame: frames[place].index,
-                        "it is removed \(interval) s after the one before, not \(least)"))
+                        "it is removed \(interval) s after the previous picture, but \(least) s are needed"))
             }
             let factor = HEVCLevelLimits.formatCapability(sps) * Double(limits.maxLumaSr)
             let most = factor * interval / Double(limits.minCrBase)
@@ -143,7 +143,8 @@ extension HEVCStream {
                 result.append(
                     Violation(
                         .level, frame: frames[place].index,
-                        "\(frames[place].videoByteCount) bytes, MinCr allows \(Int(clamping: most))"))
+                        "the picture has \(frames[place].videoByteCount) bytes, but MinCr allows "
+                            + "\(Int(clamping: most))"))
             }
         }
         return result

@@ -51,7 +51,7 @@ struct HEVCStreamReader: ByteStreamReader {
         stream.videoSets = distinctVideos.elements
         stream.sequenceSets = distinctSequences.elements
         stream.pictureSets = distinctPictures.elements
-        if stream.frames.isEmpty { report(.syntax, "no picture") }
+        if stream.frames.isEmpty { report(.syntax, "the stream has no picture") }
         return stream
     }
 
@@ -79,15 +79,15 @@ struct HEVCStreamReader: ByteStreamReader {
         let index = stream.nalUnits.count
         stream.nalUnits.append(nal)
         if nal.layerID > 0 {
-            if !hasOtherLayers { report(.unsupported, "layers above 0 are not followed") }
+            if !hasOtherLayers { report(.unsupported, "layers above 0 are not checked") }
             hasOtherLayers = true
             return
         }
         // Table 7-2.
         if [32, 33, 36, 37].contains(nal.type) || nal.isIRAP, nal.temporalID != 0 {
-            report(.temporalLayer, "\(nal.name) of TemporalId \(nal.temporalID)")
+            report(.temporalLayer, "\(nal.name) has TemporalId \(nal.temporalID)")
         }
-        if nal.isTSA || nal.isSTSA, nal.temporalID == 0 { report(.temporalLayer, "\(nal.name) of TemporalId 0") }
+        if nal.isTSA || nal.isSTSA, nal.temporalID == 0 { report(.temporalLayer, "\(nal.name) has TemporalId 0") }
         switch nal.type {
         case 32...35, 39, 41...44, 48...55:
             start(at: index)
@@ -97,7 +97,7 @@ struct HEVCStreamReader: ByteStreamReader {
             decoder.sequenceEnds = true
             return
         case 38, 40, 45...47, 56...63:
-            if unit?.slices.isEmpty != false { report(.accessUnit, "\(nal.name) before the picture's first slice") }
+            if unit?.slices.isEmpty != false { report(.accessUnit, "\(nal.name) is before the picture's first slice") }
             if nal.type == 40 {
                 let messages = try RawInformation.messages(rbsp: payload(nal))
                 if mayTake(messages.count) { unit?.information += messages.map { ($0, true) } }
@@ -157,13 +157,13 @@ struct HEVCStreamReader: ByteStreamReader {
         if set.sps_extension_present_flag { report(.unsupported, "extensions of an SPS are not read") }
         for fault in set.levelFaults() { report(.level, fault) }
         guard let video = videoSets[set.sps_video_parameter_set_id] else {
-            return report(.parameterSet, "an SPS refers to VPS \(set.sps_video_parameter_set_id), which is not there")
+            return report(.parameterSet, "an SPS refers to VPS \(set.sps_video_parameter_set_id), which does not exist")
         }
         if set.sps_max_sub_layers > video.vps_max_sub_layers {
             report(.parameterSet, "the SPS has more sub-layers than its VPS")
         }
         if video.vps_temporal_id_nesting_flag, !set.sps_temporal_id_nesting_flag {
-            report(.parameterSet, "sps_temporal_id_nesting_flag is 0, the VPS's is 1")
+            report(.parameterSet, "sps_temporal_id_nesting_flag is 0, but vps_temporal_id_nesting_flag is 1")
         }
         if set.sps_max_sub_layers == video.vps_max_sub_layers {
             if set.profileTierLevel != video.profileTierLevel {
@@ -204,7 +204,9 @@ struct HEVCStreamReader: ByteStreamReader {
         }
         let room = nal.payload.count - 2 - header.byteCount
         if room <= header.entryPoints.reduce(0, +) {
-            report(.syntax, "entry points of \(header.entryPoints.reduce(0, +)) bytes in \(room) bytes of slice data")
+            report(
+                .syntax, "entry points cover \(header.entryPoints.reduce(0, +)) bytes, but the slice data has \(room) "
+                    + "bytes")
         }
         unit?.slices.append(HEVCFrame.Slice(header: header, nalUnit: index))
     }
@@ -214,7 +216,7 @@ struct HEVCStreamReader: ByteStreamReader {
         guard var done = unit else { return }
         done.nalUnits = done.nalUnits.lowerBound..<(end ?? stream.nalUnits.count)
         guard let sps = done.sequenceSet, let pps = done.pictureSet, !done.slices.isEmpty else {
-            if end == nil { report(.accessUnit, "an access unit without a picture") }
+            if end == nil { report(.accessUnit, "an access unit has no picture") }
             unit = nil
             return
         }

@@ -50,7 +50,7 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
         if vps_max_sub_layers == 1, !vps_temporal_id_nesting_flag {
             throw Malformed("vps_temporal_id_nesting_flag must be 1 with one sub-layer")
         }
-        guard reader.bits(16) == 0xffff else { throw Malformed("vps_reserved_0xffff_16bits is something else") }
+        guard reader.bits(16) == 0xffff else { throw Malformed("vps_reserved_0xffff_16bits is not 0xffff") }
         profileTierLevel = try HEVCProfileTierLevel(&reader, maxSubLayers: vps_max_sub_layers)
         buffering = try HEVCBuffering.read(&reader, maxSubLayers: vps_max_sub_layers)
         vps_max_layer_id = reader.bits(6)
@@ -81,7 +81,7 @@ extension BitReader {
     mutating func checkTrailing(_ what: String) throws(Malformed) {
         guard flag() else { throw Malformed("\(what) does not end in rbsp_stop_one_bit") }
         while position < bitCount {
-            if flag() { throw Malformed("\(what) goes on behind its end") }
+            if flag() { throw Malformed("\(what) has bits after its end") }
         }
     }
 }

@@ -50,7 +50,7 @@ struct HypotheticalDecoder {
                 checkDelay(delay, unit, ticks: 90000 * (nominal - previousFinal))
             }
             if nominal <= previousNominal {
-                fault(unit.frame, "it is removed \(Self.text(previousNominal - nominal)) before the one before")
+                fault(unit.frame, "it is removed \(Self.text(previousNominal - nominal)) before the previous picture")
             }
             var removal = nominal
             if final > nominal + Self.tolerance {
@@ -95,7 +95,8 @@ struct HypotheticalDecoder {
         if sent > (ticks + slack).rounded(.up) {
             fault(
                 unit.frame,
-                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), the bits are given \(Int(clamping: ticks))")
+                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), but only \(Int(clamping: ticks)) "
+                    + "ticks remain until removal")
         } else if unit.schedule.cbr_flag, sent < (ticks - slack).rounded(.down) {
             fault(
                 unit.frame,

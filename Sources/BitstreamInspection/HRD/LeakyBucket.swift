@@ -42,7 +42,8 @@ package struct LeakyBucket: Sendable, Hashable {
                 report.add([
                     Violation(
                         .codedPictureBuffer, frame: frame,
-                        "underflow: the picture has \(Int(clamping: bits)) bits, the buffer \(Int(clamping: fullness))")
+                        "underflow: the picture has \(Int(clamping: bits)) bits, but the buffer contains "
+                            + "\(Int(clamping: fullness))")
                 ])
             }
             samples.append(

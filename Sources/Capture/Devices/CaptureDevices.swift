@@ -11,7 +11,7 @@ public enum CaptureDevices {
         (0..<256).compactMap { number in
             let path = "/dev/video\(number)"
             return DedicatedThread.run("vaenc-device", atMostNanoseconds: 3_000_000_000) { answer(path) }
-                ?? unusable(path, "it does not answer")
+                ?? unusable(path, "it does not respond")
         }.compactMap { $0 }
     }
 
@@ -23,7 +23,7 @@ public enum CaptureDevices {
             device.inputs = node.inputs
             device.formats = node.formats
             if device.why == nil, !device.formats.contains(where: { $0.layout != nil }) {
-                device.why = "it has no format that vaenc reads"
+                device.why = "vaenc reads none of its formats"
             }
             return device
         } catch {

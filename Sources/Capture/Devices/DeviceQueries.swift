@@ -16,7 +16,7 @@ extension VideoNode {
         device.name = text(capability.card)
         device.driver = text(capability.driver)
         device.bus = text(capability.bus_info)
-        if abilities & UInt32(V4L2_CAP_STREAMING) == 0 { device.why = "it has no streaming I/O" }
+        if abilities & UInt32(V4L2_CAP_STREAMING) == 0 { device.why = "it does not support streaming I/O" }
         return device
     }
 

@@ -58,7 +58,7 @@ struct FormatChoice: Hashable {
             let names = formats.compactMap(\.layout?.description).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
             throw VaencError(
                 .unavailable,
-                "the camera \(name) gives no \(request.layout?.description ?? "pictures in a layout that vaenc reads")",
+                "the camera \(name) does not deliver \(request.layout?.description ?? "pictures in a layout that vaenc reads")",
                 remedy: names.isEmpty ? "use another camera" : "use `CaptureRequest.layout` \(names.joined(separator: " or "))")
         }
         self = best

@@ -52,15 +52,17 @@ final class VideoNode {
 
     func failure(_ call: String, _ code: Int32) -> VaencError {
         switch code {
-        case ENODEV, ENXIO: VaencError(.deviceFailed, "the camera \(path) is gone (\(call))", remedy: "look at its cable")
+        case ENODEV, ENXIO: VaencError(
+            .deviceFailed, "the camera \(path) was disconnected (\(call))",
+            remedy: "check its cable")
         case EBUSY:
             VaencError(
                 .unavailable, "the camera \(path) is in use (\(call))",
-                remedy: "end the program that uses it: fuser \(path) names it")
+                remedy: "close the program that uses it (find it with fuser \(path))")
         default:
             VaencError(
                 .deviceFailed, "\(call) failed on the camera \(path) (\(Self.words(code)))",
-                remedy: "try another size or format: `CaptureDevices.all()` lists what it has")
+                remedy: "use another size or format; `CaptureDevices.all()` lists them")
         }
     }
 
@@ -72,18 +74,21 @@ final class VideoNode {
     private static func openError(_ code: Int32, _ path: String) -> VaencError {
         switch code {
         case ENOENT, ENODEV, ENXIO, ENOTDIR, ELOOP, ENAMETOOLONG:
-            VaencError(.noInput, "there is no camera \(path)", remedy: "`CaptureDevices.all()` lists those that there are")
+            VaencError(.noInput, "there is no camera \(path)", remedy: "`CaptureDevices.all()` lists the cameras")
         case EACCES, EPERM:
-            VaencError(.noPermission, "no permission to use the camera \(path)", remedy: "join the group video")
+            VaencError(
+                .noPermission, "no permission to use the camera \(path)",
+                remedy: "add yourself to the group video, and log in again")
         case EBUSY:
             VaencError(
-                .unavailable, "the camera \(path) is in use", remedy: "end the program that uses it: fuser \(path) names it")
+                .unavailable, "the camera \(path) is in use",
+                remedy: "close the program that uses it (find it with fuser \(path))")
         case EMFILE, ENFILE: VaencError.noDescriptor("for the camera \(path)")
         case ENOMEM: VaencError.noMemory("for the camera \(path)")
         default:
             VaencError(
-                .badInput, "\(path) is no video device (\(words(code)))",
-                remedy: "`CaptureDevices.all()` lists the cameras that there are")
+                .badInput, "\(path) is not a video device (\(words(code)))",
+                remedy: "`CaptureDevices.all()` lists the cameras")
         }
     }
 }

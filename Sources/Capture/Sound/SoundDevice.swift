@@ -54,7 +54,8 @@ import VideoBase
         let (format, device) = split(name)
         guard let found = unsafe av.pointee.av_find_input_format!(format) else {
             throw VaencError(
-                .unavailable, "libavdevice has no \(format) (\(name))", remedy: "use alsa, pulse or lavfi, as FFmpeg was built with")
+                .unavailable, "libavdevice does not support \(format) (\(name))",
+                remedy: "use alsa, pulse or lavfi, if this FFmpeg supports it")
         }
         return (unsafe found, device.isEmpty ? "default" : device)
     }
@@ -69,9 +70,13 @@ import VideoBase
     private static func failure(_ name: String, _ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> VaencError {
         let words = unsafe LibAV.message(code, av)
         switch vaenc_errno_of(code) {
-        case EACCES, EPERM: return VaencError(.noPermission, "no permission to use the sound device \(name)", remedy: "join the group audio")
+        case EACCES, EPERM: return VaencError(
+            .noPermission, "no permission to use the sound device \(name)",
+            remedy: "add yourself to the group audio, and log in again")
         case EBUSY:
-            return VaencError(.unavailable, "the sound device \(name) is in use", remedy: "end the program that uses it, or use pulse:default")
+            return VaencError(
+                .unavailable, "the sound device \(name) is in use",
+                remedy: "close the program that uses it, or use pulse:default")
         default:
             return VaencError(.unavailable, "the sound device \(name) cannot be opened (\(words))", remedy: remedy(name))
         }
@@ -80,10 +85,10 @@ import VideoBase
     /// Returns how to find the names of the available devices.
     private static func remedy(_ name: String) -> String {
         switch split(name).format {
-        case "lavfi": "check the filter graph, as `man ffmpeg-filters` describes filters"
-        case "pulse": "`pactl list sources short` lists those that there are"
-        case "alsa": "`arecord -L` lists those that there are"
-        default: "check its name, and that its server runs"
+        case "lavfi": "check the filter graph; `man ffmpeg-filters` describes filters"
+        case "pulse": "`pactl list sources short` lists the sound devices"
+        case "alsa": "`arecord -L` lists the sound devices"
+        default: "check its name, and check that its server runs"
         }
     }
 
@@ -91,7 +96,9 @@ import VideoBase
         let index = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, -1, nil, 0)
         guard index >= 0, let parameters = unsafe context?.pointee.streams[Int(index)]?.pointee.codecpar,
             let codec = unsafe av.pointee.avcodec_find_decoder!(parameters.pointee.codec_id)
-        else { throw VaencError(.unavailable, "the sound device \(name) gives no sound", remedy: "use another") }
+        else {
+            throw VaencError(.unavailable, "the sound device \(name) delivers no sound", remedy: "use another device")
+        }
         stream = index
         unsafe decoder = av.pointee.avcodec_alloc_context3!(codec)
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -102,7 +109,9 @@ import VideoBase
         guard unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters) >= 0 else { throw VaencError.noMemory("for sound") }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         guard code >= 0, (1...768_000).contains(rate), (1...64).contains(channels) else {
-            throw VaencError(.unavailable, "the sound device \(name) gives what cannot be decoded", remedy: "use another")
+            throw VaencError(
+                .unavailable, "the sound of the device \(name) cannot be decoded",
+                remedy: "use another device")
         }
     }
 

@@ -66,7 +66,9 @@ public final class SoundInput: Sendable {
         }
         guard let info else {
             link.withLock { $0.isClosing = true }
-            throw VaencError(.unavailable, "the sound device \(name) does not open", remedy: "look at what uses it")
+            throw VaencError(
+                .unavailable, "the sound device \(name) cannot be opened",
+                remedy: "check which program uses it")
         }
         self.info = info
         self.link = link

@@ -43,7 +43,8 @@ import VideoBase
         }
         guard count >= 2 else {
             throw VaencError(
-                .unavailable, "the camera \(node.path) has only \(count) buffers", remedy: "use another camera: two are needed")
+                .unavailable, "the camera \(node.path) has only \(count) buffers, but two are needed",
+                remedy: "use another camera")
         }
         if exported.count != count { dropExports() }
     }

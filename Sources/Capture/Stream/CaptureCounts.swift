@@ -47,10 +47,10 @@ public enum CaptureEnd: Sendable, Hashable {
     public func error(_ path: String) -> VaencError? {
         switch self {
         case .stopped: nil
-        case .unplugged: VaencError(.deviceFailed, "the camera \(path) was unplugged", remedy: "look at its cable")
+        case .unplugged: VaencError(.deviceFailed, "the camera \(path) was unplugged", remedy: "check its cable")
         case .stalled(let seconds):
             VaencError(
-                .deviceFailed, "the camera \(path) gave nothing for \(seconds.formatted) s",
+                .deviceFailed, "the camera \(path) delivered no frame for \(seconds.formatted) s",
                 remedy: "unplug it and plug it in again")
         case .failed(let error): error
         }

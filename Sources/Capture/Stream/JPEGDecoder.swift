@@ -25,7 +25,9 @@ import VideoBase
         unsafe opened.pointee.thread_count = 1
         unsafe opened.pointee.err_recognition = 1 | 2 | 4 | 8
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
-        if code < 0 { throw VaencError(.internalFault, "no JPEG decoder (\(unsafe LibAV.message(code, av)))") }
+        if code < 0 {
+            throw VaencError(.internalFault, "the JPEG decoder cannot be opened (\(unsafe LibAV.message(code, av)))")
+        }
     }
 
     private static var noMemory: VaencError { VaencError.noMemory("to decode a picture") }
@@ -126,7 +128,7 @@ import VideoBase
     func withPlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         if let own { return unsafe try own.withUnsafePlanes(body) }
         guard let frame = unsafe frame, let planes = unsafe PixelPlanes(UnsafePointer(frame)) else {
-            throw VaencError(.internalFault, "a picture of a layout that has no name")
+            throw VaencError(.internalFault, "a decoded JPEG picture has an unknown layout")
         }
         return unsafe try body(planes)
     }

@@ -11,7 +11,7 @@ struct StreamSetup {
         let node = try VideoNode.reading(path)
         guard let device = try node.identify() else {
             throw VaencError(
-                .badInput, "\(path) captures no pictures", remedy: "`CaptureDevices.all()` lists the cameras that there are")
+                .badInput, "\(path) does not capture video", remedy: "`CaptureDevices.all()` lists the cameras")
         }
         if let why = device.why {
             throw VaencError(.unavailable, "the camera \(path) cannot be used: \(why)", remedy: "use another camera")
@@ -33,7 +33,9 @@ struct StreamSetup {
             let found = FrameLayout(pixels, size: info.size, pitch: Int(format.bytesperline))
             guard found.isSound else {
                 throw VaencError(
-                    .deviceFailed, "the camera \(path) says that a row of \(info.size) has \(format.bytesperline) bytes",
+                    .deviceFailed,
+                    "the camera \(path) reports a row of \(format.bytesperline) bytes for \(info.size), which is "
+                        + "invalid",
                     remedy: "use another `CaptureRequest.layout`")
             }
             frameLayout = found
@@ -42,7 +44,7 @@ struct StreamSetup {
         buffers = try CameraBuffers(node, wanted: request.lateFrames == .keep ? 24 : 12, layout: frameLayout)
         if let byteCount = frameLayout?.byteCount, unsafe buffers.mappings.contains(where: { $0.count < byteCount }) {
             throw VaencError(
-                .deviceFailed, "the camera \(path) has buffers too small for \(info.size)",
+                .deviceFailed, "the buffers of the camera \(path) are too small for \(info.size)",
                 remedy: "use another `CaptureRequest.size` or `CaptureRequest.layout`")
         }
         info.buffers = buffers.count
@@ -79,7 +81,8 @@ struct StreamSetup {
             // libv4l2 also lists formats that it could convert from formats the camera does not have.
             throw VaencError(
                 choice.format.isEmulated ? .unavailable : .deviceFailed,
-                "the camera \(node.path) lists \(choice.format.fourCC) and gives \(FourCC.text(pix.pixelformat)) \(pix.width)×\(pix.height)",
+                "the camera \(node.path) lists \(choice.format.fourCC), but delivers \(FourCC.text(pix.pixelformat)) "
+                    + "\(pix.width)×\(pix.height)",
                 remedy: "use another `CaptureRequest.layout`")
         }
         return pix

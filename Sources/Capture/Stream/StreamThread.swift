@@ -92,7 +92,7 @@ struct StreamThread {
     private mutating func taken(_ buffer: v4l2_buffer) -> CaptureEnd? {
         let index = unsafe buffer.index
         guard Int(index) < buffers.count else {
-            return .failed(VaencError(.deviceFailed, "the camera \(buffers.node.path) gave a buffer that it does not have"))
+            return .failed(VaencError(.deviceFailed, "the camera \(buffers.node.path) returned an unknown buffer"))
         }
         let (time, gap, isReplaced) = unsafe clock.read(buffer)
         let byteCount = unsafe Int(buffer.bytesused)

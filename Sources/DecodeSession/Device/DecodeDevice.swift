@@ -85,8 +85,9 @@ package import VideoBase
             left -= step
             if left == 0 {
                 throw VaencError(
-                    .usage, "\(Self.heldLimit) decoded pictures are held, and the device has no surface for another",
-                    remedy: "drop pictures when they are used, or copy them; the access unit of this call was taken, so go on with the next")
+                    .usage, "\(Self.heldLimit) decoded pictures are in use, and the device has no free surface",
+                    remedy:
+                        "release or copy pictures after use; this access unit was accepted, continue with the next")
             }
         }
     }
@@ -105,7 +106,7 @@ package import VideoBase
     /// the size and profile later.
     package func refusal(of codec: VideoCodec, bitDepth: Int) throws -> String? {
         let display = display
-        let profiles = try display.watch.run("asking for capabilities", display.vendor, .setUp) {
+        let profiles = try display.watch.run("querying capabilities", display.vendor, .setUp) {
             try display.profiles().filter { profile in
                 try profile.codecName == codec.rawValue && display.entryPoints(of: profile).contains(.decode)
             }
@@ -115,6 +116,6 @@ package import VideoBase
         // Profiles with 10 bits or more, as numbers: the constant of H.264 High 10 is newer than most headers.
         let deep: Set<Int32> = [18, 23, 24, 25, 27, 28, 36]
         let fits = bitDepth == 8 ? profiles : profiles.filter { deep.contains($0.rawValue) }
-        return fits.isEmpty ? "\(display.vendor) does not decode \(name) of \(bitDepth) bits" : nil
+        return fits.isEmpty ? "\(display.vendor) does not decode \(name) with \(bitDepth) bits" : nil
     }
 }

@@ -40,14 +40,15 @@ package final class DeviceScaler: Sendable {
         let display = device.display
         self.device = device
         self.output = output
-        processor = try display.watch.run("making the video processor", "\(output.size) pictures", .setUp) {
+        processor = try display.watch.run("creating the video processor", "\(output.size) pictures", .setUp) {
             guard try VideoProcessor.isOffered(by: display) else {
                 throw VaencError(.unavailable, "\(display.vendor) has no video processor")
             }
             return try VideoProcessor(display, size: output.surface)
         }
         guard processor.surfaces.allows(output.surface) else {
-            throw VaencError(.unavailable, "\(display.vendor) makes no pictures of \(output.size)")
+            throw VaencError(
+                .unavailable, "the video processor of \(display.vendor) does not support pictures of \(output.size)")
         }
     }
 

@@ -76,7 +76,7 @@ package import VideoBase
     ///   - renewed: Returns a display that replaces a failed one; nil for none.
     /// - Throws: `badInput` if libavcodec rejects the stream.
     package init(
-        _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was asked for",
+        _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was requested",
         _ options: VideoDecoder.Options = VideoDecoder.Options(), tellsDamage: Bool = false,
         end: @escaping () -> VaencError? = { nil }, renewed: @escaping () throws -> Display? = { nil }
     ) throws {

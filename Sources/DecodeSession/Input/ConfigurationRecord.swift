@@ -17,7 +17,7 @@ struct ConfigurationRecord {
         } catch is Reader.Short {
             throw Self.broken(codec, "it is cut short")
         }
-        if lengthSize == 3 { throw Self.broken(codec, "its lengths have 3 bytes") }
+        if lengthSize == 3 { throw Self.broken(codec, "its length size is 3 bytes, which is invalid") }
     }
 
     private mutating func readAVC(_ reader: inout Reader) throws {
@@ -43,7 +43,7 @@ struct ConfigurationRecord {
     private static func broken(_ codec: VideoCodec, _ what: String) -> VaencError {
         VaencError(
             .badInput, "the \(codec.recordName) record is broken: \(what)",
-            remedy: "give the record of the stream's own sample entry")
+            remedy: "use the record of the stream's own sample entry")
     }
 
     private struct Reader {

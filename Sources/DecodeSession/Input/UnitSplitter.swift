@@ -8,16 +8,18 @@ enum UnitSplitter {
     static func units(of bytes: [UInt8], _ framing: UnitFraming) throws -> [ArraySlice<UInt8>] {
         switch framing {
         case .bare:
-            if bytes.isEmpty { throw malformed("an empty NAL unit") }
+            if bytes.isEmpty { throw malformed("the NAL unit is empty") }
             // A NAL unit cannot contain a start code: H.264 7.4.1, H.265 7.4.2.
-            if bytes.starts(with: [0, 0, 1]) || bytes.starts(with: [0, 0, 0, 1]) { throw malformed("a start code before a bare NAL unit") }
+            if bytes.starts(with: [0, 0, 1]) || bytes.starts(with: [0, 0, 0, 1]) {
+                throw malformed("there is a start code before the NAL unit")
+            }
             return [bytes[...]]
         case .annexB:
             let units = StartCodes.units(in: bytes)
-            guard let first = units.first else { throw malformed("no start code in \(bytes.count) bytes") }
+            guard let first = units.first else { throw malformed("there is no start code in \(bytes.count) bytes") }
             // The zeros of the start code, and trailing zeros of an earlier unit.
             guard bytes[..<first.lowerBound].dropLast(1).allSatisfy({ $0 == 0 }) else {
-                throw malformed("bytes stand before the first start code")
+                throw malformed("there are bytes before the first start code")
             }
             return units.map { bytes[$0] }.filter { !$0.isEmpty }
         case .lengthPrefixed(let size):
@@ -29,7 +31,7 @@ enum UnitSplitter {
     /// - Throws: `usage` for a size that lengths of NAL units cannot have (ISO/IEC 14496-15 5.3.3.1).
     static func check(lengthSize size: Int) throws(VaencError) {
         if [1, 2, 4].contains(size) { return }
-        throw VaencError(.usage, "lengths of \(size) bytes", remedy: "use 1, 2 or 4")
+        throw VaencError(.usage, "a length size of \(size) bytes is invalid", remedy: "use 1, 2 or 4")
     }
 
     private static func lengthPrefixed(_ bytes: [UInt8], _ size: Int) throws -> [ArraySlice<UInt8>] {
@@ -40,7 +42,7 @@ enum UnitSplitter {
             let length = bytes[place..<(place + size)].reduce(0) { $0 << 8 | Int($1) }
             place += size
             guard length <= bytes.count - place else {
-                throw malformed("a NAL unit of \(length) bytes, where \(bytes.count - place) are left")
+                throw malformed("a NAL unit states \(length) bytes, but \(bytes.count - place) are left")
             }
             if length > 0 { units.append(bytes[place..<(place + length)]) }
             place += length
@@ -49,6 +51,7 @@ enum UnitSplitter {
     }
 
     static func malformed(_ what: String) -> VaencError {
-        VaencError(.badInput, "not the NAL units that were announced: \(what)", remedy: "look at the framing that the session was made with")
+        VaencError(
+            .badInput, "the bytes do not match the framing: \(what)", remedy: "check the framing of the session")
     }
 }

@@ -31,7 +31,9 @@ extension SettingsResolver {
         }
         for region in asked.regionsOfInterest { try Validation.refuse(region, in: asked.size) }
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
-            throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
+            throw VaencError(
+                .usage, "`gopSeconds` \(seconds) is out of range",
+                remedy: "use a time above 0 and up to 86400 seconds")
         }
         try Validation.refuse(size: asked.size)
         // HEVC's parameter buffers hold 16 bits a side, and no level allows more.
@@ -52,7 +54,8 @@ extension SettingsResolver {
     static func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError(
-            .usage, "`\(option)` is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")
+            .usage, "`\(option)` \(value) is out of range",
+            remedy: "use \(range.lowerBound) to \(range.upperBound)")
     }
 
     /// Checks that the profile is one of the codec's.
@@ -75,7 +78,7 @@ extension SettingsResolver {
         guard !fits else { return }
         let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
         throw VaencError(
-            .unavailable, "a picture of \(size) is outside what the device encodes",
+            .unavailable, "the device does not encode pictures of \(size)",
             remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale the pictures (`SourceOptions.outputSize`)")
     }
 }

@@ -11,10 +11,10 @@ extension SettingsResolver {
         if let transform = asked.transform8x8 {
             report.add(
                 "transform8x8", asked: transform ? "on" : "off", used: "on",
-                why: transform ? Reason.asked : "HEVC always has it")
+                why: transform ? Reason.asked : "HEVC always uses it")
         }
         if hevc.needsTwoLists {
-            report.add("pFrames", asked: nil, used: "B with equal lists", why: "the device takes no P slices")
+            report.add("pFrames", asked: nil, used: "B with equal lists", why: "the device does not support P slices")
         }
         // Regions may come with any frame.
         let varies = rate.driverChoosesQP || limits.maxRegions > 0

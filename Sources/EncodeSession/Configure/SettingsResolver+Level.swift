@@ -70,8 +70,11 @@ extension SettingsResolver {
         report.add(
             "level", asked: try askedLevels(limits.profile).first?.numberName, used: used.numberName,
             why: asked.level == nil
-                ? foreseen.map { "lowest for the size, references and the \(BitsPerSecond($0.bitrate)) that the QP may take" }
-                    ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references" : "lowest for the size, rate and references")
+                ? foreseen.map {
+                    "lowest for the size, the references and the estimated \(BitsPerSecond($0.bitrate)) at this QP"
+                }
+                    ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references"
+                        : "lowest for the size, rate and references")
                 : used.number == asked.level ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
         guard case .hevc(let level, let tier) = used else { return }
         let main = StreamLevel.hevc(level, .main)
@@ -80,7 +83,7 @@ extension SettingsResolver {
             ? "\(most)"
             : rate.vbvSize > main.maxCPBSize
                 ? "a buffer of \(rate.vbvSize) bits"
-                : foreseen.map { "the \(BitsPerSecond($0.bitrate)) that the QP may take" }
+                : foreseen.map { "the estimated \(BitsPerSecond($0.bitrate)) at this QP" }
         report.add(
             "tier", asked: asked.tier?.name, used: tier.name,
             why: asked.tier != nil

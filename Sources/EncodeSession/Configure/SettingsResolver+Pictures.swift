@@ -26,7 +26,7 @@ extension SettingsResolver {
         guard limits.trellis else {
             report.add(
                 "trellis", asked: wanted ? "on" : "off", used: wanted ? "driver's" : "off",
-                why: "the driver offers no trellis")
+                why: "the driver does not support trellis")
             return nil
         }
         report.add("trellis", asked: wanted ? "on" : "off", used: wanted ? "on" : "off", why: Reason.asked)
@@ -41,7 +41,7 @@ extension SettingsResolver {
         report.add(
             "regionsOfInterest", asked: wanted.count, used: used.count,
             why: used.count == wanted.count
-                ? Reason.asked : used.isEmpty ? "the device has none" : "driver limit")
+                ? Reason.asked : used.isEmpty ? "the device does not support regions of interest" : "driver limit")
         for entry in used.clipped(to: asked.size) { report.add(entry) }
         return used
     }

@@ -13,7 +13,7 @@ extension SettingsResolver {
         guard let best = offered.first else {
             throw VaencError(
                 .unavailable, "\(device.driver) does not encode \(standard)",
-                remedy: "choose another `device`, or software")
+                remedy: "use another `device`, or `device: .software`")
         }
         // A requested bit depth is as binding as a requested profile.
         let byDepth: CodecProfile? = asked.bitDepth == 10 ? .hevcMain10 : nil
@@ -21,7 +21,7 @@ extension SettingsResolver {
             let names = offered.map(\.rawValue).joined(separator: ", ")
             throw VaencError(
                 .unavailable, "\(device.driver) does not encode \(standard) \(wanted.shortName)",
-                remedy: "it offers \(names)")
+                remedy: "use \(names)")
         }
         let profile = asked.profile ?? best
         report.add(
@@ -43,9 +43,9 @@ extension SettingsResolver {
     private func whyChosen(_ profile: CodecProfile) -> String {
         switch profile {
         case .h264High: Reason.standard
-        case .hevcMain: asked.codedBitDepth == 8 ? Reason.standard : "the device has no Main 10"
+        case .hevcMain: asked.codedBitDepth == 8 ? Reason.standard : "the device does not support Main 10"
         case .hevcMain10: "the samples have 10 bits"
-        case .h264Main, .h264ConstrainedBaseline: "the device has no High"
+        case .h264Main, .h264ConstrainedBaseline: "the device does not support High"
         }
     }
 
@@ -66,13 +66,14 @@ extension SettingsResolver {
         guard let used = preferred ?? slice ?? lowPower else {
             let name = "\(asked.codec.standardName) \(profile.shortName)"
             throw VaencError(
-                .unavailable, "\(device.driver) has no entry point for \(name)", remedy: "choose another `profile`, `codec` or `device`")
+                .unavailable, "\(device.driver) has no encode entry point for \(name)",
+                remedy: "choose another `profile`, `codec` or `device`")
         }
         let why =
             wanted == used.entryPoint
             ? Reason.asked
             : wanted != nil || used.entryPoint == .encodeSliceLowPower
-                ? "the only one that the driver has for \(profile.rawValue)" : Reason.standard
+                ? "the driver's only entry point for \(profile.rawValue)" : Reason.standard
         report.add("entryPoint", asked: wanted?.shortName, used: used.entryPoint.shortName, why: why)
         return used
     }
@@ -81,7 +82,7 @@ extension SettingsResolver {
         let size = asked.size.aligned(to: 2)
         report.add(
             "size", asked: "\(asked.size)", used: "\(size)",
-            why: size == asked.size ? Reason.asked : "4:2:0 pictures are cropped in steps of two: padded by one")
+            why: size == asked.size ? Reason.asked : "4:2:0 sizes are even: odd sides are padded by one sample")
         return size
     }
 
@@ -99,7 +100,7 @@ extension SettingsResolver {
         guard profile != .h264ConstrainedBaseline else {
             report.add(
                 "entropy", asked: asked.entropy?.rawValue, used: EntropyCoder.cavlc.rawValue,
-                why: "Constrained Baseline has no CABAC")
+                why: "Constrained Baseline does not support CABAC")
             return .cavlc
         }
         let used = asked.entropy ?? .cabac
@@ -119,7 +120,7 @@ extension SettingsResolver {
             "transform8x8", asked: asked.transform8x8.map { $0 ? "on" : "off" },
             used: !isHigh ? "off" : !isOurs ? "driver's" : used ? "on" : "off",
             why: !isHigh
-                ? "only High has it"
+                ? "only the High profile supports it"
                 : !isOurs
                     ? "the driver writes its own parameter sets"
                     : asked.transform8x8 == nil ? Reason.standard : Reason.asked)

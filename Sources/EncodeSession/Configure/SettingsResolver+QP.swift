@@ -27,24 +27,24 @@ extension SettingsResolver {
                 "quality", asked: "\(asked)", used: self.asked.qp == nil ? "\(p)" : "none",
                 why:
                     self.asked.qp == nil
-                    ? (p == asked ? "as QP" : "kept within `minQP` and `maxQP`") : "`qp` is given")
+                    ? (p == asked ? "used as the QP" : "kept within `minQP` and `maxQP`") : "`qp` is set")
         }
         let limited = "kept within `minQP` and `maxQP`"
         report.add(
             "qp", asked: asked.qp, used: p,
             why: p != wantedP
-                ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "the quality" : Reason.standard)
+                ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "from the quality" : Reason.standard)
         report.add(
             "qpI", asked: asked.qpI, used: i,
             why: limits.hasOneQP && i != asked.qpI
-                ? "the driver keeps one QP for all pictures"
-                : asked.qpI == nil ? "\(Self.intraOffset) from qp" : i != asked.qpI ? limited : Reason.asked)
+                ? "the driver uses one QP for all pictures"
+                : asked.qpI == nil ? "\(Self.intraOffset) relative to `qp`" : i != asked.qpI ? limited : Reason.asked)
         if asked.qpB != nil || (asked.bFrames ?? 0) > 0 {
             report.add(
                 "qpB", asked: asked.qpB, used: b,
                 why: limits.hasOneQP && b != asked.qpB
-                    ? "the driver keeps one QP for all pictures"
-                    : asked.qpB == nil ? "+\(Self.bidirectionalOffset) from qp" : b != asked.qpB ? limited : Reason.asked)
+                    ? "the driver uses one QP for all pictures"
+                    : asked.qpB == nil ? "+\(Self.bidirectionalOffset) relative to `qp`" : b != asked.qpB ? limited : Reason.asked)
         }
         if let low = asked.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
         if let high = asked.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
@@ -96,7 +96,7 @@ extension SettingsResolver {
         if !realTime {
             report.add("realTime", asked: name, used: name, why: "the preset is not changed")
         } else if asked.preset != nil {
-            report.add("realTime", asked: name, used: name, why: "a hint: the preset asked for decides")
+            report.add("realTime", asked: name, used: name, why: "only a hint: the requested preset is used")
         } else if limits.quality == .none {
             report.add("realTime", asked: name, used: "driver's", why: Self.noQualityLevels)
         } else {

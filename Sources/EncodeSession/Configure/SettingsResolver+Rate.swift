@@ -25,9 +25,11 @@ extension SettingsResolver {
             chooseLimits(&rate, limits)
             if rate.mode == .qvbr { reportQuality(rate) }
             if rate.mode != .qvbr, let quality = asked.quality {
-                report.add("quality", asked: "\(quality)", used: "none", why: "a bit rate is aimed at")
+                report.add("quality", asked: "\(quality)", used: "none", why: "the bit rate has priority")
             }
-            if let qp = asked.qp { report.add("qp", asked: "\(qp)", used: "none", why: "a bit rate is aimed at") }
+            if let qp = asked.qp {
+                report.add("qp", asked: "\(qp)", used: "none", why: "the bit rate has priority")
+            }
         }
         if rate.driverChoosesQP || rate.usesVaencRateControl { reportQPLimits() }
         chooseMacroblockRateControl(limits, &rate)
@@ -39,15 +41,17 @@ extension SettingsResolver {
         try Validation.refuse(bitrate: asked.maxBitrate, "maxBitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
-                .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")
+                .usage, "rate control \(wanted.rawValue) needs a rate",
+                remedy: "set `bitrate`, for example `bitrate` 6M")
         }
         if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
             throw VaencError(
-                .usage, "rate control qvbr needs a rate", remedy: "add `maxBitrate` or `bitrate`, as `bitrate` 6M")
+                .usage, "rate control qvbr needs a rate",
+                remedy: "set `maxBitrate` or `bitrate`, for example `bitrate` 6M")
         }
         try Validation.refuse(vbvSize: asked.vbvSize)
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
-            throw VaencError(.usage, "`vbvInitialPercent` is \(percent)", remedy: "give a number from 0 to 100")
+            throw VaencError(.usage, "`vbvInitialPercent` \(percent) is out of range", remedy: "use 0 to 100")
         }
         for limit in asked.dataRateLimits { try Validation.refuse(limit) }
         try Self.check("maxFrameBytes", asked.maxFrameBytes, Validation.frameBytes)
@@ -69,29 +73,31 @@ extension SettingsResolver {
         case .cqp:
             guard offered.contains(.cqp) else {
                 throw VaencError(
-                    .unavailable, "\(device.driver) has no constant QP for \(limits.entryPoint.rawValue)",
+                    .unavailable, "\(device.driver) does not support constant QP with \(limits.entryPoint.rawValue)",
                     remedy: "use `bitrate`")
             }
         case .icq:
             if !offered.contains(.icq) {
                 guard offered.contains(.cqp) else {
                     throw VaencError(
-                        .unavailable, "\(device.driver) aims at no quality, only at a bit rate",
-                        remedy: "add `bitrate`, as `bitrate` 6M")
+                        .unavailable, "\(device.driver) supports bit-rate modes only, no constant quality",
+                        remedy: "set `bitrate`, for example `bitrate` 6M")
                 }
                 used = .cqp
-                why = "the device has no ICQ: constant QP aims at the quality"
+                why = "the device does not support ICQ: constant QP sets the quality"
             }
         case .cbr, .vbr, .qvbr:
             if canOwn, prefersOwn || !offered.contains(wanted) || missing(limits) != nil { controller = .vaenc }
             if controller == .driver, !offered.contains(wanted) {
                 used = try nearest(to: wanted, limits)
-                why = "the nearest that the driver has; it keeps one QP for all pictures, so vaenc cannot control it"
+                why = "nearest mode of the driver; it uses one QP for all pictures, so vaenc cannot control the rate"
             }
         case .avbr:
             if !offered.contains(.avbr) || (prefersOwn && canOwn) {
                 used = .vbr
-                why = offered.contains(.avbr) ? "vaenc's own controller has no AVBR" : "the device has no AVBR"
+                why =
+                    offered.contains(.avbr)
+                    ? "vaenc's own controller does not support AVBR" : "the device does not support AVBR"
                 if prefersOwn || !offered.contains(.vbr) { controller = canOwn ? .vaenc : .driver }
                 if controller == .driver { used = try nearest(to: .vbr, limits) }
             }
@@ -105,23 +111,25 @@ extension SettingsResolver {
     /// if it was requested explicitly.
     private func missing(_ limits: EncodeCapabilities) -> String? {
         if asked.rateController == .driver { return nil }
-        if asked.maxFrameBytes != nil, !limits.limitsFrameBytes { return "the driver limits no picture's size" }
-        return asked.dataRateLimits.isEmpty ? nil : "drivers keep no data-rate limits"
+        if asked.maxFrameBytes != nil, !limits.limitsFrameBytes {
+            return "the driver cannot limit the size of pictures"
+        }
+        return asked.dataRateLimits.isEmpty ? nil : "drivers do not support data-rate limits"
     }
 
     private func nearest(to wanted: RateControlMode, _ limits: EncodeCapabilities) throws -> RateControlMode {
         let order: [RateControlMode] = wanted == .cbr ? [.cbr, .vbr, .avbr, .qvbr] : [.vbr, .avbr, .qvbr, .cbr]
         if let mode = order.first(where: limits.rateControl.contains) { return mode }
         throw VaencError(
-            .unavailable, "\(device.driver) controls no bit rate, and keeps one QP for all pictures",
+            .unavailable, "\(device.driver) has no rate control, and uses one QP for all pictures",
             remedy: "use `qp`, or `DeviceSelector.software`")
     }
 
     private func meaning(_ mode: RateControlMode) -> String {
         switch mode {
-        case .vbr: "a bit rate is asked for"
-        case .cqp: "a QP is asked for"
-        default: "aims at a quality"
+        case .vbr: "a bit rate is requested"
+        case .cqp: "a QP is requested"
+        default: "no bit rate is requested: constant quality"
         }
     }
 
@@ -139,13 +147,13 @@ extension SettingsResolver {
         if controller == asked.rateController {
             why = Reason.asked
         } else if controller == .driver {
-            why = asked.rateController == nil ? Reason.standard : "the driver takes no QP for each picture"
+            why = asked.rateController == nil ? Reason.standard : "the driver does not accept a QP for each picture"
         } else if limits.rateControl.contains(mode), let missing = missing(limits) {
             why = missing
         } else if limits.entryPoint == .encodeSliceLowPower, limits.rateControl == [.cqp] {
-            why = "the driver has constant QP alone: without the HuC firmware Intel's low power has no rate control"
+            why = "the driver supports constant QP only: Intel's low power needs the HuC firmware for rate control"
         } else {
-            why = "the driver has no \(mode.rawValue.uppercased()); over the QP of each picture"
+            why = "the driver does not support \(mode.rawValue.uppercased()); vaenc sets the QP of each picture"
         }
         report.add("rateController", asked: asked.rateController?.rawValue, used: controller.rawValue, why: why)
     }
@@ -159,13 +167,15 @@ extension SettingsResolver {
         if let bitrate = asked.bitrate {
             report.add("bitrate", asked: "\(bitrate)", used: "\(bitrate)", why: Reason.asked)
         } else {
-            report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "maxBitrate")
+            report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "same as `maxBitrate`")
         }
         switch rate.mode {
         case .cbr:
             rate.maxBitrate = rate.bitrate
             if let most = asked.maxBitrate {
-                report.add("maxBitrate", asked: "\(most)", used: "\(BitsPerSecond(average))", why: "CBR's is the bit rate")
+                report.add(
+                    "maxBitrate", asked: "\(most)", used: "\(BitsPerSecond(average))",
+                    why: "in CBR, the maximum is the bit rate")
             }
         default:
             let wanted = average + average / 2
@@ -180,19 +190,20 @@ extension SettingsResolver {
                 why: asked.maxBitrate != nil
                     ? Reason.asked
                     : standard == wanted
-                        ? "1.5 times the average, over one second" : "level \(level.name) holds no more")
+                        ? "1.5 times the average, over one second" : "limit of level \(level.name)")
         }
     }
 
     /// Chooses the buffer, in steps of 16 bits. The default is one second at the maximum rate, or one frame interval if
     /// that is longer, three quarters full at the start.
     private mutating func chooseBuffer(_ rate: inout RateSettings) {
-        guard rate.mode != .avbr else { return reportNoBuffer("avbr keeps no buffer, only the average rate") }
+        guard rate.mode != .avbr else { return reportNoBuffer("avbr controls only the average rate, not a buffer") }
         rate.vbvSize = max((asked.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
         rate.hasFixedBuffer = asked.vbvSize != nil
         report.add(
             "vbvSize", asked: asked.vbvSize.map(String.init), used: "\(asked.vbvSize ?? rate.vbvSize)",
-            why: asked.vbvSize != nil ? Reason.asked : rate.vbvSize > rate.maxBitrate ? "a frame's time" : "a second")
+            why: asked.vbvSize != nil
+                ? Reason.asked : rate.vbvSize > rate.maxBitrate ? "one frame interval" : "one second")
         let percent = asked.vbvInitialPercent ?? 75
         rate.vbvInitial = rate.vbvSize / 100 * percent
         report.add(
@@ -202,7 +213,7 @@ extension SettingsResolver {
         rate.requiresHRDConformance = asked.hrdParameters == true
         report.add(
             "hrdParameters", asked: asked.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
-            why: asked.hrdParameters == nil ? "the rate control keeps a buffer" : Reason.asked)
+            why: asked.hrdParameters == nil ? "the rate control keeps to a buffer" : Reason.asked)
     }
 
     /// Reports the buffer options of a mode whose pictures are late with any buffer. The stream has no HRD parameters,
@@ -222,18 +233,18 @@ extension SettingsResolver {
     ///   filled up to that size.
     mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) throws -> BufferModel? {
         guard rate.vbvSize > 0 else { return nil }
-        limitBuffer(&rate, to: level.maxCPBSize, why: "level \(level.name) holds no more")
+        limitBuffer(&rate, to: level.maxCPBSize, why: "limit of level \(level.name)")
         try rate.checkPicturesFit(asked.frameRate)
         if let least = rate.leastBuffer(asked.frameRate), rate.vbvSize < least {
             let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
             rate.vbvSize = least
             rate.vbvInitial = Int(Double(least) * share)
-            report.replace("vbvSize", used: "\(least)", why: "a picture at a constant rate, and the least filler")
+            report.replace("vbvSize", used: "\(least)", why: "one picture at a constant rate, and the minimum filler")
         }
         guard rate.hasHRD else { return nil }
         limitBuffer(
             &rate, to: BufferModel.largestSize(bitrate: rate.maxBitrate),
-            why: "HRD parameters describe a buffer that fills within 13 hours at the highest rate")
+            why: "HRD parameters can describe only a buffer that fills within 13 hours at the maximum rate")
         return BufferModel(bitrate: rate.maxBitrate, size: rate.vbvSize, isConstant: rate.mode == .cbr)
     }
 
@@ -255,7 +266,9 @@ extension SettingsResolver {
             if !isKept { rate.maxFrameBytes = nil }
             report.add(
                 "maxFrameBytes", asked: "\(bytes)", used: isKept ? "\(bytes)" : "none",
-                why: rate.usesVaencRateControl ? Reason.asked : isKept ? "the driver's to keep" : "the driver limits no picture's size")
+                why: rate.usesVaencRateControl
+                    ? Reason.asked
+                    : isKept ? "the driver enforces it" : "the driver cannot limit the size of pictures")
         }
         rate.limits = asked.dataRateLimits
         rate.hasRequestedDataRateLimits = !rate.limits.isEmpty
@@ -264,22 +277,26 @@ extension SettingsResolver {
             let text = limitWords
             report.add(
                 "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
-                why: rate.usesVaencRateControl ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
+                why: rate.usesVaencRateControl
+                    ? Reason.asked : "drivers do not support data-rate limits\(windowsRemedy(limits))")
         } else if limits.profile.codec.hasDefaultRateWindow, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             let limit = rate.derivedLimit
             let bytes = limit.bytes
             if rate.usesVaencRateControl { rate.limits = [limit] }
             report.add(
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
-                why: "\(limits.profile.codec.standardName) without B frames" + (rate.usesVaencRateControl ? "" : "; as the driver's maximum"))
+                why: "default for \(limits.profile.codec.standardName) without B frames"
+                    + (rate.usesVaencRateControl ? "" : "; used as the driver's maximum rate"))
         }
     }
 
     /// Returns the end of the reason: why vaenc's own controller does not keep the windows, or how to request it.
     private func windowsRemedy(_ limits: EncodeCapabilities) -> String {
-        if limits.hasOneQP { return ", and this one keeps one QP for all pictures, so vaenc cannot either" }
-        if !limits.rateControl.contains(.cqp) { return ", and this one takes no QP, so vaenc cannot either" }
-        return ": ask for vaenc's rate controller"
+        if limits.hasOneQP { return ", and this one uses one QP for all pictures, so vaenc cannot enforce them either" }
+        if !limits.rateControl.contains(.cqp) {
+            return ", and this one accepts no QP, so vaenc cannot enforce them either"
+        }
+        return ": use `rateController` vaenc"
     }
 
     private mutating func chooseMacroblockRateControl(_ limits: EncodeCapabilities, _ rate: inout RateSettings) {
@@ -287,12 +304,12 @@ extension SettingsResolver {
         guard limits.macroblockRateControl else {
             return report.add(
                 "macroblockRateControl", asked: wanted ? "on" : "off", used: "driver's",
-                why: "the driver offers no switch for it")
+                why: "the driver cannot turn it on or off")
         }
         if rate.driverChoosesQP { rate.macroblockRateControl = wanted }
         report.add(
             "macroblockRateControl", asked: wanted ? "on" : "off", used: rate.driverChoosesQP && wanted ? "on" : "off",
-            why: rate.driverChoosesQP ? Reason.asked : "only where the driver controls the rate")
+            why: rate.driverChoosesQP ? Reason.asked : "used only if the driver controls the rate")
     }
 
     // MARK: Report
@@ -303,7 +320,7 @@ extension SettingsResolver {
             why: asked.quality == nil
                 ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within `minQP` and `maxQP`")
         if let qp = asked.qp, rate.mode == .icq {
-            report.add("qp", asked: "\(qp)", used: "none", why: "the mode aims at a quality")
+            report.add("qp", asked: "\(qp)", used: "none", why: "the mode has a quality as its target")
         }
     }
 
@@ -314,7 +331,7 @@ extension SettingsResolver {
 
     /// Reports the options that apply only to modes with a bit rate.
     private mutating func reportUnused(_ mode: RateControlMode) {
-        let why = "\(mode.rawValue) has no bit rate: not used"
+        let why = "not used: \(mode.rawValue) has no bit rate"
         if let rate = asked.bitrate { report.add("bitrate", asked: "\(rate)", used: "none", why: why) }
         if let rate = asked.maxBitrate { report.add("maxBitrate", asked: "\(rate)", used: "none", why: why) }
         if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }

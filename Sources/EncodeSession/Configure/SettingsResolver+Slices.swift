@@ -23,7 +23,7 @@ extension SettingsResolver {
                 ? Reason.asked
                 : wanted > rows && rows <= limits.maxSlices && used == rows
                     ? "a slice has at least one \(limits.coding.blockName) row"
-                    : wanted > held && used == held ? "level \(level.name) holds no more" : "driver limit"
+                    : wanted > held && used == held ? "limit of level \(level.name)" : "driver limit"
         report.add("slices", asked: asked.slices, used: used, why: why)
         return firstRows
     }
@@ -33,7 +33,8 @@ extension SettingsResolver {
         guard let wanted = asked.maxSliceBytes else { return nil }
         guard limits.limitsSliceBytes else {
             report.add(
-                "maxSliceBytes", asked: String(wanted), used: "no limit", why: "the driver does not cut slices by size")
+                "maxSliceBytes", asked: String(wanted), used: "no limit",
+                why: "the driver cannot limit the size of slices")
             return nil
         }
         report.add("maxSliceBytes", asked: wanted, used: wanted, why: Reason.asked)

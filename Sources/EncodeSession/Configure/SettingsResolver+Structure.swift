@@ -20,12 +20,13 @@ extension SettingsResolver {
         }
         let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
         if wanted.longTermReferences < asked.longTermReferences ?? 0 {
-            reasons.longTerm = reasons.longTerm ?? "`references` holds no more"
+            reasons.longTerm = reasons.longTerm ?? "limited by `references`"
         }
         let used = wanted.fitted(
             list0: limits.predictedReferences, listB0: limits.hevc?.maxDifferingReferences0,
             list1: limits.futureReferences, storage: min(limits.maxStored, room))
-        reasons.rest = room < limits.maxStored && wanted.storage > room ? "level \(level.name) holds no more" : "driver limit"
+        reasons.rest =
+            room < limits.maxStored && wanted.storage > room ? "limit of level \(level.name)" : "driver limit"
         try reportStructure(used, reasons)
         let foreseen = estimate(used)
         let final = try chooseLevel(limits, grid, used, rate, foreseen).level
@@ -41,11 +42,11 @@ extension SettingsResolver {
         let why: String
         if limits.maxReferences0 == 0 {
             used = 1
-            why = "the device predicts from no reference"
+            why = "the device supports intra pictures only"
         } else if let frames = asked.gopFrames {
             let limit = asked.gopSeconds.map(fromSeconds) ?? frames
             used = min(frames, limit)
-            why = limit < frames ? "`gopSeconds` comes first" : Reason.asked
+            why = limit < frames ? "`gopSeconds` is shorter" : Reason.asked
         } else if let seconds = asked.gopSeconds {
             used = fromSeconds(seconds)
             why = "\(seconds) s"
@@ -65,12 +66,14 @@ extension SettingsResolver {
         // The first picture of layer 1 follows half a period after the key frame and must be in the group.
         let mostLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
         structure.temporalLayers = reasons.layers == nil ? min(asked.temporalLayers ?? 1, mostLayers) : 1
-        if let layers = asked.temporalLayers, layers > mostLayers { reasons.layers = reasons.layers ?? "`gopFrames` holds no more" }
+        if let layers = asked.temporalLayers, layers > mostLayers {
+            reasons.layers = reasons.layers ?? "limited by `gopFrames`"
+        }
         structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
         if asked.intraRefresh, reasons.refresh == nil {
             let blocks = limits.intraRefresh.contains(.rollingColumn) ? grid.columns : grid.rows
             structure.intraRefreshSteps = min(interval, blocks)
-            reasons.exclude(by: "a rolling refresh goes through P pictures with one reference")
+            reasons.exclude(by: "intra refresh needs P pictures with one reference")
         }
         structure.references = asked.references ?? max(structure.longTermReferences, 1)
         if structure.temporalLayers > 2 { reasons.bFrames = reasons.bFrames ?? "more than two temporal layers" }
@@ -80,13 +83,13 @@ extension SettingsResolver {
         let most = reasons.bFrames == nil ? min(7, interval - 1, delay) : 0
         structure.bFrames = min(asked.bFrames ?? (isLive ? 0 : Self.standardBFrames), most)
         if most < 7, reasons.bFrames == nil {
-            reasons.bFrames = most == delay ? "`maxFrameDelay` holds no more" : "`gopFrames` holds no more"
+            reasons.bFrames = most == delay ? "limited by `maxFrameDelay`" : "limited by `gopFrames`"
         }
-        if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "it takes two B frames" }
+        if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "a pyramid needs two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }
         // With two B frames, a pyramid gains too little to give up the independence of both.
         structure.isPyramid = reasons.pyramid == nil && (asked.bPyramid ?? (structure.bFrames > 2))
-        if structure.bFrames == 0 { reasons.open = reasons.open ?? "no B frames to cross the border" }
+        if structure.bFrames == 0 { reasons.open = reasons.open ?? "an open GOP needs B frames" }
         if asked.idrInterval == 1 { reasons.open = reasons.open ?? "every key frame is an IDR picture" }
         structure.isOpen = asked.openGOP && reasons.open == nil
         // An IDR picture closes a group. Open groups begin with I pictures.
@@ -114,7 +117,7 @@ extension SettingsResolver {
                 why: why(used.isPyramid == asked.bPyramid, reasons.pyramid, wasAsked: asked.bPyramid != nil))
         }
         if asked.qpB != nil, used.bFrames == 0 {
-            let why = reasons.bFrames ?? (b == 0 ? "none are asked for" : reasons.rest)
+            let why = reasons.bFrames ?? (b == 0 ? "none are requested" : reasons.rest)
             report.replace("qpB", used: "none", why: "no B pictures: \(why)")
         }
         if asked.openGOP {
@@ -124,7 +127,7 @@ extension SettingsResolver {
             report.add(
                 "idrInterval", asked: asked.idrInterval.map(String.init),
                 used: asked.idrInterval.map(String.init) ?? "first",
-                why: asked.idrInterval == nil ? "open groups begin with I pictures" : Reason.asked)
+                why: asked.idrInterval == nil ? "open GOPs begin with I pictures" : Reason.asked)
         }
         if let layers = asked.temporalLayers {
             report.add(
@@ -162,15 +165,15 @@ struct Obstacles {
             limits.profile == .h264ConstrainedBaseline
             ? "Constrained Baseline has no B pictures"
             : limits.maxReferences1 == 0 || limits.maxReferences0 == 0
-                ? "the device predicts from one list only"
+                ? "the device supports one reference list only"
                 : limits.futureReferences == 0
-                ? "the device predicts from no picture shown later"
+                ? "the device supports no references that are displayed later"
                 : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "`maxFrameDelay` is 0" : nil)
         // The slice header selects the references and controls how long they are stored.
         pyramid = isForeign
         layers = asked.temporalLayers == 1 ? nil : isForeign ?? isIntra
         longTerm = asked.longTermReferences == 0 ? nil : isForeign ?? isIntra
-        refresh = limits.intraRefresh.isEmpty ? "the driver has no rolling refresh" : isIntra
+        refresh = limits.intraRefresh.isEmpty ? "the driver does not support intra refresh" : isIntra
     }
 
     /// Sets the reason for all options that another option excludes.

@@ -31,7 +31,7 @@ struct SettingsResolver {
         let grid = BlockGrid(limits, size)
         report.add(
             "frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)",
-            why: asked.frameRateVaries ? "the average: the frames' times vary" : Reason.asked)
+            why: asked.frameRateVaries ? "average, because the frame times vary" : Reason.asked)
         let deblocking = chooseDeblocking(limits)
         var rate = try chooseRateControl(limits)
         let tools = chooseTools(limits, rate)

@@ -64,9 +64,10 @@ struct AccessUnitAssembler: Sendable {
         }
         guard hasSlice else {
             throw VaencError(
-                .deviceFailed, "the driver gave \(bytes.count) bytes without a slice",
+                .deviceFailed, "the driver returned \(bytes.count) bytes without a slice",
                 remedy:
-                    "update the driver, try `rateController` vaenc where it controls the rate, or use `DeviceSelector.software`")
+                    "update the driver, use `rateController` vaenc if the driver controls the rate, or use "
+                        + "`DeviceSelector.software`")
         }
         // The slices refer to the driver's parameter sets.
         if !sets.isEmpty { parameterSets = adapter.adopting(sets, into: parameterSets) }

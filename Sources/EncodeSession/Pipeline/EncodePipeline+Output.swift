@@ -84,7 +84,7 @@ extension EncodePipeline {
                 qp = better
             }
         }
-        throw VaencError(.internalFault, "attempts without an end")
+        throw VaencError(.internalFault, "the attempts to encode a picture did not end")
     }
 
     private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {
@@ -117,7 +117,7 @@ extension EncodePipeline {
         }
         throw VaencError(
             .deviceFailed, "frame \(frame): the driver marked its output \(errors.names.joined(separator: ", "))",
-            remedy: "see `dmesg`, update the driver")
+            remedy: "see `dmesg`, and update the driver")
     }
 
     /// Whether an access unit is complete and only marked for a requested limit. It is then delivered and counted as a

@@ -167,7 +167,7 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    static var closed: VaencError { VaencError(.usage, "the session was invalidated", remedy: "make a new one") }
+    static var closed: VaencError { VaencError(.usage, "the session was invalidated", remedy: "create a new session") }
 
     // MARK: Submission
 
@@ -176,7 +176,7 @@ final class EncodePipeline: Sendable {
             plan.sequenceIndex += start.sequenceIndex
             do {
                 guard let frame = submission.waiting.removeValue(forKey: plan.displayIndex) else {
-                    throw VaencError(.internalFault, "the planner names frame \(plan.displayIndex), which is not there")
+                    throw VaencError(.internalFault, "frame \(plan.displayIndex) of the plan is missing")
                 }
                 let output = try state.wait { state -> CodedBuffer? in
                     if let failure = state.failure { throw failure }

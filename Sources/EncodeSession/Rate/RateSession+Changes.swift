@@ -17,7 +17,7 @@ extension RateSession {
             if let qp = change.qp {
                 guard new.mode == .cqp else {
                     throw VaencError(
-                        .unavailable, "rate control \(new.mode.rawValue) chooses the QP",
+                        .unavailable, "the QP cannot change: rate control \(new.mode.rawValue) chooses it",
                         remedy: "change the bit rate, or the QP limits")
                 }
                 let range = (new.minQP ?? 0)...max(new.maxQP ?? 51, new.minQP ?? 0)
@@ -29,8 +29,10 @@ extension RateSession {
             if let rate = change.frameRate {
                 guard !new.requiresHRDConformance || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
-                        .unavailable, "the stream's HRD parameters promise \(state.frameRate.words) frames per second",
-                        remedy: "make the session without `hrdParameters`")
+                        .unavailable,
+                        "the frame rate cannot change: the HRD parameters state \(state.frameRate.words) frames per "
+                            + "second",
+                        remedy: "create the session without `hrdParameters`")
                 }
                 // Only set the flag: an earlier change may not have reached the driver yet.
                 if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }

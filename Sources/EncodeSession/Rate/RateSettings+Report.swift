@@ -44,7 +44,9 @@ extension RateSettings {
         let asked = changes.maxBitrate.map { "\($0)" }
         if mode == .cbr {
             guard let asked = asked ?? old?.asked else { return }
-            report.change("maxBitrate", asked: asked, used: "\(BitsPerSecond(bitrate))", why: "CBR's is the bit rate")
+            report.change(
+                "maxBitrate", asked: asked, used: "\(BitsPerSecond(bitrate))",
+                why: "in CBR, the maximum is the bit rate")
         } else if let asked {
             report.change("maxBitrate", asked: asked, used: asked)
         } else {

@@ -111,10 +111,10 @@ struct RateSettings: Sendable, Hashable {
         try new.asConfiguration(frameRate).checkContradictions(mode)
         if requiresHRDConformance, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
-                .unavailable, "the stream's HRD parameters promise \(maxBitrate) bit/s",
+                .unavailable, "the bit rate cannot change: the stream's HRD parameters state \(maxBitrate) bit/s",
                 remedy: mode == .cbr
-                    ? "make the session without `hrdParameters`, or keep the rate"
-                    : "make the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
+                    ? "create the session without `hrdParameters`, or keep the rate"
+                    : "create the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
         }
         // If the stream does not signal its buffer size, a default buffer follows the rate.
         if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
@@ -135,7 +135,9 @@ struct RateSettings: Sendable, Hashable {
         guard mode == .cbr, vbvSize > 0, perFrame > Double(vbvSize) + 16 else { return }
         throw VaencError(
             .usage,
-            "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(vbvSize) bits",
+            "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second needs pictures of "
+                + "\(Int(saturating: perFrame)) bits at a constant rate, but the decoder's buffer holds "
+                + "\(vbvSize) bits",
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 
@@ -164,8 +166,9 @@ struct RateSettings: Sendable, Hashable {
         // whether they are kept.
         guard usesVaencRateControl || change.dataRateLimits?.isEmpty != false else {
             throw VaencError(
-                .unavailable, "the driver controls the rate, and drivers keep no data-rate limits",
-                remedy: "make the session with limits, or with vaenc's rate controller, where the device takes a QP for each picture; or change the highest rate")
+                .unavailable, "the driver controls the rate, and drivers do not support data-rate limits",
+                remedy: "create the session with `rateController` vaenc if the device accepts a QP for each picture, "
+                    + "or change `maxBitrate`")
         }
         try Validation.refuse(bitrate: change.bitrate, "bitrate")
         try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")

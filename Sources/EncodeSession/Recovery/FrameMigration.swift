@@ -20,7 +20,7 @@ enum FrameMigration {
                 try copy(source, to: moved.input, visible: pool.visible)
                 return moved
             }
-            if frame.isLost { throw VaencError(.deviceFailed, "frame \(frame.index) did not reach its surface") }
+            if frame.isLost { throw VaencError(.deviceFailed, "frame \(frame.index) was not copied to its surface") }
             let target = try input.mapping ?? input.surface.map(.write)
             moved.input = InputSurface(surface: input.surface, mapping: target)
             if let source = frame.input.mapping, source.isOpen {

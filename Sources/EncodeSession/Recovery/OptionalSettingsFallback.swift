@@ -28,8 +28,8 @@ struct OptionalSettingsFallback: Sendable {
 
     static func strictError(_ error: any Error) -> VaencError {
         VaencError(
-            .deviceFailed, "the driver refuses pictures with this `preset` or `trellis` (\(error))",
-            remedy: "ask for another, or leave out `strict`")
+            .deviceFailed, "the driver rejects pictures with this `preset` or `trellis` (\(error))",
+            remedy: "use other values, or leave out `strict`")
     }
 }
 
@@ -46,7 +46,7 @@ extension EncodeSettings {
             guard entry.asked != nil, entry.option == "preset" || entry.option == "trellis" else { continue }
             if entry.used == "driver's" || entry.used == "off" { continue }
             new.effective[index].used = entry.option == "preset" ? "driver's" : "off"
-            new.effective[index].why = "the driver refused pictures otherwise"
+            new.effective[index].why = "the driver rejected pictures with the requested value"
         }
         return new
     }

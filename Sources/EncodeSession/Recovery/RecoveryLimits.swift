@@ -59,7 +59,7 @@ package struct OutputOverflow: DescribedError, Hashable {
     package var message: String { "frame \(frame): the driver marked its output \(flags.names.joined(separator: ", "))" }
     package var remedy: String? {
         limits.isEmpty
-            ? "raise the QP or lower the rate: the picture does not fit the coded buffer"
+            ? "the picture does not fit the coded buffer; raise the QP or lower the rate"
             : "raise \(limits.joined(separator: " and "))"
     }
 }

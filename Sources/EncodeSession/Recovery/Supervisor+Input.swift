@@ -5,15 +5,16 @@ import VideoBase
 extension Supervisor {
     func check(_ buffer: any PixelBuffer) throws {
         guard buffer.size == settings.inputSize else {
-            throw VaencError(.usage, "a frame of \(buffer.size) for an encoder of \(settings.inputSize)",
-                remedy: "draw into a buffer of makePixelBuffer")
+            throw VaencError(
+                .usage, "the frame's size is \(buffer.size), but the encoder expects \(settings.inputSize)",
+                remedy: "use a buffer that makePixelBuffer returns")
         }
         let formats = FrameCopy.formats(into: settings.pixelFormat)
         guard formats.contains(buffer.format) else {
             let names = formats.map(\.rawValue).joined(separator: ", ")
             throw VaencError(
-                .usage, "the encoder takes \(names), not \(buffer.format.rawValue)",
-                remedy: "convert the frame into a buffer of makePixelBuffer")
+                .usage, "the encoder accepts \(names), not \(buffer.format.rawValue)",
+                remedy: "convert the frame into a buffer that makePixelBuffer returns")
         }
     }
 

@@ -389,8 +389,8 @@ extension Supervisor.Submission {
     func check(_ timing: FrameTiming) throws {
         guard let last = presentations.last, timing.presentation <= last else { return }
         throw VaencError(
-            .usage, "frame \(nextIndex) at \(timing.presentation.seconds) s is not after the one before",
-            remedy: "give frames in the order in which they are shown")
+            .usage, "frame \(nextIndex) at \(timing.presentation.seconds) s is not after the previous frame",
+            remedy: "encode frames in presentation order")
     }
 
     /// Returns the time up to which packets must be delivered before the next frame is taken; nil for none.

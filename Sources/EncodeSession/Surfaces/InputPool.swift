@@ -166,8 +166,8 @@ final class InputBuffer: PixelBuffer {
             if state.isEncoded { throw VaencError.bufferAlreadyEncoded }
             guard state.drawers == 0 else {
                 throw VaencError(
-                    .usage, "the pixel buffer is being drawn into",
-                    remedy: "encode it when withUnsafePlanes has returned")
+                    .usage, "the pixel buffer is still in use by withUnsafePlanes",
+                    remedy: "encode it after withUnsafePlanes has returned")
             }
             state.isEncoded = true
             return Contents(input: state.input, pool: state.pool)

@@ -95,7 +95,7 @@ package import VideoBase
             throw VaencError(
                 .badInput,
                 "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))",
-                remedy: "check that the file is whole")
+                remedy: "check that the file is complete")
         }
     }
 
@@ -290,7 +290,7 @@ package import VideoBase
     /// - Parameter keeper: The keeper of a picture on a device; nil for a picture in memory.
     /// - Throws: If there is no memory.
     package func picture(keptBy keeper: (any PictureKeeper)?) throws -> DecodedPicture {
-        guard let frame = unsafe frame else { throw VaencError(.internalFault, "a decoder was asked for a picture that it has not") }
+        guard let frame = unsafe frame else { throw VaencError(.internalFault, "a decoder has no picture to return") }
         return unsafe try DecodedPicture(frame, keeper: keeper, av)
     }
 

@@ -34,8 +34,8 @@ public struct ClipComparison: Sendable {
     public init(_ reference: any FrameSource, _ distorted: any FrameSource) throws {
         guard let common = Self.common(reference.info.size, distorted.info.size) else {
             throw VaencError(
-                .badInput, "the reference is \(reference.info.size), the other \(distorted.info.size)",
-                remedy: "bring both to one size with `outputSize`")
+                .badInput, "the reference is \(reference.info.size), but the other clip is \(distorted.info.size)",
+                remedy: "scale both to one size with `outputSize`")
         }
         size = common
         let isDeep = max(reference.info.bitDepth, distorted.info.bitDepth) > 8
@@ -52,9 +52,10 @@ public struct ClipComparison: Sendable {
             guard let a, let b else {
                 if a == nil, b == nil { break }
                 throw VaencError(
-                    .badInput, "the \(a == nil ? "reference" : "other") ends after \(pictures.count) pictures, and the "
-                        + "\(a == nil ? "other" : "reference") goes on",
-                    remedy: "compare what both have with `frameLimit` \(max(pictures.count, 1))")
+                    .badInput,
+                    "the \(a == nil ? "reference" : "other") clip ends after \(pictures.count) pictures, but the "
+                        + "\(a == nil ? "other" : "reference") clip continues",
+                    remedy: "compare the common pictures with `frameLimit` \(max(pictures.count, 1))")
             }
             if let conversion {
                 // SAFETY: the buffer has the format of the comparison, and is alive during the conversion.
@@ -64,7 +65,11 @@ public struct ClipComparison: Sendable {
             first.recycle(a)
             second.recycle(b)
         }
-        if pictures.isEmpty { throw VaencError(.badInput, "there is no picture to compare", remedy: "look at `start`, `duration` and the inputs") }
+        if pictures.isEmpty {
+            throw VaencError(
+                .badInput, "there is no picture to compare",
+                remedy: "check `start`, `duration` and the inputs")
+        }
     }
 
     /// Returns the common size; nil if the sizes differ by more than the padding of odd sides.

@@ -36,7 +36,9 @@ package struct ByteStreamFile: Sendable {
     package init(_ path: String) throws {
         let reader = try ByteReader(path: path)
         let head = try reader.peek(4096)
-        if head.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
+        if head.isEmpty {
+            throw VaencError(.badInput, "\(reader.name) is empty", remedy: "use a file that contains pictures")
+        }
         let ending = MediaOutput.pathExtension(path)
         let named = VideoCodec(fileExtension: ending)
         let kind = StreamKind(head: head, byteCount: reader.length)
@@ -103,8 +105,9 @@ package struct ByteStreamFile: Sendable {
         notice = file.info.notice
         guard let codec = file.info.codec else {
             throw VaencError(
-                .unavailable, "\(reader.name) holds \(file.info.codecName), which is neither H.264 nor HEVC, and only those can be inspected",
-                remedy: "look at it with ffprobe")
+                .unavailable,
+                "\(reader.name) contains \(file.info.codecName), which is neither H.264 nor HEVC",
+                remedy: "inspect it with ffprobe")
         }
         self.codec = codec
         var size: LengthSize?

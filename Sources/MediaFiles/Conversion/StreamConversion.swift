@@ -64,16 +64,17 @@ public final class StreamConversion: Sendable {
     ///   means another codec, `cannotCreate`, `inputOutput`, `interrupted`.
     public func run(to output: String) throws -> Outcome {
         let head = try reader.peek(4096)
-        if head.isEmpty { throw bad("it is empty", remedy: "give a stream with NAL units in it") }
+        if head.isEmpty { throw bad("the input is empty", remedy: "use a stream that contains NAL units") }
         let kind = StreamKind(head: head, byteCount: reader.length)
         if kind == nil, options.input == nil || options.input == .annexB, options.record == nil, head.starts(with: [0, 0, 1]) || head.starts(with: [0, 0, 0, 1]) {
-            throw bad("it is neither H.264 nor HEVC, as its first start code says", remedy: "make one of it with vaenc encode")
+            throw bad(
+                "the first NAL unit is neither H.264 nor HEVC", remedy: "encode the input with vaenc encode")
         }
         var outcome = Outcome(input: try framing(kind), codec: options.codec ?? options.record?.codec ?? kind?.codec)
         if let codec = outcome.codec, let named = VideoCodec(fileExtension: MediaOutput.pathExtension(output)), named != codec {
             throw VaencError(
-                .usage, "\(inputName) is \(codec.rawValue), the name \(output) says \(named.rawValue)",
-                remedy: "choose another name; vaenc encode makes one codec of another")
+                .usage, "\(inputName) is \(codec.rawValue), but the name \(output) means \(named.rawValue)",
+                remedy: "choose another name, or change the codec with vaenc encode")
         }
         let file = try OutputFile(path: output, overwrite: options.overwrite)
         let recordFile = try options.recordOutput.map { try OutputFile(path: $0, overwrite: options.overwrite) }
@@ -122,8 +123,10 @@ public final class StreamConversion: Sendable {
         if let record = options.record { return .lengthPrefixed(record.lengthSize) }
         if let kind { return kind.framing }
         throw bad(
-            "it begins neither with a start code nor with lengths of NAL units",
-            remedy: "name its framing (`StreamConversion.Options.input`), or take the stream out of its container with `Remuxer.run`")
+            "the input begins neither with a start code nor with the length of a NAL unit",
+            remedy:
+                "set its framing (`StreamConversion.Options.input`), or extract the stream from its container with "
+                    + "`Remuxer.run`")
     }
 
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {
@@ -134,8 +137,8 @@ public final class StreamConversion: Sendable {
             if let bytes = codec.decoderConfigurationRecord(sets, isComplete: false, lengthSize: size) { return bytes }
         }
         throw bad(
-            "its first picture has no parameter sets before it that a record could hold",
-            remedy: "leave out the record, or name the codec")
+            "there are no parameter sets for the record before the first picture",
+            remedy: "leave out the record, or set the codec")
     }
 
     private func bad(_ words: String, remedy: String?) -> VaencError {

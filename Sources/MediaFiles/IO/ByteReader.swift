@@ -40,8 +40,8 @@ final class ByteReader: Sendable {
             try FileName.check(path)
             if FileName.isAddress(path) {
                 throw VaencError(
-                    .unavailable, "reading from the network (\(path)) is not built yet",
-                    remedy: "fetch the file first, or pipe it in with - as the input")
+                    .unavailable, "reading from the network (\(path)) is not implemented",
+                    remedy: "download the file first, or pipe it in with - as the input")
             }
             // SAFETY: open(2) reads the string during the call.
             descriptor = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)
@@ -232,7 +232,7 @@ final class ByteReader: Sendable {
         guard unsafe fstat(descriptor, &status) == 0, status.st_size < length else { return }
         throw VaencError(
             .badInput, "\(name) was cut from \(length) to \(status.st_size) bytes while it was read",
-            remedy: "let nothing write to the input meanwhile")
+            remedy: "do not change the input while it is read")
     }
 
     /// The message for a file that has grown since it was opened, so that its reader stopped too early; nil if it has
@@ -250,7 +250,7 @@ final class ByteReader: Sendable {
         // SAFETY: fstat fills the structure.
         return unsafe fstat(descriptor, &status) == 0 && position >= status.st_size
     }
-    static let growthRemedy = "begin when the file is whole, or read it from a pipe that tail -f FILE writes to"
+    static let growthRemedy = "start after the file is complete, or read it from a pipe that tail -f FILE writes to"
 
     private func waitUntilReadable() throws {
         var files = [

@@ -38,7 +38,7 @@ public enum FileName {
     /// - Throws: `usage` if it contains one.
     static func check(_ name: String) throws(VaencError) {
         guard name.unicodeScalars.contains("\0") else { return }
-        throw VaencError(.usage, "a file's name has a zero in it", remedy: "give a name without one")
+        throw VaencError(.usage, "a file name contains a zero character", remedy: "use a name without it")
     }
 
     /// Whether a name is a network address, such as `https://…`.

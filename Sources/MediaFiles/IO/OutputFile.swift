@@ -64,10 +64,11 @@ final class OutputFile {
         if path.isEmpty { throw MediaOutput.emptyName }
         if FileName.isAddress(path) {
             throw VaencError(
-                .unavailable, "sending this output (\(path)) is not built", remedy: "name a file, or pipe it into a program that sends it")
+                .unavailable, "sending this output (\(path)) is not implemented",
+                remedy: "name a file, or pipe it into a program that sends it")
         }
         if path.hasSuffix("/") {
-            throw VaencError(.cannotCreate, "“\(path)” is no file name", remedy: "name the output file")
+            throw VaencError(.cannotCreate, "“\(path)” is not a file name", remedy: "name the output file")
         }
         try FileName.check(path)
         let path = try Self.followed(path)
@@ -280,7 +281,7 @@ final class OutputFile {
     private func replaced() -> VaencError {
         VaencError(
             .cannotCreate, "\(partPath ?? path) was removed or replaced by another program while it was written",
-            remedy: "write to a folder that nobody else writes to")
+            remedy: "write to a folder that no other program changes")
     }
 
     /// Keeps the unfinished file of a recording, and closes it.

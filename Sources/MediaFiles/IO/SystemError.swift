@@ -22,7 +22,7 @@ enum SystemError {
         case EISDIR: VaencError(.badInput, "\(name) is a directory", remedy: "name a file in it")
         default: 
             VaencError(
-                .inputOutput, "reading \(name) failed (\(text(code)))", remedy: "check the disk or the connection it is on")
+                .inputOutput, "reading \(name) failed (\(text(code)))", remedy: "check the disk or the connection")
         }
     }
 
@@ -31,10 +31,13 @@ enum SystemError {
         if let error = lack(code, "to create \(name)") { return error }
         return switch code {
         case ENOENT where hasFolder(name):
-            VaencError(.cannotCreate, "cannot create \(name): its folder takes no files", remedy: "choose another folder")
+            VaencError(
+                .cannotCreate, "cannot create \(name): its folder does not allow new files",
+                remedy: "choose another folder")
         case ENOTDIR:
             VaencError(
-                .cannotCreate, "cannot create \(name): what stands for its folder is a file", remedy: "choose another folder")
+                .cannotCreate, "cannot create \(name): a part of its path is a file, not a folder",
+                remedy: "choose another folder")
         case ENOENT:
             VaencError(
                 .cannotCreate, "cannot create \(name): its folder does not exist", remedy: "create the folder first")
@@ -75,18 +78,19 @@ enum SystemError {
         switch code {
         case ENOSPC, EDQUOT:
             VaencError(
-                .inputOutput, "writing \(name) failed: the disk is full", remedy: "free some space or write elsewhere")
+                .inputOutput, "writing \(name) failed: the disk is full",
+                remedy: "free some space, or write to another disk")
         case EPIPE:
             VaencError(
                 .inputOutput, "writing \(name) failed: the reader closed the pipe",
-                remedy: "look at what the reading program says")
+                remedy: "check the messages of the reading program")
         case EFBIG:
             VaencError(
                 .inputOutput, "writing \(name) failed: the file is larger than the system allows",
                 remedy: "raise the limit (ulimit -f), or write to another file system")
         default:
             VaencError(
-                .inputOutput, "writing \(name) failed (\(text(code)))", remedy: "check the disk or the connection it is on")
+                .inputOutput, "writing \(name) failed (\(text(code)))", remedy: "check the disk or the connection")
         }
     }
 

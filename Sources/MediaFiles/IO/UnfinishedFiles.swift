@@ -88,7 +88,7 @@ package enum UnfinishedFiles {
         var status = stat()
         // SAFETY: fstat fills the structure.
         if unsafe fstat(old, &status) != 0 { throw SystemError.creation(errno, output) }
-        if status.st_mode & S_IFMT != S_IFREG { throw inTheWay(path, "no regular file") }
+        if status.st_mode & S_IFMT != S_IFREG { throw inTheWay(path, "not a regular file") }
         if status.st_uid != geteuid() { throw inTheWay(path, "a file of another user") }
         guard flock(old, LOCK_EX | LOCK_NB) == 0 else { throw inUse(path) }
         guard isNamed(name, old) else { return nil }
@@ -128,7 +128,9 @@ package enum UnfinishedFiles {
     }
 
     private static func inUse(_ path: String) -> VaencError {
-        VaencError(.cannotCreate, "\(path) is being written already", remedy: "wait for what writes it, or choose another name")
+        VaencError(
+            .cannotCreate, "another program is writing \(path)",
+            remedy: "wait until it ends, or choose another name")
     }
 
     private static func refusal(_ code: Int32, _ path: String, _ output: String) -> VaencError {
@@ -138,7 +140,7 @@ package enum UnfinishedFiles {
         case EACCES, EPERM, ENXIO:
             // SAFETY: access reads the string.
             if unsafe access(FileName.cString(path), F_OK) == 0 {
-                inTheWay(path, code == ENXIO ? "no regular file" : "a file that this user may not write")
+                inTheWay(path, code == ENXIO ? "not a regular file" : "a file that this user may not write")
             } else {
                 SystemError.creation(code, output)
             }
@@ -148,7 +150,8 @@ package enum UnfinishedFiles {
 
     private static func inTheWay(_ path: String, _ what: String) -> VaencError {
         VaencError(
-            .cannotCreate, "\(path) is in the way: \(what)", remedy: "remove it; the output is written there first")
+            .cannotCreate, "\(path) is in the way: it is \(what)",
+            remedy: "remove it, because the output is first written there")
     }
 
     /// Renames a file to the first free name of `PATH.1`, `PATH.2`, …, and returns the name. Replaces no file.
@@ -172,7 +175,7 @@ package enum UnfinishedFiles {
             break
         }
         throw VaencError(
-            .cannotCreate, "\(path) holds an older recording, which cannot be renamed (\(SystemError.text(code)))",
+            .cannotCreate, "\(path) is an older recording, which cannot be renamed (\(SystemError.text(code)))",
             remedy: "move it away, or choose another name")
     }
 

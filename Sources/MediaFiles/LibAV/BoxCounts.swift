@@ -27,7 +27,7 @@ enum BoxCounts {
                 continue
             }
             if let count = box.count, count > box.room || count > length {
-                return "the table \(box.name) announces \(count) entries, and has room for \(min(box.room, length))"
+                return "the table \(box.name) states \(count) entries, but has space for \(min(box.room, length))"
             }
             place = box.end
         }

@@ -59,7 +59,8 @@ struct ContinuedTimes {
         let count = shifts.count - 1
         return EffectiveEntry(
             option: "times", asked: "as in the input", used: "continued at \(count) \(count == 1 ? "jump" : "jumps")",
-            why: "\(count == 1 ? "they jump" : "the first is") from \(seconds(firstJump.from)) s to \(seconds(firstJump.to)) s, which is no wrap of the clock")
+            why: "\(count == 1 ? "the times jump" : "the first jump is") from \(seconds(firstJump.from)) s "
+                + "to \(seconds(firstJump.to)) s, which is not a wrap of the clock")
     }
 
     /// Returns the value of the file's clock for a time to which libavformat may have added a wrap.

@@ -40,7 +40,7 @@ import VideoBase
         if code >= 0 { code = unsafe av.pointee.avfilter_link!(filter!, 0, sink!, 0) }
         if code >= 0 { code = unsafe av.pointee.avfilter_graph_config!(graph, nil) }
         if code < 0 {
-            throw VaencError(.unavailable, "interlaced pictures cannot be made progressive (\(unsafe LibAV.message(code, av)))")
+            throw VaencError(.unavailable, "the pictures cannot be deinterlaced (\(unsafe LibAV.message(code, av)))")
         }
     }
 

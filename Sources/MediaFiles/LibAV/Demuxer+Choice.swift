@@ -32,7 +32,7 @@ extension Demuxer {
         let streams = videoStreams(input)
         guard streams.count > 1, let own = streams.first(where: { $0.index == taken }) else { return nil }
         let others = streams.filter { $0.index != taken }.map(\.words).joined(separator: ", ")
-        return "\(input.name) has \(streams.count) video streams: \(own.words) is taken, \(others) left"
+        return "\(input.name) has \(streams.count) video streams: vaenc reads \(own.words) and ignores \(others)"
     }
 
     /// Returns the sound streams in the file's order: the best stream, and every other whose header describes its
@@ -60,12 +60,12 @@ extension Demuxer {
         if unsafe decoder == nil {
             if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
             if codec == AV_CODEC_ID_NONE {
-                throw InputContext.unreadable(input.name, "its video is of no codec that libavformat knows")
+                throw InputContext.unreadable(input.name, "libavformat does not know the codec of its video")
             }
             let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
             throw VaencError(
                 .unavailable, "libavcodec has no decoder for the \(codecName) video of \(input.name)",
-                remedy: "convert it to another codec first, or install a libavcodec that has it")
+                remedy: "convert it to another codec first, or install a libavcodec that includes it")
         }
         if unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0 {
             if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }

@@ -57,7 +57,8 @@ import VideoBase
         guard let index = unsafe try Self.findVideo(input, &found), let found = unsafe found else {
             if input.endsEarly { throw InputContext.unreadable(reader.name, InputContext.cut) }
             throw VaencError(
-                .badInput, "\(reader.name) has no video stream", remedy: "name a file with video; this one holds sound or data")
+                .badInput, "\(reader.name) has no video stream",
+                remedy: "use a file with video; this file contains only sound or data")
         }
         unsafe decoder = found
         streamIndex = index
@@ -123,7 +124,8 @@ import VideoBase
         return [Self.deinterlaced]
     }
     static let deinterlaced = EffectiveEntry(
-        option: "fields", asked: "interlaced", used: "progressive", why: "one picture is made of two fields (bwdif)")
+        option: "fields", asked: "interlaced", used: "progressive",
+        why: "the filter bwdif makes one picture from two fields")
 
     /// The display matrix, by which players rotate or mirror the pictures (`SinkOptions.displayMatrix`); empty if there
     /// is none.

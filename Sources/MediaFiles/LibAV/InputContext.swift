@@ -49,7 +49,7 @@ import VideoBase
         self.reader = reader
         start = reader.position
         if try reader.peek(1).isEmpty {
-            throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures or sound in it")
+            throw VaencError(.badInput, "\(reader.name) is empty", remedy: "use a file that contains pictures or sound")
         }
         let lengths = try MediaInput.lengthPrefixed(reader)
         guard let io = unsafe ReadContext(reader, av, lengths: lengths?.size), let opened = unsafe av.pointee.avformat_alloc_context!() else {
@@ -76,7 +76,7 @@ import VideoBase
         let names = unsafe String(cString: context.pointee.iformat.pointee.name)
         container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
-        if Self.refused.contains(names) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
+        if Self.refused.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }
@@ -120,18 +120,18 @@ import VideoBase
     static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
         if LibAV.isNoMemory(words) { return .noMemory("to read \(name)") }
         return VaencError(
-            .badInput, "\(name) is not a video that can be read (\(words))",
+            .badInput, "\(name) cannot be read as video (\(words))",
             remedy: remedy ?? wholeRemedy)
     }
 
-    static let wholeRemedy = "check that the file is whole"
+    static let wholeRemedy = "check that the file is complete"
     /// The remedy of readers that also accept raw pictures.
-    static let layoutRemedy = wholeRemedy + ", or name its layout with `inputSize` and `inputFormat`"
+    static let layoutRemedy = wholeRemedy + ", or set its layout with `inputSize` and `inputFormat`"
 
     /// Returns the error for a lack of memory in libavformat. It also allocates whatever a damaged file announces.
     private static func noMemory(_ reader: ByteReader) -> VaencError {
         guard let fault = BoxCounts.fault(reader) else { return .noMemory("to read \(reader.name)") }
-        return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "give a whole file")
+        return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "use a complete file")
     }
 
     static let cut = "the file ends early"
@@ -141,7 +141,7 @@ import VideoBase
     /// The remedy for a damaged or truncated input from a pipe. An MP4 file with the index at its end cannot be read
     /// from a pipe.
     var pipeRemedy: String? { io.isPipe ? Self.pipeRemedy : nil }
-    static let pipeRemedy = "if the file is whole, give its name instead of a pipe"
+    static let pipeRemedy = "if the file is complete, use its name instead of a pipe"
     /// libavformat's name of Y4M.
     static let y4m = "yuv4mpegpipe"
     /// The messages that libavformat logs for invalid Matroska data, before it continues at the next valid data.

@@ -125,11 +125,12 @@ extension Muxer {
     /// The tracks that are not in the container, and the reasons. Call it after all packets are written, before
     /// `writeTrailer`.
     var leftOut: [(track: Int, why: String)] {
-        let none = "no packet of it comes, and \(isFragmented ? "fragmented MP4" : format) cannot hold it without one"
+        let none = "it has no packets, and \(isFragmented ? "fragmented MP4" : format) cannot describe it without one"
         return tracks.indices.compactMap { index in
             let one = tracks[index]
             if delayed?.missing.contains(index) ?? (one.stream == nil) {
-                return (index, one.packets == 0 ? none : "its first packet comes too late to describe it at the beginning of the file")
+                let late = "its first packet comes too late for the description at the beginning of the file"
+                return (index, one.packets == 0 ? none : late)
             }
             // libavformat itself leaves out these tracks.
             guard ["mp4", "mov"].contains(format), !isFragmented, one.packets == 0, Self.isDroppedIfEmpty(one.track) else { return nil }

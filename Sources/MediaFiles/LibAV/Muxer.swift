@@ -156,8 +156,10 @@ import VideoBase
         let scale = Int128(max(timescale(of: track), 1))
         let (seconds, limit) = ((isDelay ? delay : samples) / scale, Int128(isDelay ? farthest.presentation : farthest.samples) / scale)
         throw VaencError(
-            .badInput, "\(destination.name) cannot hold times that lie \(seconds) s apart: the limit of \(format) is \(limit) s here",
-            remedy: "check the input's times, or choose another `format`, such as mkv")
+            .badInput,
+            "\(destination.name) cannot contain times that are \(seconds) s apart: here, the limit of \(format) is "
+                + "\(limit) s",
+            remedy: "check the input's times, or use another `format`, for example mkv")
     }
 
     /// Rejects an encoder's packet with the decoding time of the packet before it. libavformat would report only an
@@ -171,8 +173,8 @@ import VideoBase
         defer { lastDecode[track] = exact }
         if mustGrow ? lastTicks[track].map({ time <= $0 }) ?? false : lastDecode[track].map({ !($0 < exact) }) ?? false {
             throw VaencError(
-                .usage, "a packet for \(destination.name) is decoded at the time of the one that came before it",
-                remedy: "give packets in decoding order, each decoded at least 1/\(timescale(of: track)) s after the one before")
+                .usage, "a packet for \(destination.name) has no later decoding time than the packet before it",
+                remedy: "append packets in decoding order, at least 1/\(timescale(of: track)) s apart")
         }
         lastTicks[track] = time
     }
@@ -220,8 +222,9 @@ import VideoBase
         // For fragmented files, libavformat does not report that the description at the beginning could not be written.
         if isFragmented, Self.beginningFaults.contains(where: LibAV.hasLogged) {
             throw VaencError(
-                .badInput, "\(destination.name) takes no such stream (\(LibAV.takeLog() ?? "its description could not be written"))",
-                remedy: "check that the input is whole, or choose another format")
+                .badInput,
+                "\(destination.name) cannot contain this stream (\(LibAV.takeLog() ?? "its description could not be written"))",
+                remedy: "check that the input is complete, or use another `format`")
         }
         try destination.flush()
         try check(0)
@@ -247,13 +250,15 @@ import VideoBase
         if LibAV.isNoMemory(code) { throw Self.noMemory }
         if code == Self.notImplemented {
             throw VaencError(
-                .badInput, "\(destination.name) cannot hold such times or values: libavformat does not write them in this format",
+                .badInput,
+                "\(destination.name) cannot contain these times or values: libavformat does not write them in this "
+                    + "format",
                 remedy: "check the input's times, or choose another `format`")
         }
         if copies, destination.patience == nil, Self.refuses(code) {
             throw VaencError(
-                .badInput, "\(destination.name) takes no such stream (\(unsafe LibAV.message(code, av)))",
-                remedy: "check that the input is whole, or choose another format")
+                .badInput, "\(destination.name) cannot contain this stream (\(unsafe LibAV.message(code, av)))",
+                remedy: "check that the input is complete, or use another `format`")
         }
         if code < 0 { throw unsafe destination.failure(code, LibAV.message(code, av)) }
     }
@@ -284,6 +289,6 @@ extension MuxerDestination {
     func willWrite() {}
 
     func failure(_ code: Int32, _ words: String) -> VaencError {
-        VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "choose another `format` or place")
+        VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "use another `format` or folder")
     }
 }

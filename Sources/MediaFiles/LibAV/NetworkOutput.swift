@@ -84,7 +84,7 @@ final class Patience: Sendable {
             if isCancelled() { throw VaencError(.interrupted, "interrupted while connecting to \(url)") }
             throw VaencError(
                 .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: waiting.isOver)))",
-                remedy: "check the address, and that a server listens there")
+                remedy: "check the address, and check that a server listens there")
         }
     }
 
@@ -113,8 +113,8 @@ final class Patience: Sendable {
 
     func failure(_ code: Int32, _ words: String) -> VaencError {
         VaencError(
-            .inputOutput, "the connection to \(name) is lost (\(Self.words(code, words, av: waiting.isOver)))",
-            remedy: "look at what the server says, and begin again")
+            .inputOutput, "the connection to \(name) was lost (\(Self.words(code, words, av: waiting.isOver)))",
+            remedy: "check the server's messages, and start again")
     }
 
     func commit() throws {

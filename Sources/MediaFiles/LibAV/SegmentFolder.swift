@@ -47,18 +47,23 @@ import VideoBase
     private static func checkName(_ path: String) throws {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         let marks: [(mark: Character, why: String)] = [
-            (":", "what is before the colon would be a URL's scheme"), ("%", "what follows % would be taken for an escaped character"),
-            ("?", "what follows the question mark would be taken for a query"), ("#", "what follows # would be taken for a comment or a fragment"),
+            (":", "the text before the colon would mean a URL scheme"),
+            ("%", "the text after % would mean an escaped character"),
+            ("?", "the text after the question mark would mean a query"),
+            ("#", "the text after # would mean a comment or a fragment"),
         ]
         let isUnfit = file.unicodeScalars.contains { $0.value < 32 || $0.value == 127 || $0 == "\"" }
-        let unfit = isUnfit ? "it has a quotation mark, a line break or another control character" : nil
+        let unfit = isUnfit ? "it contains a quotation mark, a line break or another control character" : nil
         if let why = unfit ?? marks.first(where: { file.contains($0.mark) })?.why {
-            throw VaencError(.usage, "the name \(path) cannot stand in a playlist: \(why)", remedy: "choose another name for the playlist")
+            throw VaencError(
+                .usage, "the name \(path) cannot be used in a playlist: \(why)",
+                remedy: "choose another name for the playlist")
         }
         // libavformat has no escape for this.
         if let number = numberPlace(in: path) {
             throw VaencError(
-                .usage, "the folder of \(path) has \(number) in its name, which libavformat would replace by the segment's number",
+                .usage,
+                "the folder name of \(path) contains \(number), which libavformat would replace by the segment number",
                 remedy: "choose another folder for the playlist")
         }
     }
@@ -88,8 +93,8 @@ import VideoBase
             if unsafe stat(FileName.cString(path), &status) != 0 || status.st_mode & S_IFMT == S_IFREG { return }
         }
         throw VaencError(
-            .cannotCreate, "\(path) is no regular file, and HLS writes a playlist and segments",
-            remedy: "name a file in a folder of its own")
+            .cannotCreate, "\(path) is not a regular file, but HLS writes a playlist and segments",
+            remedy: "name a file in a separate folder")
     }
 
     var isImmediate: Bool { true }

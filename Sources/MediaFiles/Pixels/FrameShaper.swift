@@ -74,8 +74,8 @@ extension PixelPlanes {
     func check(forPicturesOf size: VideoSize) throws(VaencError) {
         guard unsafe self.size == size else {
             throw VaencError(
-                .usage, "planes of \(unsafe self.size) were given for pictures of \(size)",
-                remedy: "give planes of the size in the source's info")
+                .usage, "the planes have the size \(unsafe self.size), but the pictures have the size \(size)",
+                remedy: "use planes of the size in the source's info")
         }
     }
 }

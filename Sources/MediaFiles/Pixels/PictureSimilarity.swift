@@ -34,7 +34,7 @@ public struct PictureSimilarity: Sendable, Hashable {
         else {
             throw VaencError(
                 .usage, "pictures of different sizes, depths or layouts cannot be compared",
-                remedy: "bring both to 4:2:0 of 8 or 10 bits")
+                remedy: "convert both to 4:2:0 with 8 or 10 bits")
         }
         try unsafe a.check()
         try unsafe b.check()

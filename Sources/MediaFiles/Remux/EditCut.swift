@@ -17,7 +17,7 @@ struct EditCut {
             try tell(
                 EffectiveEntry(
                     option: "edit list", asked: "the beginning cut off", used: "\(seconds) s of pictures more are shown",
-                    why: "others are decoded with them, and this container hides none"))
+                    why: "other pictures need them for decoding, and this container cannot hide pictures"))
         }
         guard kind == .audio else { return false }
         // An encoder's delay is not a cut.

@@ -128,7 +128,9 @@ import VideoBase
         if unsafe scratch == nil { throw TrackPacket.noMemory }
         if input.container == "h264" || input.container == "hevc" { unsafe try addOrders(av) }
         if orders.isEmpty, let asked = options.frameRate {
-            let why = InputContext.holdsImages(input.container) ? "images are copied at 25 a second" : "only bare streams have none of their own"
+            let why =
+                InputContext.holdsImages(input.container)
+                ? "images are copied at 25 images a second" : "only streams without a container use this rate"
             try tell("frameRate", asked: asked.description, used: "the input's times", why)
         }
         for (index, track) in streams.enumerated() {
@@ -173,7 +175,7 @@ import VideoBase
             effective.append(
                 EffectiveEntry(
                     option: "frameRate", asked: options.frameRate?.description, used: unsafe rate(index, av).description,
-                    why: options.frameRate == nil ? "what the stream says, or 25" : "as asked"))
+                    why: options.frameRate == nil ? "from the stream, or else 25" : "as asked"))
         }
     }
 
@@ -191,8 +193,8 @@ import VideoBase
         let code = input.seek(leader, to: ticks)
         if code < 0 {
             throw VaencError(
-                .badInput, "\(input.name) cannot be begun at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
-                remedy: "leave out `start`, or put it into mp4 or mkv first")
+                .badInput, "\(input.name) cannot start at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
+                remedy: "leave out `start`, or copy the input into mp4 or mkv first")
         }
         sought = ticks
     }
@@ -231,7 +233,8 @@ import VideoBase
             if LibAV.isNoMemory(words) { throw VaencError.noMemory("to read \(input.name)") }
             if let growth = input.growth {
                 throw VaencError(
-                    .badInput, "\(input.name) ends after packet \(packetCount), for \(growth)", remedy: ByteReader.growthRemedy)
+                    .badInput, "\(input.name) ends after packet \(packetCount): \(growth)",
+                    remedy: ByteReader.growthRemedy)
             }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
             let time = reached.map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
@@ -239,8 +242,8 @@ import VideoBase
                 .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(time) (\(words))",
                 remedy: input.pipeRemedy
                     ?? (packetCount == 0
-                        ? "give a whole file, or encode it: decoding begins at the next key picture"
-                        : "give a whole file, or take the good part alone with `duration`"))
+                        ? "use a complete file, or encode it: decoding begins at the next key frame"
+                        : "use a complete file, or copy only the good part with `duration`"))
         case .packet: break
         }
         if options.strict, let error = [input.timesEntry].compactMap({ $0 }).strictError { throw error }
@@ -329,7 +332,7 @@ import VideoBase
         let time = (packet.presentation ?? packet.decode).map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
         return VaencError(
             .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)",
-            remedy: "give a whole file, or take the good part alone with `duration`")
+            remedy: "use a complete file, or copy only the good part with `duration`")
     }
 
     /// The error for pictures without a presentation time. AVI and MPEG program streams may have decoding times only,
@@ -339,8 +342,10 @@ import VideoBase
         let bare = streams.lazy.compactMap { $0 }.first { $0.kind == .video && !$0.isAttachedPicture }
             .flatMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }
         return VaencError(
-            .badInput, "\(input.name) does not say when each of its pictures is shown, which a container has to",
-            remedy: bare.map { "use vaenc encode, or copy the pictures alone into a .\($0) file and that into the container" } ?? "use vaenc encode")
+            .badInput, "\(input.name) lacks presentation times, which a container needs",
+            remedy: bare.map {
+                "use vaenc encode, or copy the video into a .\($0) file, and then that file into the container"
+            } ?? "use vaenc encode")
     }
 
     private func begin(at time: MediaTime) throws {
@@ -350,7 +355,7 @@ import VideoBase
         // The part that an edit list cuts off stays cut off, by the output's edit list if it has one.
         origin = hasEdits ? max(beginning, time) : time
         let early = wanted.map { ($0 - origin).seconds } ?? 0
-        if early > 0 { earlyBeginning = origin == time ? "the key frame before" : "what the input shows first" }
+        if early > 0 { earlyBeginning = origin == time ? "the previous key frame" : "the first picture of the input" }
         try tell(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
             early == 0 ? "as asked" : earlyBeginning ?? "the first key frame")
@@ -417,7 +422,7 @@ import VideoBase
         }
         if isWhole, let wanted, let start = options.start, !(reached.map { wanted < $0 } ?? false) {
             throw VaencError(
-                .badInput, "`start` \(start) lies behind the end of \(input.name)", remedy: "give a time before the end")
+                .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }
         if let leader, let place = places[leader], let group = search?.finish() { try begin(with: group, place) }
     }
@@ -427,19 +432,22 @@ import VideoBase
         // If the input ends before `end`, nothing more could be copied, and no difference is reported.
         if let asked = options.duration, let end, let reached, !(reached < end), overhang != nil || earlyBeginning != nil {
             let used = ((overhang ?? end) - (first == nil ? beginning : origin)).seconds
-            let words = [earlyBeginning.map { "from \($0)" }, overhang == nil ? nil : "pictures that are shown in time are decoded with later ones"]
+            let words = [
+                earlyBeginning.map { "from \($0)" },
+                overhang == nil ? nil : "pictures before the end need later ones for decoding",
+            ]
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
         effective += [input.timesEntry].compactMap { $0 }
         if leftOut > 0 {
             try tell(
                 "times", asked: "as in the input", used: "\(leftOut) picture\(leftOut == 1 ? "" : "s") left out",
-                "no key frame comes before, and the input does not say when to show what cannot be decoded")
+                "no key frame comes before them, and the input has no presentation times for undecodable pictures")
         }
         if muxer.movedCount > 0 {
             try tell(
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
-                "the input has two of a stream at one time")
+                "the input has two packets of one stream at the same time")
         }
         for (place, why) in muxer.leftOut {
             guard let index = places.firstIndex(of: place), let track = streams[index] else { continue }

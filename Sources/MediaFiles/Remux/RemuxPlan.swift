@@ -17,7 +17,9 @@ struct RemuxPlan {
         let av = unsafe input.av
         let hasChapters = unsafe input.context.pointee.nb_chapters > 0
         let all = try (0..<Int(unsafe input.context.pointee.nb_streams)).map(input.track)
-        if all.isEmpty { throw InputContext.unreadable(input.name, "it holds no stream", remedy: "name a file with video or sound") }
+        if all.isEmpty {
+            throw InputContext.unreadable(input.name, "it contains no stream", remedy: "use a file with video or sound")
+        }
         var counts: [MediaTrack.Kind: Int] = [:]
         var kept: [StreamWords] = []
         let tags = unsafe MediaMetadata.tags(input.context.pointee.metadata, av)
@@ -41,7 +43,7 @@ struct RemuxPlan {
                 effective.append(
                     EffectiveEntry(
                         option: "rotation", asked: "as in the input", used: "as stored",
-                        why: "\(format.rawValue) has no place for it"))
+                        why: "\(format.rawValue) cannot store it"))
             }
             guard let why else {
                 try Self.checkParameterSets(track, input.name)
@@ -55,7 +57,8 @@ struct RemuxPlan {
                 // libavformat does not know the sample entry, so another format does not help.
                 if track.codecName == "none" {
                     throw InputContext.unreadable(
-                        input.name, "stream \(index) is \(track.kind.rawValue) of an unknown codec", remedy: "check that the file is whole")
+                        input.name, "stream \(index) is \(track.kind.rawValue) of an unknown codec",
+                        remedy: "check that the file is complete")
                 }
                 throw VaencError(.usage, "\(name): \(why)", remedy: Self.remedy(all, isSurplus: format == .flv && counts[track.kind, default: 0] > 0))
             }
@@ -66,14 +69,14 @@ struct RemuxPlan {
             let reasons = kinds.compactMap { kind in report.first { $0.kind == kind }?.leftOut }
             guard let why = reasons.first else {
                 throw VaencError(
-                    .badInput, "\(input.name) has neither video nor sound that can be read",
-                    remedy: "check that the file is whole, and that it holds video or sound")
+                    .badInput, "\(input.name) has no readable video or sound",
+                    remedy: "check that the file is complete, and that it contains video or sound")
             }
             // This is a bare output. For containers the track was rejected above.
             let bare = all.lazy.filter { $0.kind == .video && !$0.isAttachedPicture }
                 .compactMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }.first
             throw VaencError(
-                .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
+                .usage, "\(format.rawValue) can contain nothing of \(input.name): \(why)",
                 remedy: bare.map { "end the output's name in .\($0)" } ?? Self.remedy(all, isSurplus: false))
         }
         let places = MetadataPlaces(format, codec: VideoCodec(ofPicturesIn: tracks))
@@ -91,8 +94,8 @@ struct RemuxPlan {
         let media = all.filter { $0.kind == .video && !$0.isAttachedPicture || $0.kind == .audio }
         let names = [OutputFormat.mp4, .mov, .mkv, .ts].filter { format in media.allSatisfy { (try? format.holds($0)) == true } }.map(\.rawValue)
         let held = names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])" : names.first
-        let encode = isSurplus ? "vaenc encode, which leaves out what is one too many" : "vaenc encode"
-        return held.map { "use \($0), which holds all of the input, or \(encode)" } ?? "use \(encode)"
+        let encode = isSurplus ? "vaenc encode, which drops the additional stream" : "vaenc encode"
+        return held.map { "use \($0), which can contain the whole input, or \(encode)" } ?? "use \(encode)"
     }
 
     /// Checks that a track has parameter sets. Without them nothing is known about the pictures, and none can be
@@ -104,7 +107,7 @@ struct RemuxPlan {
         else { return }
         throw InputContext.unreadable(
             name, "its \(track.codecName) has no parameter sets",
-            remedy: "check that it is whole; sets that lie in a record are put in by `StreamConversion`")
+            remedy: "check that the file is complete; if the sets are in a record, add them with `StreamConversion`")
     }
 
     /// Whether a format stores how players rotate pictures. libavformat writes it in Matroska from FFmpeg 7 on.
@@ -120,23 +123,27 @@ struct RemuxPlan {
         let kind = track.isAttachedPicture ? MediaTrack.Kind.attachment : track.kind
         if !format.holdsTracks {
             let codec = VideoCodec(rawValue: track.codecName)
-            guard kind == .video, let codec else { return "\(name) holds H.264 or HEVC alone" }
-            if let named, named != codec { return "the output's name says another codec" }
-            return counts[.video, default: 0] > 0 ? "\(name) holds one stream" : nil
+            guard kind == .video, let codec else { return "\(name) can contain only H.264 or HEVC" }
+            if let named, named != codec { return "the output's name means another codec" }
+            return counts[.video, default: 0] > 0 ? "\(name) can contain only one stream" : nil
         }
         if kind == .attachment {
             // In Matroska covers are attachments.
             let isHeld = track.isAttachedPicture ? format == .mp4 : format == .mkv
-            return isHeld ? nil : "\(name) holds no \(track.isAttachedPicture ? "covers here" : "attachments")"
+            if isHeld { return nil }
+            return track.isAttachedPicture
+                ? "vaenc does not write covers into \(name)" : "\(name) cannot contain attachments"
         }
         if kind == .data, track.codecName == "none" || track.codecName == "bin_data" {
             // In QuickTime time codes and chapters are tracks, which the muxer creates again.
             let isTimeCode = unsafe track.stream.pointee.codecpar.pointee.codec_tag == 0x6463_6d74
-            if format.hasSampleEntries, isTimeCode || track.codecName == "bin_data" { return isTimeCode ? "the time code is written again" : "the chapters are written again" }
-            return "\(name) has no name for such data"
+            if format.hasSampleEntries, isTimeCode || track.codecName == "bin_data" {
+                return isTimeCode ? "the muxer writes a new time code track" : "the muxer writes a new chapter track"
+            }
+            return "\(name) has no identifier for this kind of data"
         }
-        if format == .flv, counts[kind, default: 0] > 0 { return "flv holds one stream of each kind" }
-        return try format.holds(track) ? nil : "\(name) holds no \(format.words(for: track))"
+        if format == .flv, counts[kind, default: 0] > 0 { return "flv can contain only one stream of each kind" }
+        return try format.holds(track) ? nil : "\(name) cannot contain \(format.words(for: track))"
     }
 }
 

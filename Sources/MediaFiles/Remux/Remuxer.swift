@@ -25,13 +25,17 @@ public final class Remuxer: Sendable {
         sinkOptions.format = options.format
         (format, codec) = try MediaOutput.format(of: output, options: sinkOptions)
         if let same = MediaOutput.overwritten(input, by: output, options: sinkOptions) {
-            throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
+            throw VaencError(.usage, "\(same) is the input itself", remedy: "use another output")
         }
         if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(.usage, "`start` \(start) is out of range", remedy: "give seconds, from 0 to less than 1000000000")
+            throw VaencError(
+                .usage, "`start` \(start) is out of range",
+                remedy: "use 0 to less than 1000000000 seconds")
         }
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0 and less than 1000000000")
+            throw VaencError(
+                .usage, "`duration` \(duration) is out of range",
+                remedy: "use more than 0 and less than 1000000000 seconds")
         }
         if let rate = options.frameRate { try Validation.refuse(frameRate: rate) }
         self.input = input
@@ -54,7 +58,7 @@ public final class Remuxer: Sendable {
     ///   `interrupted`, `noPermission`, `unavailable`.
     public func run() throws -> RemuxReport {
         if hasRun.exchange(true, ordering: .relaxed) {
-            throw VaencError(.usage, "this Remuxer has run already", remedy: "make another one")
+            throw VaencError(.usage, "this Remuxer has already run", remedy: "use a new one")
         }
         let input = try InputContext(reader)
         let plan = try RemuxPlan(input, format: format, named: codec, strict: options.strict)
@@ -74,7 +78,9 @@ public final class Remuxer: Sendable {
             try copy.finishPackets(isWhole: !isInterrupted)
             if copy.packetCount == 0 {
                 if isInterrupted { throw VaencError(.interrupted, "interrupted before the first packet: nothing was written") }
-                throw VaencError(.badInput, "\(input.name) has no packets to copy", remedy: "look at `start` and the input")
+                throw VaencError(
+                    .badInput, "\(input.name) has no packets to copy",
+                    remedy: "check `start` and the input")
             }
             try copy.finish()
             try destination.commit()

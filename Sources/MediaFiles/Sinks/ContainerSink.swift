@@ -56,10 +56,13 @@ final class ContainerSink: PacketSink {
 
     func add(_ track: MediaTrack) throws -> Int {
         try state.withLock { state in
-            guard !state.hasHeader else { throw VaencError(.usage, "a track came for \(path) after the first picture") }
+            guard !state.hasHeader else {
+                throw VaencError(.usage, "a track was added to \(path) after the first picture")
+            }
             guard try format.holds(track) else {
                 throw VaencError(
-                    .usage, "\(format.rawValue) holds no \(format.words(for: track))", remedy: "leave the track out, or use another format")
+                    .usage, "\(format.rawValue) cannot contain \(format.words(for: track))",
+                    remedy: "leave the track out, or use another format")
             }
             state.tracks.append(track)
             return state.tracks.count
@@ -70,7 +73,8 @@ final class ContainerSink: PacketSink {
         try state.withLock { state in
             guard format.holds(description.codec) else {
                 throw VaencError(
-                    .usage, "\(format.rawValue) holds no \(description.codec.rawValue)", remedy: "encode another codec, or use another format")
+                    .usage, "\(format.rawValue) cannot contain \(description.codec.rawValue)",
+                remedy: "use another codec or format")
             }
             try Validation.refuse(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {
@@ -80,8 +84,8 @@ final class ContainerSink: PacketSink {
             if format.isLengthPrefixed(description.codec) {
                 guard let record = EncodedSample.record(description, keepsParameterSets: keepsParameterSets) else {
                     throw VaencError(
-                        .usage, "the description for \(path) has no whole parameter sets",
-                        remedy: "give the description of the encoder whose packets come, once it is prepared")
+                        .usage, "the description for \(path) lacks complete parameter sets",
+                        remedy: "use the description of the prepared encoder that writes the packets")
                 }
                 extradata = record
             }
@@ -114,7 +118,7 @@ final class ContainerSink: PacketSink {
     /// Writes the header. This happens with the first picture, whose time determines the timescale.
     private func writeHeader(_ state: inout State, first: MediaTime) throws {
         guard let muxer = state.muxer, let description = state.description, let video = state.video else {
-            throw VaencError(.internalFault, "packets came for \(path) before the stream's description")
+            throw VaencError(.internalFault, "packets for \(path) arrived before the stream's description")
         }
         let options = format.muxerOptions(
             description.codec, isFragmented: isFragmented(state.destination), isSeekable: state.destination.isSeekable,
@@ -168,8 +172,8 @@ final class ContainerSink: PacketSink {
             if units?.isEmpty ?? false { throw EncodedSample.noUnits }
             if packet.changesFormat, !isKept, let units, EncodedSample.bringsParameterSets(units, of: packet) {
                 throw VaencError(
-                    .usage, "the session's format changed, and \(format.rawValue) holds one (\(path))",
-                    remedy: "begin another output at the change, or write ts or a bare stream")
+                    .usage, "the session's format changed, but \(format.rawValue) can contain only one (\(path))",
+                    remedy: "start another output at the change, or write ts or a stream without a container")
             }
             let rate = description.frameRate.reduced
             let duration =

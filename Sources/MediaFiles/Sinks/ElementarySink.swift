@@ -19,7 +19,9 @@ final class ElementarySink: PacketSink {
     }
 
     func add(_ track: MediaTrack) throws -> Int {
-        throw VaencError(.usage, "\(path) is a stream of pictures alone", remedy: "use mp4, mov, mkv or ts for more tracks")
+        throw VaencError(
+            .usage, "\(path) can contain only one video track",
+            remedy: "use mp4, mov, mkv or ts for more tracks")
     }
 
     func write(_ packet: TrackPacket, track: Int) throws {
@@ -29,8 +31,8 @@ final class ElementarySink: PacketSink {
     func start(_ description: EncoderDescription) throws {
         if let named = VideoCodec(fileExtension: MediaOutput.pathExtension(path)), named != description.codec {
             throw VaencError(
-                .usage, "\(path) is named for \(named.rawValue), and the pictures are \(description.codec.rawValue)",
-                remedy: "choose another name, or `codec`")
+                .usage, "the name \(path) means \(named.rawValue), but the pictures are \(description.codec.rawValue)",
+                remedy: "choose another name or `codec`")
         }
         codec.withLock { $0 = description.codec }
     }

@@ -6,16 +6,18 @@ extension EncodedPacket {
     ///
     /// - Throws: `usage`.
     func check() throws(VaencError) {
-        if bytes.isEmpty { throw VaencError(.usage, "a packet has no bytes", remedy: "give an access unit in Annex B form") }
-        for (time, word) in [(presentation, "shown"), (decode, "decoded")] where !time.isInRange {
+        if bytes.isEmpty {
+            throw VaencError(.usage, "a packet has no bytes", remedy: "append an access unit in Annex B format")
+        }
+        for (time, word) in [(presentation, "presentation"), (decode, "decoding")] where !time.isInRange {
             throw VaencError(
-                .usage, "a packet cannot be \(word) at \(time.value)/\(time.timescale) s",
-                remedy: "give times within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+                .usage, "a packet's \(word) time \(time.value)/\(time.timescale) s is out of range",
+                remedy: "use times from -2^40 to 2^40 seconds, with fewer than 2^62 ticks of a positive timescale")
         }
         if let duration, duration.value < 0 || !duration.isInRange {
             throw VaencError(
-                .usage, "a packet cannot be shown for \(duration.value)/\(duration.timescale) s",
-                remedy: "give a duration from 0 to 2^40 seconds, or none")
+                .usage, "a packet's duration \(duration.value)/\(duration.timescale) s is out of range",
+                remedy: "use a duration from 0 to 2^40 seconds, or nil")
         }
     }
 }
@@ -30,12 +32,13 @@ struct PacketOrder {
     mutating func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
         if let latest, packet.decode < latest {
             throw VaencError(
-                .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
+                .usage, "a packet for \(path) has an earlier decoding time than the packet before it",
+                remedy: "append packets in decoding order")
         }
         if latest == nil, !packet.isKey, !packet.isRandomAccess {
             throw VaencError(
-                .usage, "the first packet for \(path) is no key frame, and no decoder could begin with it",
-                remedy: "begin with a packet whose isRandomAccess is true")
+                .usage, "the first packet for \(path) is not a key frame, so decoders cannot start with it",
+                remedy: "begin with a packet that has isRandomAccess true")
         }
         latest = packet.decode
     }
@@ -47,8 +50,8 @@ extension VideoCodec {
     func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
         guard packet.codec != self else { return }
         throw VaencError(
-            .usage, "a packet of \(packet.codec.rawValue) came for \(path), which holds \(rawValue)",
-            remedy: "begin another output where a session changes its codec")
+            .usage, "the packet is \(packet.codec.rawValue), but \(path) contains \(rawValue)",
+            remedy: "start another output when the session changes its codec")
     }
 }
 
@@ -57,14 +60,16 @@ extension SinkOptions {
     /// - Throws: `usage`.
     func check() throws(VaencError) {
         guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
-            throw VaencError(.usage, "displayMatrix has \(displayMatrix.count) numbers", remedy: "give nine, or none for upright pictures")
+            throw VaencError(
+                .usage, "displayMatrix has \(displayMatrix.count) numbers",
+                remedy: "use nine, or none for upright pictures")
         }
         try Validation.refuse(masteringDisplay: masteringDisplay)
         if let sampleAspectRatio { try Validation.refuse(sampleAspectRatio: sampleAspectRatio) }
         if let timeOrigin, !timeOrigin.isInRange {
             throw VaencError(
                 .usage, "timeOrigin \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",
-                remedy: "give a time within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+                remedy: "use a time from -2^40 to 2^40 seconds, with fewer than 2^62 ticks of a positive timescale")
         }
     }
 }
@@ -93,7 +98,9 @@ enum EncodedSample {
         units.contains { NALUnitKind(header: packet.bytes[$0.lowerBound], packet.codec).isParameterSet }
     }
 
-    static let noUnits = VaencError(.usage, "a packet has no NAL unit", remedy: "give an access unit in Annex B form, each NAL unit behind a start code")
+    static let noUnits = VaencError(
+        .usage, "a packet has no NAL unit",
+        remedy: "append an access unit in Annex B format, with a start code before each NAL unit")
 
     /// Returns the avcC or hvcC record; nil if required parameter sets are missing.
     static func record(_ description: EncoderDescription, keepsParameterSets: Bool) -> [UInt8]? {

@@ -5,7 +5,7 @@ package enum KeptRecording {
     /// Returns the message about an older unfinished recording.
     ///
     /// - Parameter path: The name of the kept recording.
-    package static func notice(_ path: String) -> String { "an older recording that was not finished is kept as \(path)" }
+    package static func notice(_ path: String) -> String { "an older unfinished recording is kept as \(path)" }
 }
 
 extension PacketSink {
@@ -19,7 +19,8 @@ extension PacketSink {
             cancel()
             return error
         }
-        return VaencError(category, described?.message ?? "\(error)", remedy: "what was recorded until then is in \(part)")
+        return VaencError(
+            category, described?.message ?? "\(error)", remedy: "the recording up to this error is in \(part)")
     }
 
     /// The message about an older recording that was kept; nil if there was none.

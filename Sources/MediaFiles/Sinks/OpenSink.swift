@@ -34,7 +34,7 @@ public enum MediaOutput {
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
         try refuseFolder(output)
         throw VaencError(
-            .usage, "the name \(output) does not say the format of the output",
+            .usage, "the name \(output) does not determine the output format",
             remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")
     }
 
@@ -44,7 +44,7 @@ public enum MediaOutput {
         let format = try format(of: output, options: options).format
         if format.holds(codec) { return }
         throw VaencError(
-            .usage, "\(format.rawValue.uppercased()) holds no HEVC here (\(output))",
+            .usage, "vaenc does not write HEVC into \(format.rawValue.uppercased()) (\(output))",
             remedy: "use `codec` h264, or another format: mp4, mov, mkv or ts")
     }
 
@@ -77,7 +77,9 @@ public enum MediaOutput {
         if output.contains("://") { return try connect(output, format, isCancelled) }
         if format == .hls {
             if output == "-" {
-                throw VaencError(.usage, "HLS is a playlist and files beside it: stdout takes none", remedy: "name a .m3u8 file")
+                throw VaencError(
+                    .usage, "HLS is a playlist and several files, and cannot be written to standard output",
+                    remedy: "name a .m3u8 file")
             }
             return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
@@ -101,14 +103,14 @@ public enum MediaOutput {
         guard let wanted else { throw unbuilt(output) }
         if format != wanted {
             throw VaencError(
-                .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out `format`")
+                .usage, "\(scheme) transports \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out `format`")
         }
         return try NetworkOutput(output, isCancelled: isCancelled)
     }
 
     private static func unbuilt(_ output: String) -> VaencError {
         VaencError(
-            .unavailable, "sending by \(output.prefix { $0 != ":" }) is not built",
+            .unavailable, "sending by \(output.prefix { $0 != ":" }) is not implemented",
             remedy: "use rtmp:// or srt://, or pipe -o - into a program that sends it")
     }
 

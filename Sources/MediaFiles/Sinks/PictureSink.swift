@@ -52,20 +52,23 @@ public final class PictureSink {
         if let format = PixelFormat(rawValue: ending) { return (format, false) }
         try MediaOutput.refuseFolder(path)
         throw VaencError(
-            .usage, "\(path) says no format of pictures",
-            remedy: "name it .y4m, or .yuv, .nv12, .p010 for raw pictures")
+            .usage, "the name \(path) does not determine a picture format",
+            remedy: "end it in .y4m, or in .yuv, .nv12 or .p010 for raw pictures")
     }
 
     /// Writes a picture of `format` and `size`. Blocks.
     /// - Throws: `usage` for a picture of another format or size, for planes without memory, and after `finish` or
     ///   `cancel`; `inputOutput`.
     public func write(_ planes: PixelPlanes) throws {
-        if hasEnded { throw VaencError(.usage, "a picture came after finish or cancel", remedy: "make another PictureSink for it") }
+        if hasEnded {
+            throw VaencError(.usage, "a picture was written after finish or cancel", remedy: "use a new PictureSink")
+        }
         guard unsafe planes.format == format, unsafe planes.size == size else {
             throw VaencError(
                 .usage,
-                "a picture of \(unsafe planes.size) in \(unsafe planes.format.rawValue) was given to an output of \(size) in \(format.rawValue)",
-                remedy: "give pictures of the output's size and format")
+                "the picture is \(unsafe planes.size) in \(unsafe planes.format.rawValue), but the output is \(size) "
+                    + "in \(format.rawValue)",
+                remedy: "write pictures of the output's size and format")
         }
         try unsafe planes.check(format: format, size: size)
         if isY4M {

@@ -24,6 +24,6 @@ extension RandomAccessTable {
             }
             start += size
         }
-        throw VaencError(.internalFault, "the index of \(file.path) is not as libavformat was thought to write it")
+        throw VaencError(.internalFault, "the index of \(file.path) does not have the expected structure")
     }
 }

@@ -84,7 +84,9 @@ import VideoBase
             for (channel, plane) in samples.enumerated() {
                 // libavcodec rejects such samples without naming them.
                 guard plane.allSatisfy(\.isFinite) else {
-                    throw VaencError(.badInput, "the sound has samples that are no numbers", remedy: "give finite samples, or copy the sound")
+                    throw VaencError(
+                        .badInput, "the sound has samples that are not numbers",
+                        remedy: "use finite samples, or copy the sound")
                 }
                 // SAFETY: each of the frame's planes has room for nb_samples.
                 unsafe plane.withUnsafeBytes {

@@ -69,7 +69,8 @@ import VideoBase
 
     private static func oddRate(_ rate: Int) -> VaencError {
         VaencError(
-            .badInput, "the sound has \(rate) samples a second, not \(rates.lowerBound) to \(rates.upperBound)",
+            .badInput,
+            "the sound's sample rate of \(rate) Hz is out of range (\(rates.lowerBound) to \(rates.upperBound) Hz)",
             remedy: "leave it out with `AudioMode.none`")
     }
 
@@ -165,7 +166,8 @@ import VideoBase
         let failed = unsafe code < 0 || av.pointee.swr_init!(resampler) < 0
         if failed {
             throw VaencError(
-                .badInput, "the sound cannot be brought to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample refuses it"))",
+                .badInput,
+                "the sound cannot be resampled to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample rejects it"))",
                 remedy: "copy it, or leave it out with `AudioMode.none`")
         }
     }

@@ -25,8 +25,8 @@ public struct AudioSettings: Sendable, Hashable {
         for (name, value, range) in values {
             guard let value, !range.contains(value) else { continue }
             throw VaencError(
-                .usage, "AAC has no \(name) of \(value)",
-                remedy: "give a number from \(range.lowerBound) to \(range.upperBound), or nil")
+                .usage, "AAC does not support a \(name) of \(value)",
+                remedy: "use \(range.lowerBound) to \(range.upperBound), or nil")
         }
     }
 
@@ -108,7 +108,7 @@ public final class AudioTranscoder {
     /// Decodes and encodes the source track's next packet. Returns the packets that are complete.
     /// - Throws: `interrupted` if it is cancelled while it fills a gap; `usage` after `finish`.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
-        if hasEnded { throw VaencError(.usage, "sound came after finish", remedy: "make another AudioTranscoder for it") }
+        if hasEnded { throw VaencError(.usage, "sound was added after finish", remedy: "use a new AudioTranscoder") }
         try write(packet) { made.append($0) }
         return takeMade()
     }
@@ -145,13 +145,13 @@ public final class AudioTranscoder {
     ///   all channels, for an invalid time, and after `finish`.
     public func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
         guard let pcm, bytes.count % pcm.frameBytes == 0 else {
-            throw VaencError(.usage, "\(bytes.count) bytes are not whole samples of all channels",
-                remedy: "give a multiple of \(pcm?.frameBytes ?? 1) bytes")
+            throw VaencError(.usage, "\(bytes.count) bytes are not complete samples of all channels",
+                remedy: "use a multiple of \(pcm?.frameBytes ?? 1) bytes")
         }
         guard time.isInRange else {
             throw VaencError(
-                .usage, "sound cannot be heard at \(time.value)/\(time.timescale) s",
-                remedy: "give a time within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+                .usage, "the time \(time.value)/\(time.timescale) s of the sound is out of range",
+                remedy: "use a time from -2^40 to 2^40 seconds, with fewer than 2^62 ticks of a positive timescale")
         }
         if bytes.isEmpty { return [] }
         let rate = Int32(pcm.rate)

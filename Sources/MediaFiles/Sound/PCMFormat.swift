@@ -41,7 +41,7 @@ public struct PCMFormat: Sendable, Hashable {
     func track() throws -> MediaTrack {
         guard (1...384_000).contains(rate), (1...8).contains(channels) else {
             throw VaencError(
-                .usage, "sound of \(channels) channel\(channels == 1 ? "" : "s") at \(rate) Hz is not taken",
+                .usage, "sound of \(channels) channel\(channels == 1 ? "" : "s") at \(rate) Hz is not supported",
                 remedy: "use 1 to 8 channels at 1 to 384000 Hz")
         }
         let av = unsafe try LibAV.load([.codec, .format])

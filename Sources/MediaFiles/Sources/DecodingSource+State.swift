@@ -80,7 +80,7 @@ extension DecodingSource {
                 }
                 if case .packet = reading, unsafe AV1Check.isDamaged(packet, demuxer.parameters) {
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
-                    return .broken("a packet holds no AV1 picture")
+                    return .broken("a packet contains no AV1 picture")
                 }
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown, unsafe isAsked(packet.pointee.pts) {
                     leading += undecodable

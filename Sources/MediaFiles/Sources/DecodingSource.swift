@@ -87,7 +87,7 @@ package final class DecodingSource: FrameSource {
             info.changes.append(
                 EffectiveEntry(
                     option: "soundStart", asked: "\(seconds) s before the pictures", used: "with the pictures",
-                    why: "a distance of 10 s or more is taken for a fault of the file"))
+                    why: "a distance of 10 s or more is treated as a fault of the file"))
         }
         if skipped > 0 {
             // Containers seek by decoding times, and a picture is shown at most 16 pictures later (the size of the
@@ -242,13 +242,14 @@ package final class DecodingSource: FrameSource {
         if LibAV.isNoMemory(words) || !MemoryTrial.fitsPictures(state.nativeSize) { return .noMemory("to decode \(reader.name)") }
         if let growth = reader.growth {
             return VaencError(
-                .badInput, "\(reader.name) ends after picture \(state.decoded), for \(growth)", remedy: ByteReader.growthRemedy)
+                .badInput, "\(reader.name) ends after picture \(state.decoded): \(growth)",
+                remedy: ByteReader.growthRemedy)
         }
         let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
         if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy ?? InputContext.layoutRemedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
-            remedy: remedy ?? "give a whole file, or take the good part alone with `frameLimit` \(state.decoded)")
+            remedy: remedy ?? "use a complete file, or read only the good part with `frameLimit` \(state.decoded)")
     }
 
     /// Returns the time of the decoder's frame; nil if it is after the end.

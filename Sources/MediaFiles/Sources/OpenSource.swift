@@ -14,7 +14,9 @@ public enum MediaInput {
         if input.hasPrefix("testsrc:") { return try TestPattern(input, options: options) }
         let reader = try ByteReader(path: input)
         let start = try reader.peek(Y4MHeader.magic.count)
-        if start.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
+        if start.isEmpty {
+            throw VaencError(.badInput, "\(reader.name) is empty", remedy: "use a file that contains pictures")
+        }
         if start == Y4MHeader.magic { return try y4m(reader, options) }
         if let size = options.inputSize {
             return try RawSource.raw(
@@ -23,10 +25,11 @@ public enum MediaInput {
         if options.inputFormat != nil || rawFormat(input) != nil {
             throw rawFormat(input) != nil
                 ? VaencError(
-                    .usage, "\(reader.name) is raw video, which does not say its size", remedy: "add `inputSize` WIDTHxHEIGHT")
+                    .usage, "\(reader.name) is raw video, which does not state its size",
+                    remedy: "set `inputSize` WIDTHxHEIGHT")
                 : VaencError(
-                    .usage, "`inputFormat` is the layout of raw video, which does not say its size",
-                    remedy: "add `inputSize` WIDTHxHEIGHT, or leave out `inputFormat` if \(reader.name) is coded video")
+                    .usage, "`inputFormat` is the layout of raw video, which does not state its size",
+                    remedy: "set `inputSize` WIDTHxHEIGHT, or leave out `inputFormat` if \(reader.name) is coded video")
         }
         do { return try DecodingSource(reader, options: options) } catch var error as VaencError {
             if error.remedy == InputContext.wholeRemedy { error.remedy = InputContext.layoutRemedy }
@@ -58,19 +61,28 @@ public enum MediaInput {
 
     private static func check(_ options: SourceOptions) throws {
         if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(.usage, "`start` \(start) is out of range", remedy: "give seconds, from 0 to less than 1000000000")
+            throw VaencError(
+                .usage, "`start` \(start) is out of range",
+                remedy: "use 0 to less than 1000000000 seconds")
         }
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0 and less than 1000000000")
+            throw VaencError(
+                .usage, "`duration` \(duration) is out of range",
+                remedy: "use more than 0 and less than 1000000000 seconds")
         }
         if let rate = options.frameRate, !(1...Int(Int32.max)).contains(rate.numerator) || !(1...Int(Int32.max)).contains(rate.denominator) {
             throw VaencError(
-                .usage, "a frame rate of \(rate) is out of range", remedy: "give one of numbers up to \(Int32.max), as 30000/1001")
+                .usage, "the frame rate \(rate) is out of range",
+                remedy: "use numbers up to \(Int32.max), for example 30000/1001")
         }
-        if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "`frameLimit` \(limit) is less than 1", remedy: "give 1 or more") }
+        if let limit = options.frameLimit, limit < 1 {
+            throw VaencError(.usage, "`frameLimit` \(limit) is less than 1", remedy: "use 1 or more")
+        }
         for size in [options.inputSize, options.outputSize] {
             if let size, !size.isWithinLimits {
-                throw VaencError(.usage, "a size of \(size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
+                throw VaencError(
+                    .usage, "the size \(size) is out of range",
+                    remedy: "sizes are \(VideoSize.limitWords)")
             }
         }
     }

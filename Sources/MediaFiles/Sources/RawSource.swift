@@ -27,13 +27,17 @@ final class RawSource: FrameSource {
         let frameBytes = format.frameBytes(size)
         if let length = reader.length {
             let bytes = length - reader.position
-            if bytes == 0 { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
+            if bytes == 0 {
+                throw VaencError(.badInput, "\(reader.name) is empty", remedy: "use a file that contains pictures")
+            }
             if bytes % frameBytes != 0 {
                 throw VaencError(
                     .badInput,
-                    "\(reader.name) has \(bytes) bytes, no multiple of the \(frameBytes) bytes of a \(size) \(format.rawValue) picture",
+                    "\(reader.name) has \(bytes) bytes, which is not a multiple of the \(frameBytes) bytes of a "
+                        + "\(size) \(format.rawValue) picture",
                     remedy: MediaInput.mayBeRaw(reader.name)
-                        ? "check `inputSize` and `inputFormat`" : "leave out `inputSize`, as the name is that of coded video")
+                        ? "check `inputSize` and `inputFormat`"
+                        : "leave out `inputSize`, because the name means coded video")
             }
         }
         return try RawSource(
@@ -113,7 +117,7 @@ final class RawSource: FrameSource {
     private static func cut(_ name: String, _ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
         VaencError(
             .badInput, "\(name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
-            remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with `frameLimit` \(index)" : ""))
+            remedy: "use a complete file" + (index > 0 ? ", or read only the complete pictures with `frameLimit` \(index)" : ""))
     }
 
     /// Reads the line before a picture. Returns false at the end of the stream.
@@ -125,7 +129,7 @@ final class RawSource: FrameSource {
         guard line.dropLast().elementsEqual(expected.dropLast()), line.last == UInt8(ascii: " ") else {
             throw VaencError(
                 .badInput, "\(reader.name) is broken (no FRAME line before picture \(index))",
-                remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
+                remedy: "write the file again, or read the part before this picture with `frameLimit` \(max(index, 1))")
         }
         // The parameters of the picture are skipped; none of them is needed.
         for _ in 0..<Y4MHeader.longestLine {
@@ -135,7 +139,7 @@ final class RawSource: FrameSource {
         }
         throw VaencError(
             .badInput, "\(reader.name) is broken (the FRAME line before picture \(index) has no end)",
-            remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
+            remedy: "write the file again, or read the part before this picture with `frameLimit` \(max(index, 1))")
     }
 
     private func skip(_ count: Int, frameBytes: Int) throws {

@@ -14,7 +14,7 @@ extension SourceInfo {
         let speed = asked.value / own.value
         // 29.97 may be written for 30000/1001.
         if abs(speed - 1) < 1e-4 { return nil }
-        let mean = varies ? " (their mean)" : ""
+        let mean = varies ? " (average)" : ""
         return EffectiveEntry(
             option: speedOption, asked: "1x", used: "\(number(speed))x",
             why: "the input's \(number(own.value)) frames per second\(mean) are shown at \(number(asked.value))")

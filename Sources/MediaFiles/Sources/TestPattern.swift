@@ -28,8 +28,8 @@ final class TestPattern: FrameSource {
     /// - Throws: `usage` with the correct spelling.
     convenience init(_ text: String, options: SourceOptions) throws {
         let wrong = VaencError(
-            .usage, "“\(text)” is no test pattern",
-            remedy: "write testsrc:WIDTHxHEIGHT@FPS:FRAMES, as testsrc:1280x720@30:300")
+            .usage, "“\(text)” is not a test pattern",
+            remedy: "use testsrc:WIDTHxHEIGHT@FPS:FRAMES, for example testsrc:1280x720@30:300")
         let body = text.dropFirst("testsrc:".count)
         let parts = body.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let tail = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
@@ -40,10 +40,12 @@ final class TestPattern: FrameSource {
         let count = parts.count == 2 ? (tail.count == 2 ? Int(tail[1]) : 300) : (head.count == 2 ? Int(head[1]) : 300)
         guard let count, count > 0, rate.numerator <= Int32.max, rate.denominator <= Int32.max else { throw wrong }
         guard size.isWithinLimits else {
-            throw VaencError(.usage, "a test pattern of \(size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
+            throw VaencError(
+                .usage, "the test pattern's size \(size) is out of range",
+                remedy: "sizes are \(VideoSize.limitWords)")
         }
         if let other = options.inputSize, other != size {
-            throw VaencError(.usage, "\(text) is of \(size), not \(other)", remedy: "leave out `inputSize`")
+            throw VaencError(.usage, "\(text) has the size \(size), not \(other)", remedy: "leave out `inputSize`")
         }
         if let format = options.inputFormat, ![.nv12, .i420, .yv12, .p010, .i420p10].contains(format) {
             throw VaencError(

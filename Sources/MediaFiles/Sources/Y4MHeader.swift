@@ -59,8 +59,9 @@ struct Y4MHeader {
                 case "t", "b": isInterlaced = true
                 case "m":
                     throw VaencError(
-                        .badInput, "\(name) mixes interlaced pictures and others, which libavformat does not read in Y4M",
-                        remedy: "write it as It or Ib, or deinterlace it first")
+                        .badInput,
+                        "\(name) mixes interlaced and progressive pictures, which libavformat does not read from Y4M",
+                        remedy: "write it with It or Ib, or deinterlace it first")
                 default: throw broken("the interlacing “\(value)”")
                 }
             case "C":
@@ -80,14 +81,14 @@ struct Y4MHeader {
         if size.height == 0 { throw broken("no height") }
         guard size.isWithinLimits else {
             throw VaencError(
-                .badInput, "\(name) says that its pictures are of \(size)", remedy: "sizes are \(VideoSize.limitWords)")
+                .badInput, "\(name) has pictures of \(size)", remedy: "sizes are \(VideoSize.limitWords)")
         }
     }
 
     private static func broken(_ name: String, _ what: String) -> VaencError {
         VaencError(
             .badInput, "\(name) has a broken Y4M header (\(what))",
-            remedy: "write the file again; its first line should read as YUV4MPEG2 W640 H360 F25:1 Ip C420jpeg")
+            remedy: "write the file again; its first line should look like YUV4MPEG2 W640 H360 F25:1 Ip C420jpeg")
     }
 
     private static func ratio(_ text: Substring) -> Rational? {

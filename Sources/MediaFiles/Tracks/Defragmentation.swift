@@ -67,7 +67,9 @@ enum Defragmentation {
             let reading = try unsafe input.read(scratch)
             if case .end = reading { break }
             if case .broken(let words) = reading {
-                throw VaencError(.inputOutput, "reading \(reader.name) again failed (\(words))", remedy: "check the disk that it is on")
+                throw VaencError(
+                    .inputOutput, "reading \(reader.name) again failed (\(words))",
+                    remedy: "check the disk")
             }
             let index = unsafe Int(scratch.pointee.stream_index)
             guard tracks.indices.contains(index) else { continue }

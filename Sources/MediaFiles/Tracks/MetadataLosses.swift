@@ -24,27 +24,34 @@ struct MetadataPlaces {
     ]
 
     private func noPlace(_ option: String, _ asked: String) -> EffectiveEntry {
-        EffectiveEntry(option: option, asked: asked, used: "none", why: "\(format.rawValue) has no place for it")
+        EffectiveEntry(option: option, asked: asked, used: "none", why: "\(format.rawValue) cannot store it")
     }
 
     /// Returns the losses of the file's metadata: chapters, title and other tags.
     func losses(chapters: Int, tags: [MediaMetadata.Tag]) -> [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if chapters > 0, !format.hasSampleEntries, format != .mkv {
-            entries.append(EffectiveEntry(option: "chapters", asked: "\(chapters)", used: "none", why: "\(format.rawValue) has no place for them"))
+            entries.append(
+                EffectiveEntry(
+                    option: "chapters", asked: "\(chapters)", used: "none",
+                    why: "\(format.rawValue) cannot store them"))
         }
         let lost = tags.filter { tag in !holds(tag) && !Self.isIdle(tag, among: tags) }
         for tag in lost where tag.key.lowercased() == "title" {
             var entry = noPlace("title", tag.value)
             if form == .ts {
                 let isWhole = ServiceNames.fitting(tags).contains(tag)
-                (entry.used, entry.why) = ("\(isWhole ? "" : "its beginning as ")the service's name", "\(format.rawValue) has no other place for it")
+                entry.used = "\(isWhole ? "" : "its beginning as ")the service's name"
+                entry.why = "\(format.rawValue) has no other field for it"
             }
             entries.append(entry)
         }
         if form == .ts {
             for (tag, used) in zip(tags, ServiceNames.fitting(tags)) where tag.key.lowercased() != "title" && tag != used {
-                entries.append(EffectiveEntry(option: tag.key, asked: tag.value, used: used.value, why: "\(format.rawValue) has no room for more"))
+                entries.append(
+                    EffectiveEntry(
+                        option: tag.key, asked: tag.value, used: used.value,
+                        why: "\(format.rawValue) has no space for more"))
             }
         }
         for tag in lost where tag.key.lowercased() == "timecode" { entries.append(noPlace("time code", tag.value)) }
@@ -53,7 +60,7 @@ struct MetadataPlaces {
             entries.append(
                 EffectiveEntry(
                     option: "tags", asked: others.joined(separator: ", "), used: "none",
-                    why: "\(format.rawValue) has no place for \(others.count == 1 ? "it" : "them")"))
+                    why: "\(format.rawValue) cannot store \(others.count == 1 ? "it" : "them")"))
         }
         return entries
     }
@@ -110,7 +117,7 @@ struct MetadataPlaces {
         guard form != .mkv, let title = stream.title, title != stream.value("handler_name") || !form.hasSampleEntries else { return nil }
         var entry = noPlace("title of stream \(stream.index)", title)
         if form.hasSampleEntries, MediaTrack.takesTitle(handler: stream.value("handler_name")) {
-            (entry.used, entry.why) = ("the handler's name", "\(format.rawValue) has no other place for it")
+            (entry.used, entry.why) = ("the handler's name", "\(format.rawValue) has no other field for it")
         }
         return entry
     }

@@ -25,12 +25,12 @@ public struct UnreadStream: Sendable, Hashable {
     /// The reason why the stream is not in an encoder's output.
     fileprivate var reason: String {
         switch kind {
-        case .video where isCover: "covers are not carried"
-        case .video: "one stream of pictures is encoded"
-        case .audio: "its header does not say how it is heard"
-        case .subtitle: "subtitles are not carried yet"
-        case .data: "data is not carried"
-        case .attachment: "attachments are not carried"
+        case .video where isCover: "covers are not copied"
+        case .video: "only one video stream is encoded"
+        case .audio: "its header does not describe the sound"
+        case .subtitle: "subtitles are not copied"
+        case .data: "data streams are not copied"
+        case .attachment: "attachments are not copied"
         }
     }
 }
@@ -93,6 +93,7 @@ extension MediaMetadata {
         pictureTags.removeAll(where: isTimeCode)
         tags.removeAll(where: isTimeCode)
         return EffectiveEntry(
-            option: "time code", asked: code.value, used: "none", why: "it is of the input's first picture and frame rate")
+            option: "time code", asked: code.value, used: "none",
+            why: "it is valid only for the input's first picture and frame rate")
     }
 }

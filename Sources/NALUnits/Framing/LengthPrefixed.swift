@@ -89,7 +89,7 @@ public enum LengthPrefixed {
     /// - Parameter memory: The destination. It must have room for the units and four bytes for each; otherwise the call
     ///   traps.
     package static func write(_ units: [Range<Int>], of stream: Span<UInt8>, to memory: UnsafeMutableRawBufferPointer) {
-        precondition(memory.count >= units.reduce(0) { $0 + 4 + $1.count }, "no room for the sample")
+        precondition(memory.count >= units.reduce(0) { $0 + 4 + $1.count }, "no space for the sample")
         var offset = 0
         for unit in units {
             unsafe memory.storeBytes(of: UInt32(truncatingIfNeeded: unit.count).bigEndian, toByteOffset: offset, as: UInt32.self)

@@ -40,15 +40,15 @@ public struct MalformedStream: DescribedError, Hashable {
     /// A description of the error with its offset.
     public var message: String {
         switch fault {
-        case .noStartCode: "no start code at byte \(offset)"
-        case .emptyUnit: "the start code at byte \(offset) has no NAL unit behind it"
-        case .zeroLength: "a NAL unit of no bytes at byte \(offset)"
+        case .noStartCode: "there is no start code at byte \(offset)"
+        case .emptyUnit: "the start code at byte \(offset) is not followed by a NAL unit"
+        case .zeroLength: "the NAL unit at byte \(offset) is empty"
         case .truncatedLength: "the stream ends inside the length at byte \(offset)"
         case .truncatedUnit(let there, let whole):
             "the stream ends inside the NAL unit at byte \(offset), which has \(there) of \(whole) bytes"
         case .unitTooLong(let count, let longest):
-            "the NAL unit at byte \(offset) has \(count) bytes, and at most \(longest) can be told"
-        case .startCodeInUnit: "the NAL unit at byte \(offset) holds a start code"
+            "the NAL unit at byte \(offset) has \(count) bytes, but the length size allows at most \(longest)"
+        case .startCodeInUnit: "the NAL unit at byte \(offset) contains a start code"
         case .record(let words): "\(words) (byte \(offset) of the record)"
         }
     }
@@ -56,14 +56,14 @@ public struct MalformedStream: DescribedError, Hashable {
     /// A remedy for the kind of error.
     public var remedy: String? {
         switch fault {
-        case .noStartCode, .emptyUnit: "check that it is an Annex B byte stream"
+        case .noStartCode, .emptyUnit: "check that the input is an Annex B byte stream"
         case .zeroLength, .truncatedLength, .truncatedUnit:
-            "check that the stream is whole, and how many bytes its lengths have"
+            "check that the stream is complete, and check its length size"
         case .unitTooLong(_, let longest):
             longest < AnnexB.longestUnit
-                ? "choose longer lengths (`lengthSize`)" : "check that the stream is whole, and how it is framed"
-        case .startCodeInUnit: "check how many bytes the stream's lengths have"
-        case .record: "check that it is an avcC or hvcC record"
+                ? "choose longer lengths (`lengthSize`)" : "check that the stream is complete, and check its framing"
+        case .startCodeInUnit: "check the stream's length size"
+        case .record: "check that the input is an avcC or hvcC record"
         }
     }
 }

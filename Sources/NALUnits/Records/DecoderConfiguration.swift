@@ -117,7 +117,9 @@ private struct RecordReader {
     var left: Int { record.count - index }
 
     mutating func bytes(_ count: Int, _ name: String) throws(MalformedStream) -> ArraySlice<UInt8> {
-        guard count <= left else { throw MalformedStream(.record("it ends before \(name) does"), at: index) }
+        guard count <= left else {
+            throw MalformedStream(.record("the record ends before the end of \(name)"), at: index)
+        }
         index += count
         return record[index - count..<index]
     }
@@ -145,7 +147,7 @@ private struct RecordReader {
         let start = index
         let unit = Array(try bytes(length, "a \(name)"))
         guard !unit.isEmpty, isRight(unit) else {
-            throw MalformedStream(.record("what should be a \(name) is something else"), at: start)
+            throw MalformedStream(.record("the record contains no valid \(name) here"), at: start)
         }
         return unit
     }

@@ -60,7 +60,9 @@ package final class DriverCallWatchdog: Sendable {
     /// - Throws: A `VaencError` of category `.usage` if the value is not a positive number.
     package static func checkEnvironment() throws {
         guard let text = Environment.value(limitName), askedMilliseconds == nil else { return }
-        throw VaencError(.usage, "\(limitName) is “\(text)”", remedy: "give whole milliseconds from 1 on, or unset it")
+        throw VaencError(
+            .usage, "\(limitName) is “\(text)”, which is not a number of milliseconds",
+            remedy: "use a whole number of 1 or more, or unset it")
     }
 
     /// Runs `body` with a time limit and returns its result. Inside another `body`, it runs immediately, within the
@@ -86,7 +88,7 @@ package final class DriverCallWatchdog: Sendable {
         }
         guard !isHung else { throw timedOut() }
         guard let counted = ProcessEnd.Call() else {
-            throw VaencError(.interrupted, "\(call) is not made while the process ends")
+            throw VaencError(.interrupted, "\(call) was not called because the process is ending")
         }
         guard let result = attempt(patience, counted, timedOut, body) else { throw timedOut() }
         return try result.get()
@@ -98,7 +100,9 @@ package final class DriverCallWatchdog: Sendable {
         if isHung { return }
         guard let counted = ProcessEnd.Call() else { return ProcessEnd.keep(body) }
         let timedOut = { @Sendable in
-            VAError(call: "letting go", status: .timedOut, object: "", remedy: Surface.hangRemedy, category: .deviceFailed)
+            VAError(
+                call: "releasing an object", status: .timedOut, object: "", remedy: Surface.hangRemedy,
+                category: .deviceFailed)
         }
         _ = attempt(.call, counted, timedOut, body)
     }

@@ -20,7 +20,7 @@ extension Display {
     private func room(_ most: CInt, _ call: String, _ what: String) throws(VAError) -> Int {
         guard (0...Self.mostEntries).contains(most) else {
             throw VAError(
-                call: call, status: .operationFailed, object: vendor, driverMessage: "it says that it has \(most) \(what)",
+                call: call, status: .operationFailed, object: vendor, driverMessage: "it reports \(most) \(what)",
                 remedy: "use another driver or device", category: .unavailable)
         }
         return max(Int(most), 64)
@@ -30,7 +30,7 @@ extension Display {
         guard count >= 0, Int(count) <= room else {
             throw VAError(
                 call: call, status: .operationFailed, object: object,
-                driverMessage: "it says that it wrote \(count) entries where there is room for \(room)",
+                driverMessage: "it reports \(count) entries, but there is space for \(room)",
                 remedy: "use another driver or device", category: .unavailable)
         }
     }

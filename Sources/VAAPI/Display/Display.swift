@@ -176,7 +176,7 @@ package import VideoBase
             case "i915", "xe": "install intel-media-va-driver (or intel-media-va-driver-non-free)"
             case "amdgpu", "radeon": "install mesa-va-drivers"
             case "nvidia-drm", "nouveau": "this GPU has no VA-API encoder; use another device"
-            default: "install the VA-API driver of this GPU, or see what `vainfo` says"
+            default: "install the VA-API driver of this GPU, or check the output of `vainfo`"
             }
         if let name = Environment.value("LIBVA_DRIVER_NAME") {
             remedy = "LIBVA_DRIVER_NAME=\(name) is set and may name another GPU's driver: unset it"

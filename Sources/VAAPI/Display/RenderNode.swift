@@ -44,7 +44,9 @@ package struct RenderNode: Sendable, Hashable {
     static func openFailure(_ path: String, _ number: Int32) -> VaencError {
         switch number {
         case ENXIO, ENODEV:
-            VaencError(.unavailable, "nothing answers at \(path): its kernel driver is not loaded", remedy: "see `dmesg`, or use another device")
+            VaencError(
+                .unavailable, "the device \(path) does not respond: its kernel driver is not loaded",
+                remedy: "see `dmesg`, or use another device")
         case ENOENT, ENOTDIR:
             VaencError(.unavailable, "there is no device \(path)", remedy: advice())
         case EACCES, EPERM:
@@ -66,7 +68,7 @@ package struct RenderNode: Sendable, Hashable {
         let nodes = all().map(\.path)
         return nodes.isEmpty
             ? "this machine has no render node; use `DeviceSelector.software` (libx264 and libx265)"
-            : "there is \(nodes.joined(separator: ", "))"
+            : "use \(nodes.joined(separator: ", "))"
     }
 
     /// Returns the name of the kernel driver behind an open node (drmGetVersion), or nil if the kernel does not report

@@ -74,7 +74,7 @@ internal import CVA
                 bytes.removeSubrange(start...)
                 throw VAError(
                     call: "vaMapBuffer", status: .encodingError, object: what(), frame: frame,
-                    driverMessage: "segment \(segments.count) claims \(size) bytes of a buffer of \(capacity)")
+                    driverMessage: "segment \(segments.count) states \(size) bytes, but the buffer has \(capacity)")
             }
             unsafe segments.append(
                 CodedSegment(byteCount: size, bitOffset: Int(segment.bit_offset), status: .init(rawValue: segment.status)))

@@ -25,7 +25,8 @@ internal import VideoBase
         let hasFailed = StatusCode(rawValue: status).category == .deviceFailed
         try display.check(
             status, "vaCreateConfig", "\(profile)/\(entryPoint)",
-            remedy: hasFailed ? nil : "see `vaenc probe` for what \(display.vendor) offers", category: hasFailed ? nil : .unavailable)
+            remedy: hasFailed ? nil : "`vaenc probe` lists the capabilities of \(display.vendor)",
+            category: hasFailed ? nil : .unavailable)
         self.display = display
         self.profile = profile
         self.entryPoint = entryPoint

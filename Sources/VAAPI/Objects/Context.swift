@@ -30,7 +30,7 @@ package import VideoBase
             if let width = limits.maxWidth, let height = limits.maxHeight, size.width > width || size.height > height {
                 return "this driver encodes \(codec) up to \(width)×\(height)"
             }
-            return "this driver encodes \(codec) from \(limits.minWidth ?? 1)×\(limits.minHeight ?? 1) on"
+            return "this driver encodes \(codec) of \(limits.minWidth ?? 1)×\(limits.minHeight ?? 1) or larger"
         }
         // Some drivers accept any size and fail later: Mesa 22.3 accepts a negative width.
         guard let width = CInt(exactly: size.width), let height = CInt(exactly: size.height), width > 0, height > 0,

@@ -97,7 +97,7 @@ private final class MappedImage: @unchecked Sendable {
 
     func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) throws -> R {
         guard isOpen, image != nil else {
-            throw VaencError(.internalFault, "a surface's samples are used after their mapping's end")
+            throw VaencError(.internalFault, "a surface's samples were used after the surface was unmapped")
         }
         return unsafe try image!.withUnsafePlanes(visible: visible, body)
     }

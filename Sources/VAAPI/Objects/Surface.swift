@@ -66,7 +66,7 @@ package import VideoBase
         _ display: Display, count: Int, size: VideoSize, format: PixelFormat = .nv12, usage: Usage = .encoder
     ) throws -> [Surface] {
         guard let fourCC = FourCC(format) else {
-            throw VaencError(.unavailable, "a VA-API surface cannot hold \(format.rawValue)")
+            throw VaencError(.unavailable, "VA-API surfaces do not support \(format.rawValue)")
         }
         let object = "\(count) \(format.rawValue) surface\(count == 1 ? "" : "s") of \(size)"
         guard let width = CUnsignedInt(exactly: size.width), let height = CUnsignedInt(exactly: size.height),

@@ -45,7 +45,7 @@ public struct DeviceReport: Sendable, Hashable {
         var capabilities: [Capability] = []
         var why: String?
         do {
-            capabilities = try display.watch.run("asking for capabilities", display.vendor, .setUp) {
+            capabilities = try display.watch.run("querying capabilities", display.vendor, .setUp) {
                 try display.capabilities()
             }
             if !capabilities.contains(where: { $0.encodes && $0.codec != nil }) {

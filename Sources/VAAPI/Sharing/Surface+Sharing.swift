@@ -44,7 +44,7 @@ extension Surface {
         guard picture.planes.allSatisfy({ picture.objects.indices.contains($0.object) }) else {
             throw VAError(
                 call: "vaExportSurfaceHandle", status: .operationFailed, object: "\(format.rawValue) surface of \(size)",
-                driverMessage: "a plane is in none of its \(picture.objects.count) objects")
+                driverMessage: "a plane lies outside all \(picture.objects.count) memory objects")
         }
         return picture
     }

@@ -37,7 +37,7 @@ package final class SurfaceBuffer: PixelBuffer {
             visible.width <= surface.size.width - offset.x, visible.height <= surface.size.height - offset.y
         else {
             throw VaencError(
-                .usage, "a picture of \(visible) at \(offset.x),\(offset.y) is not in a surface of \(surface.size)")
+                .usage, "a picture of \(visible) at \(offset.x),\(offset.y) is outside the surface of \(surface.size)")
         }
         self.surface = surface
         self.visible = VideoRectangle(x: offset.x, y: offset.y, width: visible.width, height: visible.height)

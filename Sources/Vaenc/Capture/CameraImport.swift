@@ -41,7 +41,7 @@ final class CameraImport: Sendable {
     static func takes(_ format: PixelFormat, _ display: Display) -> Bool {
         if format == .nv12 { return true }
         guard format == .yuyv else { return false }
-        let isOffered = try? display.watch.run("asking for capabilities", display.vendor, .setUp) {
+        let isOffered = try? display.watch.run("querying capabilities", display.vendor, .setUp) {
             try VideoProcessor.isOffered(by: display)
         }
         return isOffered == true
@@ -74,7 +74,7 @@ final class CameraImport: Sendable {
     }
 
     private func surface(of frame: CapturedFrame) -> Surface? {
-        guard let memory = frame.dmaBuffer else { return refuse("the camera exports no DMA-BUFs") }
+        guard let memory = frame.dmaBuffer else { return refuse("the camera does not export DMA-BUFs") }
         let (known, refusal) = state.withLockWithoutNotifying { ($0.surfaces[memory.descriptor], $0.refusal) }
         if known != nil || refusal != nil { return known }
         do {

@@ -107,7 +107,9 @@ public final class CameraSource: FrameSource {
         onNotice: @escaping NoticeHandler = { _ in }
     ) throws {
         if zip(switches, switches.dropFirst()).contains(where: { $0.time >= $1.time }) {
-            throw VaencError(.usage, "switches of the camera must follow one another", remedy: "order them by time")
+            throw VaencError(
+                .usage, "the switches between cameras are not in order of time",
+                remedy: "sort them by time")
         }
         let paths = ([path] + switches.map(\.path)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let first = try CameraStream(path, request)
@@ -145,7 +147,8 @@ public final class CameraSource: FrameSource {
         info.isLive = true
         func note(_ option: String, _ asked: String?, _ used: String) {
             guard let asked, asked != used else { return }
-            info.changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "the camera has no other that fits"))
+            info.changes.append(
+                EffectiveEntry(option: option, asked: asked, used: used, why: "nearest that the camera supports"))
         }
         note("captureSize", request.size?.description, camera.size.description)
         note("captureRate", request.frameRate?.description, info.frameRate.description)

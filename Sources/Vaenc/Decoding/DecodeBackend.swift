@@ -32,7 +32,8 @@ public struct DecodeBackend: Sendable, Hashable {
         case .pci(let address):
             guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
                 throw VaencError(
-                    .unavailable, "there is no GPU with a render node at \(address)", remedy: RenderNode.advice())
+                    .unavailable, "there is no GPU with a render node at PCI address \(address)",
+                    remedy: RenderNode.advice())
             }
             return [{ try open(node.path) }]
         case .auto: return RenderNode.all().map { node in { try open(node.path) } }
@@ -52,7 +53,7 @@ public struct DecodeBackend: Sendable, Hashable {
     static func choose(
         _ selector: DeviceSelector, _ codec: VideoCodec, bitDepth: Int = 8, requireHardware: Bool
     ) throws -> (device: DecodeDevice?, place: DecodeBackend) {
-        if selector == .software, !requireHardware { return (nil, .software("asked for")) }
+        if selector == .software, !requireHardware { return (nil, .software("software was requested")) }
         var why: [String] = []
         var failure: (any Error)?
         for open in try displays(selector) {
@@ -74,7 +75,8 @@ public struct DecodeBackend: Sendable, Hashable {
         if requireHardware {
             if let failure { throw failure }
             throw VaencError(
-                .unavailable, "no device decodes the stream: \(reason)", remedy: "leave out `requireHardware`, or use software")
+                .unavailable, "no device decodes the stream: \(reason)",
+                remedy: "leave out `requireHardware`, or use `device: .software`")
         }
         return (nil, .software(reason))
     }

@@ -22,7 +22,7 @@ final class DecompressionCore: Sendable {
     /// The threads that are passing a picture to the outlet.
     private let handlers = HandlerThreads()
 
-    static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
+    static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     init(
         _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ place: DecodeBackend,

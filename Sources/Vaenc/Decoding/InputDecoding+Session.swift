@@ -28,7 +28,7 @@ extension InputDecoding {
                 try self.init(source, on: device, scaling: scaling)
                 return
             }
-            self.init(source, .software("the encoder is in software"))
+            self.init(source, .software("the encoder runs in software"))
         } catch let refusal as Refusal {
             self.init(source, .software(refusal.why))
         } catch let error as any DescribedError where error.category != .badInput {
@@ -50,7 +50,7 @@ extension CompressionSession {
         guard let encoder = core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else { return nil }
         let depth = try encoder.encoderDescription.profile.bitDepth
         guard info.bitDepth == depth, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else {
-            throw InputDecoding.Refusal(why: "samples are converted to \(depth)-bit 4:2:0 in memory")
+            throw InputDecoding.Refusal(why: "the CPU converts the samples to \(depth)-bit 4:2:0")
         }
         let device = try DecodeDevice(encoder.display)
         if let why = try device.refusal(of: codec, bitDepth: depth) { throw InputDecoding.Refusal(why: why) }
@@ -59,7 +59,7 @@ extension CompressionSession {
                 size: info.size, surface: encoder.surfaceSize, format: depth > 8 ? .p010 : .nv12, color: info.color))
         if info.size != info.nativeSize {
             do { try scaling.prepare(on: device) } catch {
-                throw InputDecoding.Refusal(why: "pictures are scaled in memory: \(error)")
+                throw InputDecoding.Refusal(why: "the CPU scales the pictures: \(error)")
             }
         }
         return (device, scaling)

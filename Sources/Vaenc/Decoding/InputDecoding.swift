@@ -84,7 +84,7 @@ public final class InputDecoding {
 
     /// Returns the reason why no device decodes an input.
     static func otherInput(_ source: any FrameSource) -> String {
-        source is DecodingSource ? "devices decode H.264 and HEVC alone here" : "the input is not compressed"
+        source is DecodingSource ? "vaenc uses a device to decode only H.264 and HEVC" : "the input is not compressed"
     }
 
     /// Returns the next picture in a buffer, with its time; nil at the end. Blocks on the input.
@@ -144,13 +144,14 @@ public final class InputDecoding {
         let rest = given - onDevice
         return EffectiveEntry(
             option: "scaling", asked: nil, used: "device",
-            why: "by its video processor" + (rest == 0 ? "" : ", but \(rest) of \(given) pictures in memory: \(reason)"))
+            why: "by its video processor"
+                + (rest == 0 ? "" : ", but the CPU scaled \(rest) of \(given) pictures: \(reason)"))
     }
 
     private var memoryReason: String {
         if !isCompressed { return "the input is not compressed" }
-        if place.kind == .software { return "pictures are decoded in memory" }
-        return "pictures are deinterlaced in memory"
+        if place.kind == .software { return "the CPU decodes the pictures" }
+        return "the CPU deinterlaces the pictures"
     }
 
     /// A report entry that says whether the device reads a camera's pictures in place or copies are made, and why; nil
@@ -163,6 +164,7 @@ public final class InputDecoding {
         if imported == 0 { return EffectiveEntry(option: "captureMemory", asked: nil, used: "mmap-copied", why: why) }
         let rest = copied == 0 ? "" : ", \(copied) copied while the encoder held the camera's buffers"
         return EffectiveEntry(
-            option: "captureMemory", asked: nil, used: "dmabuf-import", why: "the device read \(imported) pictures in place\(rest)")
+            option: "captureMemory", asked: nil, used: "dmabuf-import",
+            why: "the device read \(imported) pictures in place\(rest)")
     }
 }

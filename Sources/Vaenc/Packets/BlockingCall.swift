@@ -53,7 +53,7 @@ struct BlockingCall: Sendable {
     }
 
     static func remedy(_ noun: String) -> String {
-        "make the call with 'await' in an async function, or read the \(noun) in a detached task"
+        "use 'await' in an async function, or read the \(noun) in a detached task"
     }
 }
 

@@ -107,7 +107,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             if state.end != nil || state.unread < capacity { return () }
             if state.hadReader, state.reader == nil {
                 throw VaencError(
-                    .usage, "\(state.unread) \(noun) wait, and their reader has gone",
+                    .usage, "\(state.unread) \(noun) wait to be read, and their reader has ended",
                     remedy: "read the session's \(noun), or invalidate it")
             }
             if !waits {
@@ -139,7 +139,8 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             if probe.hasRun || state.withLock({ $0.asked != asked }) { continue }
             throw VaencError(
                 .usage,
-                "\(unreadCount) \(noun) wait for their reader, and nothing ran where it runs for \(caller.readerPatience / 1_000_000_000) s: this call may block it",
+                "\(unreadCount) \(noun) wait for their reader, and the reader's actor ran nothing for "
+                    + "\(caller.readerPatience / 1_000_000_000) s: this call may block it",
                 remedy: BlockingCall.remedy(noun))
         }
     }
@@ -185,7 +186,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             return .failure(
                 VaencError(
                     .usage, "the session's \(noun) are being read already",
-                    remedy: "read them in one task, and share them from there"))
+                    remedy: "read them in one task, and distribute them from it"))
         }
         state.reader = reader
         state.readerActor = actor

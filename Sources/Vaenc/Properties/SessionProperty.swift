@@ -103,7 +103,7 @@ enum PropertyDomain: Sendable, Hashable {
         case .names(let names): names.joined(separator: ", ")
         case .numbers(let numbers): numbers.map { "\($0)" }.joined(separator: ", ")
         case .only(let state): "\(state)"
-        case .elements(let count, _): "\(count) at most"
+        case .elements(let count, _): "at most \(count) elements"
         }
     }
 }

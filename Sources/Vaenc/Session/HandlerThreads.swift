@@ -24,6 +24,6 @@ final class HandlerThreads: Sendable {
         guard isInHandler else { return }
         throw VaencError(
             .usage, "the session's handler made a call that may wait for that handler",
-            remedy: "make the call when the handler has returned, on another thread or in a task")
+            remedy: "make the call on another thread or in a task, after the handler has returned")
     }
 }

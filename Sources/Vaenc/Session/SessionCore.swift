@@ -43,7 +43,7 @@ final class SessionCore: Sendable {
     private let requireHardware: Bool
     private let relay: PacketRelay
 
-    static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
+    static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     init(
         _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, relay: PacketRelay
@@ -85,8 +85,10 @@ final class SessionCore: Sendable {
         defer { state.withLock { $0.inside -= 1 } }
         if let start = stage.start, presentation <= start {
             throw VaencError(
-                .usage, "a frame at \(presentation.seconds) s is not after the one before the swap, at \(start.seconds) s",
-                remedy: "give frames in the order in which they are shown")
+                .usage,
+                "the frame at \(presentation.seconds) s is not after the last one before the swap, "
+                    + "at \(start.seconds) s",
+                remedy: "encode frames in presentation order")
         }
         try body(stage)
         state.withLock { $0.lastPresentation = max($0.lastPresentation ?? presentation, presentation) }
@@ -128,8 +130,8 @@ final class SessionCore: Sendable {
     func completeFrames(until time: MediaTime?) throws {
         if let time, time.timescale <= 0 {
             throw VaencError(
-                .usage, "frames cannot be completed until \(time.value)/\(time.timescale) s",
-                remedy: "give a time with a positive timescale, or none for all frames")
+                .usage, "cannot complete the frames up to \(time.value)/\(time.timescale) s: the time is invalid",
+                remedy: "use a time with a positive timescale, or nil for all frames")
         }
         try with { try $0.encoder.completeFrames(until: time) }
     }

@@ -65,7 +65,8 @@ public enum DriverTrials {
         guard child.isCrashed else { return nil }
         let words = child.lastMessage.isEmpty ? "" : ": \(child.lastMessage)"
         return VaencError(
-            .deviceFailed, "the driver of \(device) ended the process that tried it (\(signalName(child.signal)))\(words)",
+            .deviceFailed,
+            "the driver of \(device) crashed the process that tested it (\(signalName(child.signal)))\(words)",
             remedy: remedy)
     }
 

@@ -26,7 +26,7 @@ extension Devices {
         let tried = DriverTrials.verify(all.indices, of: report)
         var results = report.capabilities.map { _ in [TrialResult]() }
         for (index, trial) in all.enumerated() {
-            let failure = tried.map { $0[index] ?? "the trial ended before this mode" } ?? trial.failure()
+            let failure = tried.map { $0[index] ?? "the test of the driver ended before this mode" } ?? trial.failure()
             results[trial.position].append(TrialResult(mode: trial.mode, failure: failure))
         }
         return results
@@ -174,10 +174,12 @@ struct TrialEncode {
     private func judge(_ packets: [EncodedPacket]) throws {
         func fail(_ message: String) -> VaencError { VaencError(.deviceFailed, message) }
         guard packets.count == Self.frameCount else {
-            throw fail("\(packets.count) of \(Self.frameCount) pictures came out")
+            throw fail("the encoder returned \(packets.count) of \(Self.frameCount) pictures")
         }
-        guard packets[0].isKey else { throw fail("the first picture is no key frame") }
-        if mode == "bFrames", !packets.contains(where: { $0.type == .b }) { throw fail("no B picture came out") }
+        guard packets[0].isKey else { throw fail("the first picture is not a key frame") }
+        if mode == "bFrames", !packets.contains(where: { $0.type == .b }) {
+            throw fail("the encoder returned no B picture")
+        }
     }
 
     /// Draws a moving gradient in NV12 or P010.

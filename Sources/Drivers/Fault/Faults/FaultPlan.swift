@@ -71,21 +71,22 @@ package struct FaultPlan: Sendable, Hashable {
 
     private static func rule(_ text: String) throws(Unreadable) -> Rule {
         guard let at = text.firstIndex(of: "@"), let equals = text[at...].firstIndex(of: "=") else {
-            throw Unreadable(message: "'\(text)' is not CALL@WHEN=WHAT")
+            throw Unreadable(message: "'\(text)' does not have the form CALL@WHEN=WHAT")
         }
         let name = trimmed(text[..<at])
         guard let call = CallNames.counted(name) else {
-            throw Unreadable(message: "'\(name)' in '\(text)' is no call that reaches a driver")
+            throw Unreadable(message: "'\(name)' in '\(text)' is not a call that reaches a driver")
         }
         let whenText = trimmed(text[text.index(after: at)..<equals])
         guard let when = occasion(whenText) else {
-            throw Unreadable(message: "'\(whenText)' in '\(text)' is none of N, N+, */N, *, with N from 1 on")
+            throw Unreadable(message: "'\(whenText)' in '\(text)' must be N, N+, */N or *, with N of 1 or more")
         }
         let faultText = trimmed(text[text.index(after: equals)...])
         guard let fault = fault(faultText) else {
             throw Unreadable(
                 message:
-                    "'\(faultText)' in '\(text)' is none of status:N, delay:MS, hang, lost[:N], corrupt[:silent|:FLAGS], abort")
+                    "'\(faultText)' in '\(text)' must be status:N, delay:MS, hang, lost[:N], corrupt[:silent|:FLAGS] "
+                        + "or abort")
         }
         return Rule(call: call, when: when, fault: fault)
     }

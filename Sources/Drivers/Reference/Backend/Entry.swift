@@ -23,7 +23,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     if let name = environment.personality {
         guard let personality = Personality.named(name) else {
             let message =
-                "vaenc reference driver: VAENC_REFERENCE_PERSONALITY=\(name) is none of "
+                "vaenc reference driver: VAENC_REFERENCE_PERSONALITY=\(name) must be one of "
                 + Personality.names.joined(separator: ", ") + "\n"
             unsafe context.pointee.error_callback?(context, message)
             return VA_STATUS_ERROR_INVALID_VALUE

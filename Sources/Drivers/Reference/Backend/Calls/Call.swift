@@ -25,15 +25,15 @@ func call(_ context: VADriverContextP?, _ body: (Driver) throws -> Void) -> VASt
 
 /// The client's list; a null pointer counts as no list only where the count is 0.
 func list<Element>(_ start: UnsafeMutablePointer<Element>?, _ count: some BinaryInteger) throws -> [Element] {
-    guard count >= 0, count <= 1 << 20 else { throw Refusal.invalidParameter("a list of \(count) entries") }
+    guard count >= 0, count <= 1 << 20 else { throw Refusal.invalidParameter("the list has \(count) entries") }
     guard count > 0 else { return [] }
-    guard let start = unsafe start else { throw Refusal.invalidParameter("a null pointer for \(count) entries") }
+    guard let start = unsafe start else { throw Refusal.invalidParameter("the pointer for \(count) entries is null") }
     return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
 }
 
 /// A place for an answer.
 func place<Value>(_ pointer: UnsafeMutablePointer<Value>?) throws -> UnsafeMutablePointer<Value> {
-    guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("a null pointer for an answer") }
+    guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("the pointer for a result is null") }
     return unsafe pointer
 }
 

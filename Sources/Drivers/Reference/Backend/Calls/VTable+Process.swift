@@ -13,7 +13,7 @@ extension VADriverVTableVPP {
             unsafe call(context) { driver in
                 try driver.checkProcesses(id)
                 guard type == VAProcFilterDeinterlacing else {
-                    throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "filter type \(type.rawValue)")
+                    throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "filter type \(type.rawValue) is not supported")
                 }
                 var bob = VAProcFilterCapDeinterlacing()
                 bob.type = VAProcDeinterlacingBob
@@ -40,7 +40,7 @@ private func answer<Entry>(
     let given = unsafe count.pointee
     unsafe count.pointee = UInt32(list.count)
     guard given >= list.count else {
-        throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "room for \(given) of \(list.count) entries")
+        throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "there is space for \(given) of \(list.count) entries")
     }
     try unsafe store(list, room)
 }
@@ -51,7 +51,7 @@ extension Driver {
         try monitor.withLock {
             let config = try context(id).config
             guard config.kind == .process else {
-                throw Refusal(VA_STATUS_ERROR_INVALID_CONTEXT, "context \(id) processes no pictures")
+                throw Refusal(VA_STATUS_ERROR_INVALID_CONTEXT, "context \(id) is not for video processing")
             }
             return config.entry
         }
@@ -60,7 +60,7 @@ extension Driver {
     fileprivate func checkFilters(_ ids: [VABufferID]) throws {
         try monitor.withLock {
             for id in ids where try buffer(id).type != VAProcFilterParameterBufferType {
-                throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(id) is no filter")
+                throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(id) is not a filter")
             }
         }
     }

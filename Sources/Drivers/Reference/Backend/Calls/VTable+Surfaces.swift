@@ -30,7 +30,8 @@ extension VADriverVTable {
                 unsafe count.pointee = UInt32(answer.count)
                 guard let attributes = unsafe attributes else { return }
                 guard room >= answer.count else {
-                    throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "room for \(room) surface attributes only")
+                    throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "there is space for only \(room) surface "
+                        + "attributes")
                 }
                 for (index, entry) in answer.enumerated() {
                     unsafe attributes[index] = VASurfaceAttrib(entry)
@@ -53,7 +54,7 @@ extension VADriverVTable {
         unsafe vaQuerySurfaceError = { context, id, status, records in
             unsafe call(context) { driver in
                 guard status == VA_STATUS_ERROR_DECODING_ERROR else {
-                    throw Refusal.unimplemented("only errors of decoding are told")
+                    throw Refusal.unimplemented("only decoding errors are reported")
                 }
                 let records = try unsafe place(records)
                 unsafe records.pointee = UnsafeMutableRawPointer(try driver.surfaceError(id))
@@ -83,7 +84,7 @@ extension Driver.SurfaceRequest {
                 unsafe description = try attribute.pointer
                 if unsafe description == nil {
                     try environment.tolerate(
-                        .nullDescriptor, .invalidParameter("an external buffer descriptor that is a null pointer"))
+                        .nullDescriptor, .invalidParameter("the external buffer descriptor is a null pointer"))
                 }
             case VASurfaceAttribDRMFormatModifiers: unsafe try checkModifiers(attribute.pointer)
             case let type: throw Refusal.attribute("surface attribute \(type.rawValue) cannot be set")
@@ -91,27 +92,29 @@ extension Driver.SurfaceRequest {
         }
         guard memoryType != UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_VA) else {
             guard unsafe description == nil else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers as the driver's own memory")
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers cannot have the memory type "
+                    + "VA")
             }
             return
         }
         guard count > 0, count <= Driver.maximumSurfaces else { return }
         guard let description = unsafe description else {
             guard ExternalPicture.memoryTypes.contains(memoryType) else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(memoryType)")
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(memoryType) are not "
+                    + "supported")
             }
-            throw Refusal.invalidParameter("surfaces in external memory without its description")
+            throw Refusal.invalidParameter("the description of the external memory is missing")
         }
         external = try unsafe ExternalPicture.read(description, memoryType: memoryType, count: count)
     }
 
     /// Of the modifiers that the client would take, the driver has the linear one.
     @unsafe private func checkModifiers(_ pointer: UnsafeMutableRawPointer?) throws {
-        guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("a null pointer for modifiers") }
+        guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("the pointer for modifiers is null") }
         let modifiers = unsafe pointer.assumingMemoryBound(to: VADRMFormatModifierList.self).pointee
         let list = unsafe try list(modifiers.modifiers, modifiers.num_modifiers)
         guard list.contains(ExternalPicture.linear) || list.contains(ExternalPicture.unsaid) else {
-            throw Refusal.invalidValue("memory that is not linear")
+            throw Refusal.invalidValue("only linear memory is supported")
         }
     }
 }
@@ -120,7 +123,7 @@ extension VASurfaceAttrib {
     fileprivate var integer: UInt32 {
         get throws {
             guard unsafe value.type == VAGenericValueTypeInteger else {
-                throw Refusal.invalidValue("a surface attribute that is no integer")
+                throw Refusal.invalidValue("a surface attribute is not an integer")
             }
             return UInt32(bitPattern: unsafe value.value.i)
         }
@@ -129,7 +132,7 @@ extension VASurfaceAttrib {
     fileprivate var pointer: UnsafeMutableRawPointer? {
         get throws {
             guard unsafe value.type == VAGenericValueTypePointer else {
-                throw Refusal.invalidParameter("a surface attribute that is no pointer")
+                throw Refusal.invalidParameter("a surface attribute is not a pointer")
             }
             return unsafe value.value.p
         }

@@ -35,9 +35,10 @@ struct DecodeBuffers<Parameters, Matrix, Slice: DecodeSlice> {
     /// The slices in their order, each with its NAL unit. The n-th buffer of data belongs to the n-th of parameters, or one
     /// to all; a slice may come in parts.
     func units() throws -> [(slice: Slice, unit: [UInt8])] {
-        guard !slices.isEmpty else { throw Refusal.invalidParameter("a picture without slices") }
+        guard !slices.isEmpty else { throw Refusal.invalidParameter("the picture has no slices") }
         guard data.count == slices.count || data.count == 1 else {
-            throw Refusal.invalidParameter("\(slices.count) buffers of slice parameters, \(data.count) of slice data")
+            throw Refusal.invalidParameter("there are \(slices.count) slice parameter buffers, but \(data.count) slice "
+                + "data buffers")
         }
         var units: [(slice: Slice, unit: [UInt8])] = []
         var isOpen = false
@@ -46,16 +47,17 @@ struct DecodeBuffers<Parameters, Matrix, Slice: DecodeSlice> {
             for slice in group {
                 let (start, count) = (Int(slice.slice_data_offset), Int(slice.slice_data_size))
                 guard count > 0, start <= bytes.count, count <= bytes.count - start else {
-                    throw Refusal.invalidParameter("slice data \(start)+\(count) of \(bytes.count) bytes")
+                    throw Refusal.invalidParameter("slice data \(start)+\(count) exceeds the buffer of \(bytes.count) "
+                        + "bytes")
                 }
                 let part = bytes[start..<start + count]
                 let isFirst = slice.slice_data_flag & ~UInt32(VA_SLICE_DATA_FLAG_BEGIN) == 0
-                guard isFirst != isOpen else { throw Refusal.invalidParameter("parts of slices out of order") }
+                guard isFirst != isOpen else { throw Refusal.invalidParameter("the parts of a slice are out of order") }
                 if isFirst { units.append((slice, Array(part))) } else { units[units.count - 1].unit += part }
                 isOpen = [UInt32(VA_SLICE_DATA_FLAG_BEGIN), UInt32(VA_SLICE_DATA_FLAG_MIDDLE)].contains(slice.slice_data_flag)
             }
         }
-        guard !isOpen else { throw Refusal.invalidParameter("a slice without its end") }
+        guard !isOpen else { throw Refusal.invalidParameter("the end of a slice is missing") }
         return units
     }
 }

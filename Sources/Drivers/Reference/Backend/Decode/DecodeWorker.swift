@@ -10,7 +10,7 @@ final class DecodeWorker: @unchecked Sendable {
         do {
             decoder = try PictureDecoder(codec)
         } catch {
-            throw Refusal.operationFailed("nothing can be decoded: \(error.reason)")
+            throw Refusal.operationFailed("the decoder cannot be used: \(error.reason)")
         }
     }
 

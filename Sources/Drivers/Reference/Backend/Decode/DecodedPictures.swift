@@ -79,6 +79,6 @@ struct DecodedPictures {
     }
 
     private static func refusal(_ surface: VASurfaceID) -> Refusal {
-        Refusal.invalidParameter("surface \(surface) does not hold the picture that it is a reference for")
+        Refusal.invalidParameter("surface \(surface) does not contain the reference picture")
     }
 }

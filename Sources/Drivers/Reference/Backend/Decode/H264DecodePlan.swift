@@ -11,27 +11,28 @@ struct H264DecodePlan {
     /// The buffers agree with each other and are of what the driver decodes.
     init(_ buffers: H264DecodeBuffers) throws {
         guard let picture = buffers.parameters else {
-            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+            throw Refusal.invalidParameter("the picture has no picture parameter buffer")
         }
         self.picture = picture
         matrix = buffers.matrix
         units = try buffers.units()
         heads = try units.map {
             guard let head = H264SliceHead($0.unit, $0.slice, picture) else {
-                throw Refusal.invalidParameter("slice data that is no H.264 slice")
+                throw Refusal.invalidParameter("the slice data is not an H.264 slice")
             }
             return head
         }
         let sequence = unsafe picture.seq_fields.bits
-        try require(sequence.chroma_format_idc <= 1, "chroma_format_idc \(sequence.chroma_format_idc)")
+        try require(sequence.chroma_format_idc <= 1, "chroma_format_idc \(sequence.chroma_format_idc) is not supported")
         try require(
-            picture.bit_depth_luma_minus8 == 0 && picture.bit_depth_chroma_minus8 == 0, "H.264 of more than 8 bits")
-        try require(sequence.log2_max_frame_num_minus4 <= 12, "log2_max_frame_num_minus4 over 12")
-        try require(sequence.log2_max_pic_order_cnt_lsb_minus4 <= 12, "log2_max_pic_order_cnt_lsb_minus4 over 12")
-        try require(picture.num_ref_frames <= 16, "num_ref_frames \(picture.num_ref_frames)")
+            picture.bit_depth_luma_minus8 == 0 && picture.bit_depth_chroma_minus8 == 0, "H.264 with more than 8 bits "
+                + "is not supported")
+        try require(sequence.log2_max_frame_num_minus4 <= 12, "log2_max_frame_num_minus4 exceeds 12")
+        try require(sequence.log2_max_pic_order_cnt_lsb_minus4 <= 12, "log2_max_pic_order_cnt_lsb_minus4 exceeds 12")
+        try require(picture.num_ref_frames <= 16, "num_ref_frames \(picture.num_ref_frames) exceeds 16")
         try require(
             sequence.frame_mbs_only_flag != 0 || picture.picture_height_in_mbs_minus1 & 1 == 1,
-            "an odd number of macroblock rows in a stream of fields")
+            "a stream of fields has an odd number of macroblock rows")
         if sequence.pic_order_cnt_type == 1 {
             throw Refusal.unimplemented("pic_order_cnt_type 1: its offsets are not in the buffers")
         }
@@ -40,7 +41,7 @@ struct H264DecodePlan {
                 FixedArray.values(matrix.ScalingList4x4, as: UInt8.self, count: 96)
                 + (unsafe picture.pic_fields.bits.transform_8x8_mode_flag != 0
                     ? FixedArray.values(matrix.ScalingList8x8, as: UInt8.self, count: 128) : [])
-            try require(!lists.contains(0), "a scaling list with a zero")
+            try require(!lists.contains(0), "a scaling list contains a zero")
         }
     }
 

@@ -9,29 +9,31 @@ struct HEVCDecodePlan {
     /// The buffers agree with each other and are of what the driver decodes.
     init(_ buffers: HEVCDecodeBuffers, maximumDepth: Int) throws {
         guard let picture = buffers.parameters else {
-            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+            throw Refusal.invalidParameter("the picture has no picture parameter buffer")
         }
         self.picture = picture
         matrix = buffers.matrix
         units = try buffers.units()
         for (_, unit) in units {
             let type = HEVCDecodeSlice.type(unit)
-            try require(unit.count > 3 && (type <= 9 || (16...21).contains(type)), "slice data that is no HEVC slice")
+            try require(unit.count > 3 && (type <= 9 || (16...21).contains(type)), "the slice data is not an HEVC "
+                + "slice")
         }
         let fields = unsafe picture.pic_fields.bits
-        try require(fields.chroma_format_idc == 1, "chroma_format_idc \(fields.chroma_format_idc)")
+        try require(fields.chroma_format_idc == 1, "chroma_format_idc \(fields.chroma_format_idc) is not supported")
         try require(
             picture.bit_depth_luma_minus8 == picture.bit_depth_chroma_minus8 && [8, 10].contains(bitDepth)
-                && bitDepth <= maximumDepth, "HEVC of \(bitDepth) bits")
+                && bitDepth <= maximumDepth, "HEVC with \(bitDepth) bits is not supported")
         let minimum = 8 << min(Int(picture.log2_min_luma_coding_block_size_minus3), 3)
         try require(
             size.width > 0 && size.height > 0 && size.width % minimum == 0 && size.height % minimum == 0,
-            "\(size.width)x\(size.height) in coding blocks of \(minimum)")
+            "\(size.width)x\(size.height) is not a multiple of the coding block size \(minimum)")
         try require(
             picture.log2_min_luma_coding_block_size_minus3 <= 3 && picture.log2_diff_max_min_luma_coding_block_size <= 3,
-            "coding blocks of other sizes than HEVC's")
+            "the sizes of coding blocks are invalid in HEVC")
         try require(
-            picture.num_tile_columns_minus1 < 20 && picture.num_tile_rows_minus1 < 22, "more tiles than HEVC has")
+            picture.num_tile_columns_minus1 < 20 && picture.num_tile_rows_minus1 < 22, "there are more tiles than HEVC "
+                + "allows")
     }
 
     /// Bits of a sample.

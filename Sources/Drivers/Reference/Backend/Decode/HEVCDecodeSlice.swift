@@ -38,7 +38,8 @@ struct HEVCDecodeSlice {
             zeros = byte == 0 ? zeros + 1 : 0
             count += 1
         }
-        try require(position >= 3 && position < unit.count, "slice_data_byte_offset \(slice.slice_data_byte_offset)")
+        try require(position >= 3 && position < unit.count, "slice_data_byte_offset \(slice.slice_data_byte_offset) is "
+            + "out of range")
         return position
     }
 

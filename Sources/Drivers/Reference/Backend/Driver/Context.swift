@@ -58,7 +58,7 @@ final class Context: @unchecked Sendable {
         guard config.kind == .encode, surface.format != (config.entry.bitDepth > 8 ? .p010 : .nv12) else { return }
         let refusal = Refusal(
             VA_STATUS_ERROR_INVALID_SURFACE,
-            "surface \(surface.id) is not of the \(config.entry.bitDepth) bits that the context encodes")
+            "surface \(surface.id) does not have the context's \(config.entry.bitDepth) bits")
         guard config.entry.codec.convertsSamples, surface.format.isSemiPlanar else { throw refusal }
         try environment.tolerate(.surfaceFormat, refusal)
     }

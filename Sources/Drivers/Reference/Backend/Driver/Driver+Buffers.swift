@@ -11,11 +11,12 @@ extension Driver {
         guard let requirement = BufferRequirement(type, config) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
         }
-        let refusal = Refusal.invalidParameter("\(count) × \(elementSize) bytes in a buffer of type \(type.rawValue)")
+        let refusal = Refusal.invalidParameter("a buffer of type \(type.rawValue) cannot have \(count) × "
+            + "\(elementSize) bytes")
         guard requirement.accepts(elementSize: elementSize, count: count) else { throw refusal }
         if requirement.isUseless(elementSize: elementSize) { try environment.tolerate(.uselessBuffer, refusal) }
         guard elementSize <= Self.maximumBytes / count, let memory = HostMemory(byteCount: elementSize * count) else {
-            throw Refusal.allocation("\(count) × \(elementSize) bytes")
+            throw Refusal.allocation("no memory for \(count) × \(elementSize) bytes")
         }
         let content: Buffer.Content
         if type == VAEncCodedBufferType {
@@ -36,7 +37,7 @@ extension Driver {
             let buffer = try buffer(id)
             _ = try buffer.data()
             guard count > 0, count <= buffer.capacity else {
-                throw Refusal.invalidParameter("\(count) elements in a buffer made for \(buffer.capacity)")
+                throw Refusal.invalidParameter("\(count) elements exceed the buffer's \(buffer.capacity)")
             }
             buffer.elementCount = count
         }

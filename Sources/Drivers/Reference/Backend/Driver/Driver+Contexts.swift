@@ -13,7 +13,7 @@ extension Driver {
                 config.kind == .process
                     || (entry.minimumWidth...entry.maximumWidth).contains(width)
                         && (entry.minimumHeight...entry.maximumHeight).contains(height)
-            else { throw Refusal.resolution("a context of \(width)x\(height)") }
+            else { throw Refusal.resolution("a context of \(width)x\(height) is not supported") }
             for target in targets { _ = try surface(target) }
             return contexts.insert {
                 Context(

@@ -3,7 +3,7 @@ internal import CVA
 extension Driver {
     /// With the monitor held: checks a picture to decode, and queues it.
     func end(_ picture: DecodePicture, _ context: Context) throws {
-        guard let worker = context.decoder else { throw Refusal.operationFailed("a context that decodes nothing") }
+        guard let worker = context.decoder else { throw Refusal.operationFailed("the context is not for decoding") }
         let target = picture.target
         guard surfaces[target.id] === target else {
             throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "the render target was destroyed")
@@ -40,7 +40,8 @@ extension Driver {
         else { throw Refusal.resolution("a picture of \(size.width)x\(size.height) is too large for its context") }
         guard target.format == (bitDepth > 8 ? .p010 : .nv12) else {
             throw Refusal(
-                VA_STATUS_ERROR_INVALID_SURFACE, "surface \(target.id) is not of the format of pictures of \(bitDepth) bits")
+                VA_STATUS_ERROR_INVALID_SURFACE, "the format of surface \(target.id) does not match pictures of "
+                    + "\(bitDepth) bits")
         }
     }
 }

@@ -6,7 +6,7 @@ extension Driver {
         try monitor.withLock {
             let context = try context(id)
             guard let picture = context.picture else {
-                throw Refusal.operationFailed("vaEndPicture without vaBeginPicture")
+                throw Refusal.operationFailed("vaEndPicture was called without vaBeginPicture")
             }
             context.picture = nil
             switch (picture, context.config.entry.codec) {
@@ -43,7 +43,7 @@ extension Driver {
         }
         guard !buffer.isMapped else { throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "coded_buf is mapped") }
         guard coded.job == nil else {
-            throw Refusal.operationFailed("coded_buf still belongs to an earlier picture that nobody synchronised")
+            throw Refusal.operationFailed("coded_buf still belongs to an earlier picture that was not synchronized")
         }
         return coded
     }

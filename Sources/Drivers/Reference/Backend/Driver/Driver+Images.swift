@@ -18,10 +18,10 @@ extension Driver {
     private static let maximumImageSide = 16384
     func createImage(fourcc: UInt32, width: Int, height: Int) throws -> VAImage {
         guard let format = capabilities.imageFormats.first(where: { $0.fourcc == fourcc }) else {
-            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "images of format \(fourcc)")
+            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "images of format \(fourcc) are not supported")
         }
         guard width > 0, height > 0, width <= Self.maximumImageSide, height <= Self.maximumImageSide else {
-            throw Refusal.resolution("an image of \(width)x\(height)")
+            throw Refusal.resolution("an image of \(width)x\(height) is not supported")
         }
         // As a surface's: clients take the offsets of one image for those of another of the same size.
         let layout = PlaneLayout(format: format, width: width, height: height)
@@ -68,7 +68,7 @@ extension Driver {
             let image = try image(imageID)
             guard rectangle.fits(width: surface.width, height: surface.height),
                 rectangle.width <= image.layout.width, rectangle.height <= image.layout.height
-            else { throw Refusal.invalidParameter("vaGetImage of a rectangle outside the surface or the image") }
+            else { throw Refusal.invalidParameter("the rectangle of vaGetImage is outside the surface or the image") }
             try checkIsNotDerived(surface)
             try checkFormats(surface, image)
             _ = wait(for: surface)
@@ -94,7 +94,7 @@ extension Driver {
             }
             guard from.fits(width: image.layout.width, height: image.layout.height),
                 to.fits(width: surface.width, height: surface.height)
-            else { throw Refusal.invalidParameter("vaPutImage of a rectangle outside the image or the surface") }
+            else { throw Refusal.invalidParameter("the rectangle of vaPutImage is outside the image or the surface") }
             try checkIsNotDerived(surface)
             try checkFormats(surface, image)
             _ = wait(for: surface)
@@ -120,7 +120,7 @@ extension Driver {
     private func checkFormats(_ surface: Surface, _ image: Image) throws {
         let (from, to) = (surface.format, image.layout.format)
         guard from == to || from.isYUV420 && to.isYUV420 else {
-            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "an image of another format than the surface")
+            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "the image and the surface have different formats")
         }
     }
 

@@ -6,7 +6,7 @@ extension Driver {
             let context = try context(id)
             let surface = try surface(target)
             guard context.picture == nil else {
-                throw Refusal.operationFailed("vaBeginPicture before the last picture's vaEndPicture")
+                throw Refusal.operationFailed("vaBeginPicture was called before vaEndPicture of the previous picture")
             }
             try context.checkTakes(surface)
             guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
@@ -26,7 +26,7 @@ extension Driver {
         try monitor.withLock {
             let context = try context(id)
             guard let open = context.picture else {
-                throw Refusal.operationFailed("vaRenderPicture without vaBeginPicture")
+                throw Refusal.operationFailed("vaRenderPicture was called without vaBeginPicture")
             }
             let buffers = try ids.map { try buffer($0) }
             for buffer in buffers where buffer.isMapped {
@@ -56,12 +56,12 @@ extension Driver {
             try picture.buffers.take(buffer, maximumSlices: context.config.entry.maximumSlices)
         case VAEncPackedHeaderParameterBufferType:
             guard picture.announced == nil else {
-                throw Refusal.invalidParameter("packed header parameters without the data of the ones before")
+                throw Refusal.invalidParameter("the data of the previous packed header parameters is missing")
             }
             picture.announced = try buffer.element(VAEncPackedHeaderParameterBuffer.self)
         case VAEncPackedHeaderDataBufferType:
             guard let announced = picture.announced else {
-                throw Refusal.invalidParameter("packed header data without its parameters")
+                throw Refusal.invalidParameter("the parameters of the packed header data are missing")
             }
             picture.announced = nil
             if let header = try RenderedHeader(
@@ -88,7 +88,7 @@ extension StreamState {
     fileprivate mutating func apply(_ parameter: MiscParameter, levels: Int, _ behavior: DriverBehavior) throws {
         switch parameter {
         case .qualityLevel(let level):
-            guard level <= levels else { throw Refusal.invalidParameter("quality level \(level) of \(levels)") }
+            guard level <= levels else { throw Refusal.invalidParameter("quality level \(level) exceeds \(levels)") }
             quality =
                 behavior.quality?(Int(level)) ?? (level == 0 ? Self.defaultQuality : min(Int(level), Self.worstQuality))
         case .maximumFrameSize(let bits):
@@ -130,16 +130,19 @@ extension RenderedHeader {
             case RenderedHeader.deprecatedSEI: VA_ENC_PACKED_HEADER_RAW_DATA | VA_ENC_PACKED_HEADER_MISC
             default: nil
             }
-        guard let required else { throw Refusal.invalidParameter("a packed header of type \(announced.type)") }
+        guard let required else {
+            throw Refusal.invalidParameter("a packed header of type \(announced.type) is not supported")
+        }
         if config.packedHeaders & UInt32(required) == 0 {
             if ignoresUnnamed { return nil }
             try environment.tolerate(
                 .unnamedHeader,
-                .invalidParameter("a packed header of type \(announced.type) that the config does not name"))
+                .invalidParameter("the config does not allow a packed header of type \(announced.type)"))
         }
         let byteCount = (Int(announced.bit_length) + 7) / 8
         guard byteCount > 0, byteCount <= data.byteCount else {
-            throw Refusal.invalidParameter("a packed header of \(announced.bit_length) bits in \(data.byteCount) bytes")
+            throw Refusal.invalidParameter("a packed header of \(announced.bit_length) bits does not fit "
+                + "\(data.byteCount) bytes")
         }
         type = announced.type
         bitCount = Int(announced.bit_length)

@@ -20,16 +20,17 @@ extension Driver {
         let format = try format(of: request)
         let limit = Self.maximumSurfaceSide
         guard request.width > 0, request.height > 0, request.width <= limit, request.height <= limit else {
-            throw Refusal.resolution("surfaces of \(request.width)x\(request.height)")
+            throw Refusal.resolution("surfaces of \(request.width)x\(request.height) are not supported")
         }
         guard request.count > 0, request.count <= Self.maximumSurfaces else {
-            throw Refusal.invalidParameter("\(request.count) surfaces")
+            throw Refusal.invalidParameter("the number of surfaces \(request.count) is out of range")
         }
         guard request.memoryType & capabilities.memoryTypes == request.memoryType,
             request.memoryType.nonzeroBitCount == 1
         else {
             throw Refusal(
-                VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(request.memoryType)")
+                VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(request.memoryType) are not "
+                    + "supported")
         }
         let imported = try request.external.map { picture in
             let (layout, memory) = try picture.map(format, width: request.width, height: request.height)
@@ -53,11 +54,12 @@ extension Driver {
     private func format(of request: SurfaceRequest) throws -> SurfaceFormat {
         let formats = capabilities.surfaceFormats.filter { $0.rtFormat == request.format }
         guard let first = formats.first else {
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format)")
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format) are not "
+                + "supported")
         }
         guard let fourcc = request.fourcc else { return first }
         if let format = formats.first(where: { $0.fourcc == fourcc }) { return format }
-        let refusal = Refusal.invalidValue("a surface of a pixel format that is not of RT format \(request.format)")
+        let refusal = Refusal.invalidValue("the surface's pixel format does not match RT format \(request.format)")
         // The pixel format is the more exact of the two.
         guard let format = capabilities.surfaceFormats.first(where: { $0.fourcc == fourcc }) else { throw refusal }
         try environment.tolerate(.surfaceFormat, refusal)
@@ -86,7 +88,7 @@ extension Driver {
             if surface.isExported { _ = try surface.memory() }
             if surface.lacksMemory { throw Refusal.allocation("no memory to decode a picture into surface \(id)") }
             if surface.isDamaged {
-                throw Refusal(VA_STATUS_ERROR_DECODING_ERROR, "surface \(id) holds a picture with errors")
+                throw Refusal(VA_STATUS_ERROR_DECODING_ERROR, "surface \(id) contains a picture with errors")
             }
         }
     }

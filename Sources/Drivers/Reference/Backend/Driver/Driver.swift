@@ -60,27 +60,35 @@ internal import Glibc
     // Lookups; the monitor is held.
 
     func config(_ id: VAConfigID) throws -> Config {
-        guard let config = configs[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_CONFIG, "no config \(id)") }
+        guard let config = configs[id] else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_CONFIG, "config \(id) does not exist")
+        }
         return config
     }
 
     func context(_ id: VAContextID) throws -> Context {
-        guard let context = contexts[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_CONTEXT, "no context \(id)") }
+        guard let context = contexts[id] else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_CONTEXT, "context \(id) does not exist")
+        }
         return context
     }
 
     func surface(_ id: VASurfaceID) throws -> Surface {
-        guard let surface = surfaces[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "no surface \(id)") }
+        guard let surface = surfaces[id] else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "surface \(id) does not exist")
+        }
         return surface
     }
 
     func buffer(_ id: VABufferID) throws -> Buffer {
-        guard let buffer = buffers[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "no buffer \(id)") }
+        guard let buffer = buffers[id] else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(id) does not exist")
+        }
         return buffer
     }
 
     func image(_ id: VAImageID) throws -> Image {
-        guard let image = images[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE, "no image \(id)") }
+        guard let image = images[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE, "image \(id) does not exist") }
         return image
     }
 

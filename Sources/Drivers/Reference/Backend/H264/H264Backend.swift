@@ -20,15 +20,15 @@ struct H264Backend: PictureBackend {
     private var behavior: DriverBehavior { driver.capabilities.behavior }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
-        try require(picture.announced == nil, "packed header parameters without their data")
+        try require(picture.announced == nil, "the data of the packed header parameters is missing")
         guard case .h264(let buffers) = picture.buffers else {
-            throw Refusal.invalidParameter("buffers of another codec")
+            throw Refusal.invalidParameter("the buffers are of another codec")
         }
         guard let sequence = buffers.sequence ?? stream.h264.sequence else {
-            throw Refusal.invalidParameter("a picture without a sequence parameter buffer")
+            throw Refusal.invalidParameter("the picture has no sequence parameter buffer")
         }
         guard let parameters = buffers.parameters else {
-            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+            throw Refusal.invalidParameter("the picture has no picture parameter buffer")
         }
         try sequence.check(context.environment)
         try stream.setSize(
@@ -70,7 +70,7 @@ struct H264Backend: PictureBackend {
                 header = try planner.rewritten(header, for: written)
             }
             guard let places = SliceFields(header, sequence: sets.sequence, picture: written) else {
-                throw Refusal.invalidParameter("a slice header that cannot be read")
+                throw Refusal.invalidParameter("the slice header cannot be read")
             }
             fields.append(places)
             // Another slice_qp_delta, or another first_mb_in_slice, moves what aligned the data.
@@ -166,16 +166,17 @@ struct H264Backend: PictureBackend {
             let surface = try driver.surface(entry.picture_id)
             try require(
                 frames.contains { $0.isValid && $0.picture_id == entry.picture_id },
-                "RefPicList\(list) names surface \(entry.picture_id), which ReferenceFrames does not")
+                "RefPicList\(list) names surface \(entry.picture_id), but ReferenceFrames does not")
             try require(
-                entry.picture_id != parameters.CurrPic.picture_id, "a picture that is its own reference")
+                entry.picture_id != parameters.CurrPic.picture_id, "the picture is its own reference")
             if driver.environment.isNull { return surface }
             guard let picture = surface.reconstruction?.h264 else {
-                throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference but holds no coded picture")
+                throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference, but contains no coded "
+                    + "picture")
             }
             try require(
                 picture.widthInMacroblocks == stream.columns && picture.heightInMacroblocks == stream.rows,
-                "the reference in surface \(entry.picture_id) is of another size")
+                "the reference in surface \(entry.picture_id) has another size")
             return surface
         }
     }

@@ -16,7 +16,7 @@ extension VAEncSequenceParameterBufferH264 {
     /// Checks ranges; the size is checked with the context's.
     func check(_ environment: Environment) throws {
         let fields = unsafe seq_fields.bits
-        try require(seq_parameter_set_id <= 31, "seq_parameter_set_id \(seq_parameter_set_id)")
+        try require(seq_parameter_set_id <= 31, "seq_parameter_set_id \(seq_parameter_set_id) exceeds 31")
         try environment.prefer(Self.levels.contains(level_idc), .level, "level_idc \(level_idc)")
         let hasTiming = unsafe vui_parameters_present_flag != 0 && vui_fields.bits.timing_info_present_flag != 0
         try environment.prefer(
@@ -31,7 +31,7 @@ extension VAEncSequenceParameterBufferH264 {
         try require(
             fields.log2_max_frame_num_minus4 <= 12 && fields.log2_max_pic_order_cnt_lsb_minus4 <= 12
                 && fields.pic_order_cnt_type <= 2, "frame_num or picture order count fields out of range")
-        try require(max_num_ref_frames <= 16, "max_num_ref_frames \(max_num_ref_frames)")
+        try require(max_num_ref_frames <= 16, "max_num_ref_frames \(max_num_ref_frames) exceeds 16")
     }
 
     /// Checks that a decoder keeps as many reference frames as the picture needs.
@@ -42,7 +42,7 @@ extension VAEncSequenceParameterBufferH264 {
         let isPredicted = slices.contains { $0.slice_type % 5 != 2 }
         try environment.prefer(
             !isPredicted || max_num_ref_frames >= max(frames.count, 1), .referenceCount,
-            "a picture of \(frames.count) reference frames where max_num_ref_frames is \(max_num_ref_frames)")
+            "a picture has \(frames.count) reference frames, but max_num_ref_frames is \(max_num_ref_frames)")
     }
 }
 
@@ -52,10 +52,10 @@ extension VAEncPictureParameterBufferH264 {
     /// Checks ranges, and that the profile has what is asked for.
     func check(_ config: Config.Choice, sequence: VAEncSequenceParameterBufferH264) throws {
         let fields = unsafe pic_fields.bits
-        try require(pic_init_qp <= 51, "pic_init_qp \(pic_init_qp)")
+        try require(pic_init_qp <= 51, "pic_init_qp \(pic_init_qp) exceeds 51")
         try require(
             (-12...12).contains(chroma_qp_index_offset) && (-12...12).contains(second_chroma_qp_index_offset),
-            "a chroma QP offset outside -12…12")
+            "a chroma QP offset is outside -12…12")
         try require(
             seq_parameter_set_id == sequence.seq_parameter_set_id,
             "the picture's seq_parameter_set_id is \(seq_parameter_set_id), the sequence's"
@@ -64,10 +64,10 @@ extension VAEncPictureParameterBufferH264 {
             Int(num_ref_idx_l0_active_minus1) < 32 && Int(num_ref_idx_l1_active_minus1) < 32,
             "num_ref_idx_active outside 1…32")
         let frameNumBits = unsafe 4 + sequence.seq_fields.bits.log2_max_frame_num_minus4
-        try require(UInt32(frame_num) >> frameNumBits == 0, "frame_num \(frame_num) of \(frameNumBits) bits")
-        try require(fields.idr_pic_flag == 0 || frame_num == 0, "an IDR picture of frame_num \(frame_num)")
+        try require(UInt32(frame_num) >> frameNumBits == 0, "frame_num \(frame_num) exceeds \(frameNumBits) bits")
+        try require(fields.idr_pic_flag == 0 || frame_num == 0, "an IDR picture has frame_num \(frame_num)")
         try require(
-            fields.idr_pic_flag == 0 || fields.reference_pic_flag != 0, "an IDR picture that is no reference")
+            fields.idr_pic_flag == 0 || fields.reference_pic_flag != 0, "an IDR picture is not a reference")
         try require(fields.weighted_pred_flag == 0 && fields.weighted_bipred_idc == 0, "weighted prediction is not supported")
         try require(fields.pic_scaling_matrix_present_flag == 0, "scaling matrices are not supported")
         let profile = config.entry.profile
@@ -89,7 +89,7 @@ extension VAEncSliceParameterBufferH264 {
         try require(
             slice_type % 5 != 1 || direct_spatial_mv_pred_flag != 0, "temporal direct prediction is not supported")
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
-        try require(!isIDR || slice_type % 5 == 2, "an IDR picture with a slice that is not I")
+        try require(!isIDR || slice_type % 5 == 2, "an IDR picture has a slice that is not I")
         try require(
             pic_parameter_set_id == picture.pic_parameter_set_id,
             "the slice's pic_parameter_set_id is \(pic_parameter_set_id), the picture's \(picture.pic_parameter_set_id)"
@@ -97,13 +97,13 @@ extension VAEncSliceParameterBufferH264 {
         // Clients leave VA_INVALID_ID or nothing here; per-macroblock parameters are not offered.
         try require(macroblock_info == VA_INVALID_ID || macroblock_info == 0, "per-macroblock parameters")
         let qp = Int(picture.pic_init_qp) + Int(slice_qp_delta)
-        try require((0...51).contains(qp), "a slice of QP \(qp)")
+        try require((0...51).contains(qp), "a slice's QP \(qp) is out of range")
         try require(cabac_init_idc <= 2, "cabac_init_idc \(cabac_init_idc)")
         try require(
             disable_deblocking_filter_idc <= 2, "disable_deblocking_filter_idc \(disable_deblocking_filter_idc)")
         try require(
             (-6...6).contains(slice_alpha_c0_offset_div2) && (-6...6).contains(slice_beta_offset_div2),
-            "a deblocking offset outside -6…6")
+            "a deblocking offset is outside -6…6")
         try require(
             num_ref_idx_l0_active_minus1 < 32 && num_ref_idx_l1_active_minus1 < 32, "num_ref_idx_active outside 1…32")
     }

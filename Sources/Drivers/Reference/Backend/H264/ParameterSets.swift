@@ -12,14 +12,14 @@ struct ParameterSets {
     mutating func note(_ header: PackedHeader) throws {
         for payload in header.payloads(ofType: 7) {
             guard let sequence = SequenceParameterSet(rbsp: payload) else {
-                throw Refusal.invalidParameter("a packed sequence parameter set that cannot be read")
+                throw Refusal.invalidParameter("the packed sequence parameter set cannot be read")
             }
             sequences[sequence.id] = sequence
             packedSequences.insert(sequence.id)
         }
         for payload in header.payloads(ofType: 8) {
             guard let picture = PictureParameterSet(rbsp: payload) else {
-                throw Refusal.invalidParameter("a packed picture parameter set that cannot be read")
+                throw Refusal.invalidParameter("the packed picture parameter set cannot be read")
             }
             pictures[picture.id] = picture
             packedPictures.insert(picture.id)
@@ -44,7 +44,7 @@ struct ParameterSets {
             written.append(asked.1.nalUnit())
         }
         guard let usedSequence = sequences[asked.0.id], let usedPicture = pictures[asked.1.id] else {
-            throw Refusal.invalidParameter("a picture without parameter sets")
+            throw Refusal.invalidParameter("the picture has no parameter sets")
         }
         try usedSequence.checkAgrees(with: asked.0)
         try usedPicture.checkAgrees(with: asked.1)
@@ -75,7 +75,7 @@ extension SequenceParameterSet {
         let limit = max(widthInMacroblocks, heightInMapUnits) * 16
         try require(
             [crop.left, crop.right, crop.top, crop.bottom].allSatisfy { (0...limit).contains($0) },
-            "cropping outside the picture")
+            "the cropping is outside the picture")
         let area = CroppedArea(
             left: 2 * crop.left, top: 2 * crop.top, width: 16 * widthInMacroblocks - 2 * (crop.left + crop.right),
             height: 16 * heightInMapUnits - 2 * (crop.top + crop.bottom))

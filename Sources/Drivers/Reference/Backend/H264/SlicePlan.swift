@@ -10,7 +10,7 @@ struct SlicePlan {
 
     /// Throws unless the slices cover `count` macroblocks, each once and in order.
     func checkCoverage(_ slices: [VAEncSliceParameterBufferH264], macroblocks count: Int) throws {
-        try require(!slices.isEmpty, "a picture without slices")
+        try require(!slices.isEmpty, "the picture has no slices")
         var next = 0
         for slice in slices {
             try require(
@@ -28,11 +28,11 @@ struct SlicePlan {
         let offered = Int32(bitPattern: config.entry.value(VAConfigAttribEncSliceStructure) ?? 0)
         guard slices.count > 1, offered & VA_ENC_SLICE_STRUCTURE_ARBITRARY_MACROBLOCKS == 0 else { return }
         let counts = slices.map { Int($0.num_macroblocks) }
-        try require(counts.allSatisfy { $0 % width == 0 }, "slices that are not whole rows")
+        try require(counts.allSatisfy { $0 % width == 0 }, "the slices are not complete rows")
         guard offered & VA_ENC_SLICE_STRUCTURE_ARBITRARY_ROWS == 0 else { return }
         try require(
             counts.dropLast().allSatisfy { $0 == counts[0] } && counts[counts.count - 1] <= counts[0],
-            "slices of unequal rows")
+            "the slices have different numbers of rows")
     }
 
     /// The header of a slice: the client's own, checked against the buffers, or one made from them. Where the driver
@@ -44,7 +44,7 @@ struct SlicePlan {
             return expected.bits(sequence: sequence, picture: picture)
         }
         guard let found = SliceHeader(packed, sequence: sequence, picture: picture) else {
-            throw Refusal.invalidParameter("a packed slice header that cannot be read")
+            throw Refusal.invalidParameter("the packed slice header cannot be read")
         }
         try require(
             found.pictureId == picture.id,
@@ -53,7 +53,7 @@ struct SlicePlan {
         let mayDiffer = found.type == .b && found.nalRefIdc != 0
         try require(
             found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0) || mayDiffer,
-            "the packed slice header's NAL unit type or nal_ref_idc is not what the picture buffer says")
+            "the packed slice header's NAL unit type or nal_ref_idc does not match the picture buffer")
         let contradictions = found.contradictions(
             with: expected, picture: picture, comparesQP: config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
@@ -81,7 +81,7 @@ struct SlicePlan {
     /// The header as another picture parameter set has it, which differs in pic_init_qp only.
     func rewritten(_ header: SliceHeaderBits, for other: PictureParameterSet) throws -> SliceHeaderBits {
         guard var fields = SliceHeader(header, sequence: sequence, picture: picture) else {
-            throw Refusal.invalidParameter("a slice header that cannot be read")
+            throw Refusal.invalidParameter("the slice header cannot be read")
         }
         fields.qpDelta += picture.initialQP - other.initialQP
         var bits = fields.bits(sequence: sequence, picture: other)

@@ -64,7 +64,7 @@ extension HEVCBackend {
     /// Throws unless the slices cover every coding tree unit once, in the order of tile scan, and none has parts of
     /// several tiles unless it has them whole (6.3.1).
     func checkCoverage(_ slices: [VAEncSliceParameterBufferHEVC], _ tiles: HEVCTiles, _ grid: HEVCGrid) throws {
-        try require(!slices.isEmpty, "a picture without slices")
+        try require(!slices.isEmpty, "the picture has no slices")
         var next = 0
         for slice in slices {
             let (first, count) = (Int(slice.slice_segment_address), Int(slice.num_ctu_in_slice))
@@ -78,7 +78,7 @@ extension HEVCBackend {
                     || tiles.tileID[tiles.rasterScan[place]] != tiles.tileID[tiles.rasterScan[place - 1]]
             }
             let isInOne = tiles.tileID[tiles.rasterScan[next]] == tiles.tileID[tiles.rasterScan[end - 1]]
-            try require(isInOne || startsTile(next) && startsTile(end), "a slice with parts of several tiles")
+            try require(isInOne || startsTile(next) && startsTile(end), "a slice contains parts of several tiles")
             next = end
         }
         try require(next == grid.codingTrees, "slices cover \(next) of \(grid.codingTrees) coding trees")
@@ -91,7 +91,7 @@ extension HEVCBackend {
             return [fields.slice_sao_luma_flag, fields.slice_sao_chroma_flag]
         }
         try require(
-            slices.allSatisfy { flags($0) == flags(first) }, "slices of one picture with different slice_sao flags")
+            slices.allSatisfy { flags($0) == flags(first) }, "the slices of one picture have different slice_sao flags")
     }
 
     /// What the entry's prediction direction asks of lists: on drivers where both must be in use there are no P slices,
@@ -102,15 +102,16 @@ extension HEVCBackend {
         let entry = context.config.entry
         let direction = Int32(bitPattern: entry.value(VAConfigAttribPredictionDirection) ?? 0)
         guard slice.slice_type != 2, direction & VA_PREDICTION_DIRECTION_BI_NOT_EMPTY != 0 else { return }
-        try require(slice.slice_type == 0, "a P slice, where both lists must name pictures")
+        try require(slice.slice_type == 0, "P slices are not supported: both lists must name pictures")
         let isSame = lists[0].map(\.reference.poc) == lists[1].map(\.reference.poc)
         if isSame { return }
         try require(
-            direction & VA_PREDICTION_DIRECTION_FUTURE != 0, "lists that differ, on a driver that only looks back")
+            direction & VA_PREDICTION_DIRECTION_FUTURE != 0, "the lists differ, but the driver supports only past "
+                + "references")
         // VDEnc: such pictures have two references in list 0 and one in list 1, and are not refreshed.
         guard entry.maximumReferences == (3, 3) else { return }
-        try require(lists[0].count <= 2 && lists[1].count <= 1, "more than 2 and 1 references in lists that differ")
-        try require(picture.intraRefresh == nil, "intra refresh of a picture whose lists differ")
+        try require(lists[0].count <= 2 && lists[1].count <= 1, "lists that differ can have at most 2 and 1 references")
+        try require(picture.intraRefresh == nil, "intra refresh is not supported if the lists differ")
     }
 }
 

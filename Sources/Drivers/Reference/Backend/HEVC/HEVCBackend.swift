@@ -31,16 +31,16 @@ struct HEVCBackend: PictureBackend {
     var behavior: HEVCBehavior { driver.capabilities.behavior.hevc }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
-        try require(picture.announced == nil, "packed header parameters without their data")
+        try require(picture.announced == nil, "the data of the packed header parameters is missing")
         guard case .hevc(var buffers) = picture.buffers else {
-            throw Refusal.invalidParameter("buffers of another codec")
+            throw Refusal.invalidParameter("the buffers are of another codec")
         }
         guard var sequence = buffers.sequence ?? stream.hevc.sequence else {
-            throw Refusal.invalidParameter("a picture without a sequence parameter buffer")
+            throw Refusal.invalidParameter("the picture has no sequence parameter buffer")
         }
         try sequence.setProfile(of: context)
         guard var parameters = buffers.parameters else {
-            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+            throw Refusal.invalidParameter("the picture has no picture parameter buffer")
         }
         try parameters.setUnitType(packed: picture.packed, context.environment)
         try sequence.check(context, behavior)
@@ -62,10 +62,11 @@ struct HEVCBackend: PictureBackend {
         let crop = try written.sequence.visibleArea()
         let grid = written.sequence.grid
         guard let tiles = written.picture.tiles.map({ $0.bounds(grid) }) ?? HEVCTiles(grid) else {
-            throw Refusal.invalidParameter("tiles that do not fit the picture")
+            throw Refusal.invalidParameter("the tiles do not fit the picture")
         }
         try require(
-            stream.maximumSliceBytes == 0 || !tiles.isEnabled, "a limit of slices' bytes in a picture of several tiles")
+            stream.maximumSliceBytes == 0 || !tiles.isEnabled, "a limit on slice bytes is not supported with several "
+                + "tiles")
 
         try checkLevel(tiles, written.sequence)
         for slice in buffers.slices { try slice.check(parameters, context.config, behavior) }

@@ -29,7 +29,7 @@ extension VAEncPictureParameterBufferHEVC {
                 frame.isLongTerm || (-(1 << 15)..<1 << 15).contains(order - current),
                 "\(name) is too far from the current one, of order \(current)")
             try require(
-                nal_unit_type < 16 || !frame.isUsed, "a random access picture that refers to a picture of order \(order)")
+                nal_unit_type < 16 || !frame.isUsed, "a random access picture refers to a picture of order \(order)")
         }
     }
 }
@@ -45,7 +45,7 @@ extension HEVCSliceHeader {
         let frames = FixedArray.values(picture.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
         try require(
             sequence.longTerm != nil || !frames.contains(where: \.isLongTerm),
-            "a long-term reference, which the sequence parameter set does not allow")
+            "the sequence parameter set does not allow long-term references")
         let most = sequence.buffering.last?.picturesMinus1 ?? 0
         try require(
             frames.count <= most,

@@ -13,7 +13,8 @@ extension VAEncSequenceParameterBufferHEVC {
         let profile: UInt8 = context.config.entry.bitDepth > 8 ? 2 : 1
         try context.environment.prefer(
             general_profile_idc == profile, .profile,
-            "general_profile_idc \(general_profile_idc) in a config of \(context.config.entry.bitDepth) bits")
+            "general_profile_idc \(general_profile_idc) does not match a config of \(context.config.entry.bitDepth) "
+                + "bits")
         general_profile_idc = profile
     }
 
@@ -39,7 +40,7 @@ extension VAEncSequenceParameterBufferHEVC {
             "only 4:2:0 of \(entry.bitDepth) bits is encoded in this config")
         try environment.prefer(
             fields.bit_depth_luma_minus8 == depth, .bitDepth,
-            "bit_depth_luma_minus8 \(fields.bit_depth_luma_minus8) in a config of \(entry.bitDepth) bits")
+            "bit_depth_luma_minus8 \(fields.bit_depth_luma_minus8) does not match a config of \(entry.bitDepth) bits")
         try require(fields.scaling_list_enabled_flag == 0, "scaling lists are not supported")
         try require(fields.pcm_enabled_flag == 0, "PCM is not supported")
         let features = HEVCFeatures(entry, behavior)
@@ -62,7 +63,7 @@ extension VAEncPictureParameterBufferHEVC {
         guard let type = slice?.sliceType(.hevc) ?? (isKnown ? nil : isIDR ? 19 : 1), type != nal_unit_type else { return }
         try environment.tolerate(
             .unitType,
-            .invalidParameter("nal_unit_type \(nal_unit_type) of a picture of nal_unit_type \(type)"))
+            .invalidParameter("nal_unit_type \(nal_unit_type) does not match the picture's nal_unit_type \(type)"))
         nal_unit_type = type
     }
 
@@ -76,7 +77,7 @@ extension VAEncPictureParameterBufferHEVC {
             "diff_cu_qp_delta_depth \(diff_cu_qp_delta_depth), of \(depth)")
         try require(
             (-12...12).contains(pps_cb_qp_offset) && (-12...12).contains(pps_cr_qp_offset),
-            "a chroma QP offset outside -12…12")
+            "a chroma QP offset is outside -12…12")
         try require(
             Int(log2_parallel_merge_level_minus2) + 2 <= sequence.log2CodingTreeBlock,
             "log2_parallel_merge_level_minus2 \(log2_parallel_merge_level_minus2)")
@@ -91,7 +92,7 @@ extension VAEncPictureParameterBufferHEVC {
         try require(fields.entropy_coding_sync_enabled_flag == 0, "wavefronts are not supported")
         try require(fields.scaling_list_data_present_flag == 0, "scaling lists are not supported")
         let refersToItself = unsafe scc_fields.bits.pps_curr_pic_ref_enabled_flag != 0
-        try require(!refersToItself, "a picture that is its own reference")
+        try require(!refersToItself, "the picture is its own reference")
         let features = HEVCFeatures(config.entry, behavior)
         try features.check(.signHiding, fields.sign_data_hiding_enabled_flag != 0)
         try features.check(.constrainedIntra, fields.constrained_intra_pred_flag != 0)
@@ -114,10 +115,11 @@ extension VAEncPictureParameterBufferHEVC {
         try require(
             isIDR == (nal_unit_type == 19 || nal_unit_type == 20),
             "idr_pic_flag \(fields.idr_pic_flag) with nal_unit_type \(nal_unit_type)")
-        try require(!isIDR || decoded_curr_pic.pic_order_cnt == 0, "an IDR picture of order \(decoded_curr_pic.pic_order_cnt)")
-        try require(!isIDR || fields.reference_pic_flag != 0, "an IDR picture that is no reference")
+        try require(!isIDR || decoded_curr_pic.pic_order_cnt == 0, "an IDR picture has the order "
+            + "\(decoded_curr_pic.pic_order_cnt)")
+        try require(!isIDR || fields.reference_pic_flag != 0, "an IDR picture is not a reference")
         try require((1...5).contains(fields.coding_type), "coding_type \(fields.coding_type)")
-        try require(nal_unit_type < 16 || fields.coding_type == 1, "a random access picture that is not of type I")
+        try require(nal_unit_type < 16 || fields.coding_type == 1, "a random access picture is not of type I")
     }
 
     /// All but the last column and row are read, uniform or not.
@@ -127,14 +129,15 @@ extension VAEncPictureParameterBufferHEVC {
         let (columns, rows) = (Int(num_tile_columns_minus1) + 1, Int(num_tile_rows_minus1) + 1)
         try require(columns <= 20 && rows <= 22 && columns * rows > 1, "\(columns)x\(rows) tiles")
         guard let tiles = HEVCPictureParameterSet(self).tiles?.bounds(grid) else {
-            throw Refusal.invalidParameter("tiles that are not the picture's \(grid.columns)x\(grid.rows) coding trees")
+            throw Refusal.invalidParameter("the tiles do not cover the picture's \(grid.columns)x\(grid.rows) coding "
+                + "trees")
         }
         // ColumnWidthInLumaSamples and RowHeightInLumaSamples of Main and Main 10, A.3.2 and A.3.3.
         func least(_ bounds: [Int]) -> Int {
             zip(bounds, bounds.dropFirst()).map { ($1 - $0) << grid.log2CodingTreeBlock }.min() ?? 0
         }
         let (width, height) = (least(tiles.columnBounds), least(tiles.rowBounds))
-        try require(width >= 256 && height >= 64, "tiles of \(width)x\(height), less than 256x64")
+        try require(width >= 256 && height >= 64, "tiles of \(width)x\(height) are smaller than 256x64")
     }
 }
 
@@ -145,14 +148,14 @@ extension VAEncSliceParameterBufferHEVC {
     ) throws {
         let fields = unsafe slice_fields.bits
         try require(slice_type <= 2, "slice_type \(slice_type)")
-        try require(slice_type == 2 || picture.nal_unit_type < 16, "a random access picture with a slice that is not I")
+        try require(slice_type == 2 || picture.nal_unit_type < 16, "a random access picture has a slice that is not I")
         try require(
             slice_pic_parameter_set_id == picture.slice_pic_parameter_set_id,
             "the slice's slice_pic_parameter_set_id is \(slice_pic_parameter_set_id), the picture's"
                 + " \(picture.slice_pic_parameter_set_id)")
         try require(fields.dependent_slice_segment_flag == 0, "dependent slice segments are not supported")
         let qp = Int(picture.pic_init_qp) + Int(slice_qp_delta)
-        try require((0...51).contains(qp), "a slice of QP \(qp)")
+        try require((0...51).contains(qp), "a slice's QP \(qp) is out of range")
         for (offset, whole) in [(slice_cb_qp_offset, picture.pps_cb_qp_offset), (slice_cr_qp_offset, picture.pps_cr_qp_offset)]
         {
             try require(
@@ -161,7 +164,7 @@ extension VAEncSliceParameterBufferHEVC {
         }
         try require(
             (-6...6).contains(slice_beta_offset_div2) && (-6...6).contains(slice_tc_offset_div2),
-            "a deblocking offset outside -6…6")
+            "a deblocking offset is outside -6…6")
         try HEVCFeatures(config.entry, behavior).check(
             .deblockingDisable, fields.slice_deblocking_filter_disabled_flag != 0)
         guard slice_type < 2 else { return }

@@ -15,7 +15,7 @@ struct HEVCParameterSets {
     mutating func note(_ header: PackedHeader, isOnlyRead: Bool) throws {
         for payload in header.payloads(ofType: 33) {
             guard let sequence = HEVCSequenceParameterSet(rbsp: payload) else {
-                throw Refusal.invalidParameter("a packed sequence parameter set that cannot be read")
+                throw Refusal.invalidParameter("the packed sequence parameter set cannot be read")
             }
             packedWindow = sequence.window
             if isOnlyRead { continue }
@@ -25,13 +25,13 @@ struct HEVCParameterSets {
         if isOnlyRead { return }
         for payload in header.payloads(ofType: 32) {
             guard let id = HEVCVideoParameterSet.id(rbsp: payload) else {
-                throw Refusal.invalidParameter("a packed video parameter set that cannot be read")
+                throw Refusal.invalidParameter("the packed video parameter set cannot be read")
             }
             packedVideos.insert(id)
         }
         for payload in header.payloads(ofType: 34) {
             guard let picture = HEVCPictureParameterSet(rbsp: payload) else {
-                throw Refusal.invalidParameter("a packed picture parameter set that cannot be read")
+                throw Refusal.invalidParameter("the packed picture parameter set cannot be read")
             }
             pictures[picture.id] = picture
             packedPictures.insert(picture.id)
@@ -61,7 +61,7 @@ struct HEVCParameterSets {
             written.append(asked.picture.nalUnit())
         }
         guard let sequence = sequences[sequenceID], let picture = pictures[pictureID] else {
-            throw Refusal.invalidParameter("a picture without parameter sets")
+            throw Refusal.invalidParameter("the picture has no parameter sets")
         }
         try sequence.checkAgrees(with: asked.sequence)
         try picture.checkAgrees(with: asked.picture, sequence.grid)
@@ -99,11 +99,11 @@ extension HEVCSequenceParameterSet {
         let window = window ?? Window()
         try require(
             [window.left, window.right, window.top, window.bottom].allSatisfy { (0...max(width, height)).contains($0) },
-            "a conformance window outside the picture")
+            "the conformance window is outside the picture")
         let area = CroppedArea(
             left: 2 * window.left, top: 2 * window.top, width: width - 2 * (window.left + window.right),
             height: height - 2 * (window.top + window.bottom))
-        try require(area.width > 0 && area.height > 0, "a conformance window that leaves nothing of the picture")
+        try require(area.width > 0 && area.height > 0, "the conformance window leaves nothing of the picture")
         return area
     }
 }
@@ -125,7 +125,7 @@ extension HEVCPictureParameterSet {
         try same("entropy_coding_sync_enabled_flag", syncsEntropy, asked.syncsEntropy)
         try same("tiles_enabled_flag", tiles != nil, asked.tiles != nil)
         if let tiles, let wanted = asked.tiles {
-            try require(tiles.bounds(grid) != nil, "packed tiles that do not fit the picture")
+            try require(tiles.bounds(grid) != nil, "the packed tiles do not fit the picture")
             try same("tiles", tiles.bounds(grid), wanted.bounds(grid))
             try same("loop_filter_across_tiles_enabled_flag", tiles.filtersAcross, wanted.filtersAcross)
         }

@@ -35,7 +35,7 @@ struct HEVCSlicePlan {
         var end = 0
         guard
             var found = HEVCSliceHeader(packed, sequence: asked.sequence, picture: asked.picture, end: &end)
-        else { throw Refusal.invalidParameter("a packed slice header that cannot be read") }
+        else { throw Refusal.invalidParameter("the packed slice header cannot be read") }
         let contradictions = found.contradictions(
             with: expected, comparesQP: backend.context.config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
@@ -83,7 +83,7 @@ struct HEVCSlicePlan {
     ) throws -> [[ListedReference]] {
         let count = Int(parameters.decoded_curr_pic.pic_order_cnt)
         guard let decoded = header.lists(pictureOrderCount: count, sequence: written.sequence) else {
-            throw Refusal.invalidParameter("reference picture lists that cannot be made of the reference picture set")
+            throw Refusal.invalidParameter("the reference picture lists do not match the reference picture set")
         }
         let frames = FixedArray.values(parameters.reference_frames, as: VAPictureHEVC.self, count: 15)
         let size = 1 << written.sequence.log2MaxPictureOrderCountLsb
@@ -93,10 +93,10 @@ struct HEVCSlicePlan {
                 let poc = Int(entry.pic_order_cnt)
                 try require(
                     wanted.isLsb ? poc & (size - 1) == wanted.pictureOrderCount : poc == wanted.pictureOrderCount,
-                    "ref_pic_list\(list) has picture \(poc) where the slice header has \(wanted.pictureOrderCount)")
+                    "ref_pic_list\(list) has picture \(poc), but the slice header has \(wanted.pictureOrderCount)")
                 try require(
                     frames.contains { $0.isValid && $0.picture_id == entry.picture_id },
-                    "ref_pic_list\(list) names surface \(entry.picture_id), which reference_frames does not")
+                    "ref_pic_list\(list) names surface \(entry.picture_id), but reference_frames does not")
                 return try listed(entry, isLongTerm: wanted.isLongTerm)
             }
         }
@@ -105,19 +105,19 @@ struct HEVCSlicePlan {
     private func listed(_ entry: VAPictureHEVC, isLongTerm: Bool) throws -> ListedReference {
         let surface = try backend.driver.surface(entry.picture_id)
         try require(
-            entry.picture_id != parameters.decoded_curr_pic.picture_id, "a picture that is its own reference")
+            entry.picture_id != parameters.decoded_curr_pic.picture_id, "the picture is its own reference")
         let poc = Int(entry.pic_order_cnt)
         if backend.driver.environment.isNull {
             return ListedReference(
                 surface: surface, reference: HEVCReference(picture: .empty, poc: poc, isLongTerm: isLongTerm))
         }
         guard case .hevc(let picture, let order) = surface.reconstruction else {
-            throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference but holds no coded picture")
+            throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference, but contains no coded picture")
         }
-        try require(order == poc, "surface \(entry.picture_id) holds picture \(order), and is named as \(poc)")
+        try require(order == poc, "surface \(entry.picture_id) contains picture \(order), but is named as \(poc)")
         try require(
             picture.grid == written.sequence.grid && picture.bitDepth == written.sequence.bitDepthLuma,
-            "the reference in surface \(entry.picture_id) is of another size")
+            "the reference in surface \(entry.picture_id) has another size")
         return ListedReference(
             surface: surface, reference: HEVCReference(picture: picture, poc: poc, isLongTerm: isLongTerm))
     }
@@ -137,7 +137,7 @@ struct HEVCSlicePlan {
         if header.type != .i && header.hasTemporalVectors {
             let list = lists[header.isCollocatedFromList0 ? 0 : 1]
             try require(
-                list.indices.contains(header.collocatedIndex), "a collocated picture that is in no list")
+                list.indices.contains(header.collocatedIndex), "the collocated picture is in no list")
             try checkCollocated(list[header.collocatedIndex].surface.id)
             job.collocated = list[header.collocatedIndex].reference.picture
             job.isCollocatedFromList0 = header.isCollocatedFromList0

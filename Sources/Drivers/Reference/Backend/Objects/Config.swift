@@ -101,7 +101,7 @@ extension Config.Choice {
                 }
                 if mode == 0 {
                     try environment.tolerate(
-                        .rateControlFlags, .invalidValue("rate control \(attribute.value), which names no mode"))
+                        .rateControlFlags, .invalidValue("rate control \(attribute.value) names no mode"))
                 }
                 rateControl = attribute.value | (mode == 0 ? UInt32(VA_RC_CQP) : 0)
             case VAConfigAttribEncPackedHeaders:
@@ -109,12 +109,12 @@ extension Config.Choice {
                 packedHeaders = attribute.value
             case VAConfigAttribEncROI:
                 guard attribute.value & 0xff <= offered & 0xff, (attribute.value & ~offered) >> 8 == 0 else {
-                    throw Refusal.invalidValue("regions of interest \(attribute.value), of \(offered)")
+                    throw Refusal.invalidValue("\(attribute.value) regions of interest exceed \(offered)")
                 }
             case VAConfigAttribDecSliceMode:
                 // Long parameters only: a slice's header stands in them.
                 guard attribute.value == UInt32(VA_DEC_SLICE_MODE_NORMAL), isSubset else {
-                    throw Refusal.invalidValue("slice mode \(attribute.value)")
+                    throw Refusal.invalidValue("slice mode \(attribute.value) is not supported")
                 }
             case VAConfigAttribEncSliceStructure, VAConfigAttribEncIntraRefresh, VAConfigAttribEncQuantization,
                 VAConfigAttribEncInterlaced:

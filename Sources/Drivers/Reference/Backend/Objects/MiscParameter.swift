@@ -84,7 +84,7 @@ enum MiscParameter {
             VAEncMiscParameterTypeParallelBRC where entry.value(VAConfigAttribEncParallelRateControl) ?? 0 != 0:
             self = .hint
         default:
-            throw Refusal.unimplemented("misc parameters of type \(header.type.rawValue)")
+            throw Refusal.unimplemented("misc parameters of type \(header.type.rawValue) are not supported")
         }
         try check(entry)
         try checkRates(config, environment)
@@ -92,7 +92,7 @@ enum MiscParameter {
 
     private static func body<Value>(_ memory: HostMemory) throws -> Value {
         guard let value = memory.load(Value.self, at: headerBytes) else {
-            throw Refusal.invalidParameter("a misc parameter buffer that is too small for its type")
+            throw Refusal.invalidParameter("the misc parameter buffer is too small for its type")
         }
         return value
     }
@@ -101,24 +101,24 @@ enum MiscParameter {
         switch self {
         case .frameRate(let rate):
             guard rate.framerate == 0 || rate.framerate & 0xffff != 0 else {
-                throw Refusal.invalidParameter("a frame rate of 0")
+                throw Refusal.invalidParameter("the frame rate is 0")
             }
             try checkLayer(Int(unsafe rate.framerate_flags.bits.temporal_id), entry)
         case .rateControl(let control):
             guard control.initial_qp <= 51, control.min_qp <= 51, control.max_qp <= 51,
                 control.max_qp == 0 || control.min_qp <= control.max_qp
-            else { throw Refusal.invalidParameter("rate control with a QP outside 0…51") }
+            else { throw Refusal.invalidParameter("a QP of the rate control is outside 0…51") }
             try checkLayer(Int(unsafe control.rc_flags.bits.temporal_id), entry)
             guard control.ICQ_quality_factor <= 51 else {
-                throw Refusal.invalidParameter("an ICQ quality factor of \(control.ICQ_quality_factor)")
+                throw Refusal.invalidParameter("the ICQ quality factor \(control.ICQ_quality_factor) is out of range")
             }
         case .hrd(let hrd):
             guard hrd.initial_buffer_fullness <= hrd.buffer_size || hrd.buffer_size == 0 else {
-                throw Refusal.invalidParameter("an HRD buffer fuller than its size")
+                throw Refusal.invalidParameter("the HRD buffer's initial fullness exceeds its size")
             }
         case .skippedPictures(let skip):
             guard skip.skip_frame_flag <= 2 else {
-                throw Refusal.invalidParameter("skip_frame_flag \(skip.skip_frame_flag)")
+                throw Refusal.invalidParameter("skip_frame_flag \(skip.skip_frame_flag) is not supported")
             }
         case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh, .trellis,
             .hint:
@@ -142,7 +142,7 @@ enum MiscParameter {
 
     private func checkLayer(_ layer: Int, _ entry: Capabilities.Entry) throws {
         guard layer == 0 || layer < entry.maximumTemporalLayers && entry.ratesTemporalLayers else {
-            throw Refusal.invalidParameter("parameters for temporal layer \(layer)")
+            throw Refusal.invalidParameter("parameters for temporal layer \(layer) are not supported")
         }
     }
 }

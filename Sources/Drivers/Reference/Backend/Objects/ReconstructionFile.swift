@@ -11,7 +11,7 @@ final class ReconstructionFile {
         let number = DriverProcess.shared.nextRecording()
         let name = number == 0 ? path : "\(path).\(number)"
         guard let samples = OutputFile(path: name), let lines = OutputFile(path: name + ".txt") else {
-            DriverProcess.shared.say("cannot write \(name): no reconstruction is kept")
+            DriverProcess.shared.say("cannot write \(name): the reconstruction is not stored")
             return nil
         }
         self.path = name

@@ -12,7 +12,7 @@ struct PictureBuffers<Sequence, Parameters, Slice> {
         case VAEncPictureParameterBufferType: parameters = try buffer.element(Parameters.self)
         default:
             guard slices.count + buffer.elementCount <= maximumSlices else {
-                throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "more than \(maximumSlices) slices")
+                throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "there are more than \(maximumSlices) slices")
             }
             for index in 0..<buffer.elementCount { slices.append(try buffer.element(Slice.self, at: index)) }
         }

@@ -80,7 +80,7 @@ struct StreamState {
     /// Notes that a picture begins, and whether a decoder can begin with it.
     mutating func begin(isRandomAccess: Bool, _ environment: Environment) throws {
         try environment.prefer(
-            hasBegun || isRandomAccess, .firstPicture, "a stream that begins with a picture that no decoder can begin with")
+            hasBegun || isRandomAccess, .firstPicture, "the first picture of the stream is not a random access picture")
         hasBegun = true
     }
 

@@ -19,13 +19,16 @@ struct QPRegions: Sendable {
     init(_ buffer: VAEncMiscParameterBufferROI, _ entry: Capabilities.Entry) throws {
         let count = Int(unsafe buffer.num_roi)
         guard count <= entry.maximumRegions else {
-            throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "\(count) regions, more than \(entry.maximumRegions)")
+            throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "\(count) regions exceed the maximum of "
+                + "\(entry.maximumRegions)")
         }
         guard count > 0 else {
             (regions, isQPDelta, limits) = ([], true, 0...0)
             return
         }
-        guard let start = unsafe buffer.roi else { throw Refusal.invalidParameter("regions of interest without a list") }
+        guard let start = unsafe buffer.roi else {
+            throw Refusal.invalidParameter("the list of regions of interest is missing")
+        }
         regions = unsafe UnsafeBufferPointer(start: start, count: count).map {
             Region(
                 x: Int($0.roi_rectangle.x), y: Int($0.roi_rectangle.y), width: Int($0.roi_rectangle.width),

@@ -18,7 +18,7 @@ struct StreamUnits {
                 codec: codec)
             if header.type == UInt32(VAEncPackedHeaderSlice.rawValue) {
                 guard let slice = packed.sliceHeader else {
-                    throw Refusal.invalidParameter("a packed slice header without a slice's NAL unit header")
+                    throw Refusal.invalidParameter("a packed slice header has no NAL unit header of a slice")
                 }
                 slices.append(slice)
                 continue
@@ -97,7 +97,7 @@ struct StreamUnits {
         try require(
             slices.isEmpty || slices.count == count, "\(slices.count) packed slice headers for \(count) slices")
         try require(
-            !behavior.needsSliceHeaders || !slices.isEmpty, "slices without packed headers, which this driver needs")
+            !behavior.needsSliceHeaders || !slices.isEmpty, "this driver needs packed slice headers")
     }
 
     private func belongsAfterSlices(_ bytes: [UInt8]) -> Bool {

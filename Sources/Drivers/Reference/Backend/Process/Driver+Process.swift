@@ -7,7 +7,7 @@ extension Driver {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(buffer.type.rawValue) is not rendered")
         }
         guard picture.orders.count < Self.maximumPictures else {
-            throw Refusal.invalidParameter("more than \(Self.maximumPictures) pictures in one")
+            throw Refusal.invalidParameter("more than \(Self.maximumPictures) pictures cannot be combined into one")
         }
         let parameters = unsafe try buffer.element(VAProcPipelineParameterBuffer.self)
         picture.orders.append(unsafe try ProcessOrder(parameters) { try self.buffer($0) })
@@ -21,7 +21,7 @@ extension Driver {
         guard surfaces[target.id] === target else {
             throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "the target was destroyed")
         }
-        guard !picture.orders.isEmpty else { throw Refusal.invalidParameter("a picture made of none") }
+        guard !picture.orders.isEmpty else { throw Refusal.invalidParameter("the picture has no source pictures") }
         let sources = try picture.orders.map { try source(of: $0, target) }
         if environment.isNull { return }
         // A picture still being reconstructed must be whole before it is read, or written over.

@@ -31,9 +31,9 @@ struct ProcessOrder {
     /// - Parameter filter: finds the filters' buffers.
     init(_ parameters: VAProcPipelineParameterBuffer, filter: (VABufferID) throws -> Buffer) throws {
         guard unsafe parameters.rotation_state == UInt32(VA_ROTATION_NONE), unsafe parameters.mirror_state == UInt32(VA_MIRROR_NONE)
-        else { throw Refusal.unimplemented("pictures are neither rotated nor mirrored") }
+        else { throw Refusal.unimplemented("rotation and mirroring are not supported") }
         guard unsafe parameters.blend_state == nil, unsafe parameters.num_additional_outputs == 0 else {
-            throw Refusal.unimplemented("pictures are not blended, nor put out more than once")
+            throw Refusal.unimplemented("blending and several outputs are not supported")
         }
         source = unsafe parameters.surface
         sourceRegion = unsafe parameters.surface_region.map { unsafe Driver.Rectangle($0.pointee) }
@@ -48,9 +48,11 @@ struct ProcessOrder {
             range: unsafe parameters.output_color_properties.color_range,
             matrix: unsafe parameters.output_color_properties.matrix_coefficients)
         scaling = unsafe parameters.filter_flags
-        guard unsafe parameters.num_filters <= 8 else { throw Refusal.invalidParameter("too many filters") }
+        guard unsafe parameters.num_filters <= 8 else { throw Refusal.invalidParameter("there are too many filters") }
         guard unsafe parameters.num_filters > 0 else { return }
-        guard let filters = unsafe parameters.filters else { throw Refusal.invalidParameter("no list of filters") }
+        guard let filters = unsafe parameters.filters else {
+            throw Refusal.invalidParameter("the list of filters is missing")
+        }
         for index in 0..<Int(unsafe parameters.num_filters) {
             field = try Self.field(of: filter(unsafe filters[index]))
         }
@@ -59,11 +61,12 @@ struct ProcessOrder {
     private static func field(of buffer: Buffer) throws -> Field {
         let type = try buffer.element(VAProcFilterParameterBufferBase.self).type
         guard buffer.type == VAProcFilterParameterBufferType, type == VAProcFilterDeinterlacing else {
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "filter type \(type.rawValue)")
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "filter type \(type.rawValue) is not supported")
         }
         let parameters = try buffer.element(VAProcFilterParameterBufferDeinterlacing.self)
         guard parameters.algorithm == VAProcDeinterlacingBob else {
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "deinterlacing by \(parameters.algorithm.rawValue)")
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "deinterlacing algorithm "
+                + "\(parameters.algorithm.rawValue) is not supported")
         }
         return parameters.flags & UInt32(VA_DEINTERLACING_BOTTOM_FIELD) == 0 ? .top : .bottom
     }
@@ -79,7 +82,7 @@ extension Driver.Rectangle {
     func placed(in layout: PlaneLayout) throws -> Driver.Rectangle {
         guard x >= 0, y >= 0, width > 0, height > 0, width <= layout.width - x, height <= layout.height - y else {
             throw Refusal.invalidParameter(
-                "a region of \(width)x\(height) at \(x),\(y) of a \(layout.width)x\(layout.height) surface")
+                "a region of \(width)x\(height) at \(x),\(y) is outside the \(layout.width)x\(layout.height) surface")
         }
         let across = layout.format.planes.map(\.across).max() ?? 0
         let down = layout.format.planes.map(\.down).max() ?? 0

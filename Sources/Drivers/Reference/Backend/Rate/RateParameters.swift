@@ -9,10 +9,10 @@ struct TemporalLayers: Equatable, Sendable {
     init(_ structure: VAEncMiscParameterTemporalLayerStructure, maximum: Int) throws {
         count = Int(structure.number_of_layers)
         let period = Int(structure.periodicity)
-        try require((0...maximum).contains(count), "\(count) temporal layers, of \(maximum)")
-        try require(count == 0 || (1...32).contains(period), "temporal layers with a period of \(period)")
+        try require((0...maximum).contains(count), "\(count) temporal layers exceed the maximum of \(maximum)")
+        try require(count == 0 || (1...32).contains(period), "the period of temporal layers \(period) is out of range")
         pattern = FixedArray.values(structure.layer_id, as: UInt32.self, count: period).map { Int($0) }
-        try require(count == 0 || pattern.allSatisfy { $0 < count }, "a picture in temporal layer \(pattern)")
+        try require(count == 0 || pattern.allSatisfy { $0 < count }, "the temporal layers \(pattern) are out of range")
     }
 
     /// The layer of the picture after `number` others since an IDR picture.
@@ -62,7 +62,7 @@ struct RateParameters {
         var settings = RateSettings(mode: mode, layers: layers(mode, sequence))
         try require(
             mode == .constantQuality || mode == .targetFrameSize || settings.layers.allSatisfy { $0.maximumBitRate > 0 },
-            "rate control without a bit rate")
+            "the rate control has no bit rate")
         settings.window = Int(base?.window_size ?? 0)
         settings.initialQP = Int(base?.initial_qp ?? 0)
         if let least = base?.min_qp, least > 0 { settings.minimumQP = Int(least) }

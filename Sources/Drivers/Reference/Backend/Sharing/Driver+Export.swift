@@ -18,17 +18,19 @@ extension Driver {
         try monitor.withLock {
             let surface = try surface(id)
             guard memoryType == UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2) else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces exported as memory type \(memoryType)")
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "export as memory type \(memoryType) is not "
+                    + "supported")
             }
             let kinds = UInt32(VA_EXPORT_SURFACE_SEPARATE_LAYERS | VA_EXPORT_SURFACE_COMPOSED_LAYERS)
             guard flags & ~(kinds | UInt32(VA_EXPORT_SURFACE_READ_WRITE)) == 0, flags & kinds != kinds else {
-                throw Refusal.invalidParameter("surfaces exported with flags \(flags)")
+                throw Refusal.invalidParameter("export with flags \(flags) is not supported")
             }
             // What is being reconstructed there is in the memory when the client may look.
             _ = wait(for: surface)
             let memory = try surface.memory()
             guard !memory.objects.isEmpty else {
-                throw Refusal.allocation("surface \(id) has no memory that can be shared: no descriptor was left")
+                throw Refusal.allocation("surface \(id) has no memory that can be shared: there was no free file "
+                    + "descriptor")
             }
             surface.isExported = true
             return ExportedSurface(
@@ -44,7 +46,7 @@ extension Driver {
         for object in memory.objects {
             guard let descriptor = object.exported(writable: isWritable) else {
                 for entry in list { close(entry.descriptor) }
-                throw Refusal.allocation("no descriptor is left")
+                throw Refusal.allocation("there is no free file descriptor")
             }
             list.append((descriptor, object.byteCount))
         }

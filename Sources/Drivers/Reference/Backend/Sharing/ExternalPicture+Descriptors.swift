@@ -20,21 +20,22 @@ extension ExternalPicture {
         case VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME:
             let buffers = unsafe pointer.assumingMemoryBound(to: VASurfaceAttribExternalBuffers.self).pointee
             guard unsafe buffers.buffers != nil, unsafe Int(buffers.num_buffers) >= count else {
-                throw Refusal.invalidParameter("external buffers for fewer than \(count) surfaces")
+                throw Refusal.invalidParameter("there are external buffers for fewer than \(count) surfaces")
             }
             return try (0..<count).map { index in
                 let handle = unsafe buffers.buffers[index]
                 return unsafe try ExternalPicture(buffers, descriptor: Int32(truncatingIfNeeded: Int(handle)))
             }
         default:
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers of memory type \(memoryType)")
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers of memory type \(memoryType) are "
+                + "not supported")
         }
     }
 
     private init(_ descriptor: vaenc_prime_surface) throws {
         guard (1...4).contains(descriptor.num_objects), (1...4).contains(descriptor.num_layers) else {
             throw Refusal.invalidParameter(
-                "\(descriptor.num_objects) objects and \(descriptor.num_layers) layers")
+                "\(descriptor.num_objects) objects and \(descriptor.num_layers) layers are not supported")
         }
         let objects = [descriptor.objects.0, descriptor.objects.1, descriptor.objects.2, descriptor.objects.3]
         let layers = [descriptor.layers.0, descriptor.layers.1, descriptor.layers.2, descriptor.layers.3]
@@ -42,7 +43,7 @@ extension ExternalPicture {
         var planes: [Plane] = []
         for layer in layers {
             guard (1...4).contains(layer.num_planes) else {
-                throw Refusal.invalidParameter("a layer of \(layer.num_planes) planes")
+                throw Refusal.invalidParameter("a layer of \(layer.num_planes) planes is not supported")
             }
             let indices = four(layer.object_index)
             let offsets = four(layer.offset)
@@ -62,9 +63,9 @@ extension ExternalPicture {
     /// The older way: a descriptor to a surface, all of one layout.
     private init(_ buffers: VASurfaceAttribExternalBuffers, descriptor: Int32) throws {
         let count = unsafe Int(buffers.num_planes)
-        guard (1...4).contains(count) else { throw Refusal.invalidParameter("\(count) planes") }
+        guard (1...4).contains(count) else { throw Refusal.invalidParameter("\(count) planes are not supported") }
         guard unsafe buffers.flags & UInt32(VA_SURFACE_EXTBUF_DESC_ENABLE_TILING) == 0 else {
-            throw Refusal.invalidParameter("memory that is not linear")
+            throw Refusal.invalidParameter("only linear memory is supported")
         }
         let pitches = unsafe four(buffers.pitches)
         let offsets = unsafe four(buffers.offsets)

@@ -32,7 +32,7 @@ struct ExternalPicture {
         try check(format, width: width, height: height)
         let shared = try objects.map { try SharedObject(importing: $0.descriptor, claimed: $0.byteCount) }
         for (object, claim) in zip(shared, objects) where object.byteCount > Self.mostBytes || claim.byteCount < 0 {
-            throw Refusal.invalidParameter("an object of \(object.byteCount) bytes")
+            throw Refusal.invalidParameter("an object's size of \(object.byteCount) bytes is out of range")
         }
         for (plane, place) in zip(format.planes, planes) {
             let bytes = objects[place.object].byteCount
@@ -41,7 +41,7 @@ struct ExternalPicture {
                 place.offset + place.pitch * (plane.rows(height: height) - 1) + plane.rowBytes(width: width)
             guard place.pitch >= plane.rowBytes(width: width), end <= room else {
                 throw Refusal.invalidParameter(
-                    "a plane of pitch \(place.pitch) at \(place.offset) in an object of \(room) bytes")
+                    "a plane of pitch \(place.pitch) at \(place.offset) does not fit an object of \(room) bytes")
             }
         }
         guard let memory = HostMemory(objects: shared) else {
@@ -58,26 +58,28 @@ struct ExternalPicture {
 
     private func check(_ format: SurfaceFormat, width: Int, height: Int) throws {
         guard fourcc == format.fourcc else {
-            throw Refusal.invalidParameter("a descriptor of another pixel format than the surface's")
+            throw Refusal.invalidParameter("the descriptor and the surface have different pixel formats")
         }
         guard self.width >= width, self.height >= height else {
-            throw Refusal.invalidParameter("a \(width)x\(height) surface in a picture of \(self.width)x\(self.height)")
+            throw Refusal.invalidParameter("a \(width)x\(height) surface does not fit a picture of "
+                + "\(self.width)x\(self.height)")
         }
         guard planes.count == format.planes.count else {
-            throw Refusal.invalidParameter("\(planes.count) planes, of \(format.planes.count)")
+            throw Refusal.invalidParameter("there are \(planes.count) planes, but the format has "
+                + "\(format.planes.count)")
         }
         guard planes.allSatisfy({ objects.indices.contains($0.object) }) else {
-            throw Refusal.invalidParameter("a plane in an object that is not there")
+            throw Refusal.invalidParameter("a plane refers to an object that does not exist")
         }
         guard objects.allSatisfy({ $0.modifier == Self.linear || $0.modifier == Self.unsaid }) else {
-            throw Refusal.invalidParameter("memory that is not linear")
+            throw Refusal.invalidParameter("only linear memory is supported")
         }
         if layers.isEmpty { return }
         let isOne = layers.count == 1 && layers[0] == (format.layer, format.planes.count)
         let isEach =
             layers.count == format.planes.count && zip(layers, format.planes).allSatisfy { $0 == ($1.layer, 1) }
         guard isOne || isEach else {
-            throw Refusal.invalidParameter("layers that are none of the pixel format")
+            throw Refusal.invalidParameter("the layers do not match the pixel format")
         }
     }
 

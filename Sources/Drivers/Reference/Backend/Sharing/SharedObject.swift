@@ -28,15 +28,15 @@ final class SharedObject: Sendable {
     /// - Parameter claimed: the client's word for its bytes; 0 for none. More than there are is refused.
     init(importing client: Int32, claimed: Int) throws {
         let copy = client < 0 ? -1 : fcntl(client, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { throw Refusal.invalidParameter("\(client) is no open file descriptor") }
+        guard copy >= 0 else { throw Refusal.invalidParameter("\(client) is not an open file descriptor") }
         let end = lseek(copy, 0, SEEK_END)
         guard end > 0 else {
             close(copy)
-            throw Refusal.invalidParameter("what descriptor \(client) stands for has no size")
+            throw Refusal.invalidParameter("the object of descriptor \(client) has no size")
         }
         guard claimed <= end else {
             close(copy)
-            throw Refusal.invalidParameter("the descriptor claims \(claimed) bytes for an object of \(end) bytes")
+            throw Refusal.invalidParameter("the descriptor states \(claimed) bytes, but the object has \(end) bytes")
         }
         isDMABuffer = vaenc_is_dma_buffer(copy)
         descriptor = copy

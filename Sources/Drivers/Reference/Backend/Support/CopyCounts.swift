@@ -26,7 +26,7 @@ final class CopyCounts: @unchecked Sendable {
 
     func append(to path: String) {
         guard let file = OutputFile(path: path, appends: true), file.write(Array("\(json)\n".utf8)) else {
-            DriverProcess.shared.say("cannot write \(path): no counts are kept")
+            DriverProcess.shared.say("cannot write \(path): the counts are not stored")
             return
         }
     }

@@ -29,7 +29,7 @@ final class DriverProcess: @unchecked Sendable {
     /// A warning on stderr, the first of its kind.
     func warn(_ kind: Tolerance, _ reason: String) {
         guard monitor.withLock({ warned.insert(kind).inserted }) else { return }
-        say("warning: \(reason): accepted, as real drivers do (VAENC_REFERENCE_STRICT=1 refuses it)")
+        say("warning: \(reason): accepted, as real drivers do (VAENC_REFERENCE_STRICT=1 rejects it)")
     }
 
     /// A line on stderr, unless it was said before; falls silent after a thousand different ones.

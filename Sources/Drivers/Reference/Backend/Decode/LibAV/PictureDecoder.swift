@@ -49,7 +49,7 @@ internal import Glibc
         unsafe output = unsafe av.pointee.av_frame_alloc?()
         guard let found = unsafe av.pointee.avcodec_find_decoder?(codec.libavcodecID),
             let context = unsafe av.pointee.avcodec_alloc_context3?(found), unsafe packet != nil, unsafe output != nil
-        else { throw Failure(reason: "libavcodec has no decoder of \(codec)") }
+        else { throw Failure(reason: "libavcodec has no decoder for \(codec)") }
         unsafe self.context = unsafe context
         // A picture's decoding ends with the call that begins it.
         unsafe context.pointee.thread_count = 1
@@ -67,7 +67,7 @@ internal import Glibc
             return unsafe Unmanaged<PictureTracker>.fromOpaque(opaque).takeUnretainedValue().take(context, frame, flags)
         }
         guard unsafe av.pointee.avcodec_open2?(context, found, nil) == 0 else {
-            throw Failure(reason: "libavcodec's decoder of \(codec) cannot be opened")
+            throw Failure(reason: "libavcodec's decoder for \(codec) cannot be opened")
         }
     }
 
