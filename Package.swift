@@ -86,7 +86,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SoftwareEncode",
-            dependencies: ["CLibAV", "LibAV", "Threads", "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "RateControl"],
+            dependencies: [
+                "CLibAV", "LibAV", "Threads", "VideoBase", "NALUnits", "BitstreamInspection", "H264Syntax", "HEVCSyntax", "RateControl",
+            ],
             swiftSettings: strict),
         .target(
             name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "Threads", "VideoBase", "NALUnits", "BitstreamInspection"],

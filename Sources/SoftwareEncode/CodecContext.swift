@@ -307,7 +307,7 @@ import VideoBase
         if let data = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_QUALITY_STATS, &size), size >= 5 {
             let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
             let lambda = Int32(truncatingIfNeeded: (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) })
-            // libx264 does not report it for each picture.
+            // libx264's is that of another picture.
             output.qp = lambda < 0 ? nil : Int(lambda / 118)
             if !output.kind.isIDR {
                 let type = unsafe UInt32(bytes[4])

@@ -1,3 +1,4 @@
+import BitstreamInspection
 import Glibc
 import RateControl
 import Threads
@@ -203,6 +204,9 @@ private struct TimeHistory {
     private var idrNumbers: IDRNumbers?
     /// The maximum difference between decoding order and display order, in pictures.
     private let depth: Int64
+    private let hasConstantQP: Bool
+    /// Reads the QP of a picture from libx264's stream, because libavcodec reports that of another picture.
+    private let slices: SliceQPs?
 
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         let configuration = settings.configuration
@@ -210,6 +214,11 @@ private struct TimeHistory {
         case .h264: idrNumbers = IDRNumbers(parameterSets: headers.parameterSets)
         // IDR pictures have no idr_pic_id.
         case .hevc: idrNumbers = nil
+        }
+        hasConstantQP = settings.mode == .cqp
+        switch settings.codec {
+        case .h264: slices = hasConstantQP ? SliceQPs(parameterSets: headers.parameterSets) : nil
+        case .hevc: slices = nil
         }
         depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
@@ -240,12 +249,21 @@ private struct TimeHistory {
         var packet = EncodedPacket(
             codec: codec, bytes: messages.inserted(into: arranged, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
-            displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
+            displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: qp(output, codec),
             latencyNanoseconds: MonotonicClock.nanoseconds - entry.start)
         packet.isReference = !output.kind.isDisposable
         packet.isRandomAccess = output.kind.isIDR || (output.isKey && output.kind.recovery == 0)
         packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery
         return packet
+    }
+
+    /// Returns the QP of a picture if it is constant, and not the library's choice.
+    private func qp(_ output: CodecContext.Output, _ codec: VideoCodec) -> Int? {
+        guard hasConstantQP else { return nil }
+        return switch codec {
+        case .h264: output.kind.firstSlice.flatMap { slices?.qp(of: output.bytes[$0]) }
+        case .hevc: output.qp
+        }
     }
 
     /// Returns the index of the frame at whose time the next picture is decoded: the coding index minus the reordering

@@ -11,6 +11,8 @@ struct PacketKind {
     var recovery: Int?
     /// Whether no other picture predicts from this one.
     var isDisposable = false
+    /// The first slice, without its start code.
+    private(set) var firstSlice: Range<Int>?
 
     init(_ bytes: [UInt8], codec: VideoCodec) {
         var hasReference = false
@@ -21,12 +23,14 @@ struct PacketKind {
                 let type = header & 31
                 if type == 5 { isIDR = true }
                 if (1...5).contains(type), header & 0x60 != 0 { hasReference = true }
+                if firstSlice == nil, (1...5).contains(type) { firstSlice = range }
                 if type == 6 { readSEI(bytes[range].dropFirst(), isSigned: false) }
             case .hevc:
                 let type = header >> 1 & 63
                 if type == 19 || type == 20 { isIDR = true }
                 if type == 21 { recovery = 0 }
                 // Odd types below 16 are sub-layer reference pictures, and all types from 16 on are references.
+                if firstSlice == nil, type < 32 { firstSlice = range }
                 if type < 32, type & 1 == 1 || type >= 16 { hasReference = true }
                 if type == 39 { readSEI(bytes[range].dropFirst(2), isSigned: true) }
             }

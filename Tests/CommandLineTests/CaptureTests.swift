@@ -219,7 +219,7 @@ import Testing
     /// If picture memory cannot be shared, pictures are copied and the report gives the reason.
     @Test(arguments: [
         ("9:formats=NV12,noexport", "reference", ["--frames", "4"], "does not export DMA-BUFs"), ("9:formats=NV12", "software", ["--frames", "4"], "in software"),
-        ("9:formats=YU12", "reference", ["--frames", "4"], "i420"), ("9:formats=NV12", "reference", ["--frames", "4", "--size", "96x64"], "scaled"),
+        ("9:formats=YU12", "reference", ["--frames", "4"], "i420"), ("9:formats=NV12", "reference", ["--frames", "4", "--size", "96x64"], "scales"),
     ]) func pictureMemoryIsCopied(_ cameras: String, _ device: String, _ arguments: [String], _ why: String) throws {
         try capture(cameras, ["/dev/video9", "-o", "a.h264"] + arguments, options: ["--device", device, "--qp", "20"]) { run in
             #expect(run.status == 0, "\(run.errors)")

@@ -138,7 +138,7 @@ import Testing
                 ([stream, "-o", stream], [], 64, "input itself"), ([stream, "-o", prefixed], [], 73, "exists"),
                 ([stream, "-o", "\(folder)/x.mp4"], [], 64, "framing"), ([stream, "-o", out, "--length-size", "3"], [], 64, "1, 2 or 4"),
                 ([prefixed, "-o", out, "--record", stream], [], 65, "record"),
-                ([stream, "-o", "\(folder)/x.h265"], [], 64, "is h264"), ([stream, "-o", "\(folder)/x.hvcc"], [], 64, "says hevc"),
+                ([stream, "-o", "\(folder)/x.h265"], [], 64, "is h264"), ([stream, "-o", "\(folder)/x.hvcc"], [], 64, "means hevc"),
             ]
             for (arguments, input, status, words) in cases {
                 try ToolRun(["convert"] + arguments, input: input).expectRefusal(status, words, without: [out, "\(folder)/x.mp4", "\(folder)/x.h265", "\(folder)/x.hvcc"])

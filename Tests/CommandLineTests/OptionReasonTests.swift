@@ -56,7 +56,7 @@ import Testing
         #expect(both.status == 0 && both.effective("sampleEntry") != nil, "\(both.errors)")
         let large = "testsrc:256x144@25:2"
         let other = try vaenc("-o a.mp4 --sample-entry hvc1", input: large, personality: "i965-5916")
-        #expect(other.effective("sampleEntry") == "hvc1 > avc1: H.264 has no other", "\(other.errors)")
+        #expect(other.effective("sampleEntry") == "hvc1 > avc1: H.264 has no other sample entry", "\(other.errors)")
         let strict = try vaenc("-o a.mp4 --sample-entry hvc1 --bframes 0 --strict", input: large, personality: "i965-5916")
         #expect(strict.status == 69 && strict.files.isEmpty && strict.errors.first?.contains("--sample-entry") == true, "\(strict.errors)")
     }

@@ -67,6 +67,7 @@ import Testing
             switch item.command {
             case "bench": ["bench", "nowhere.mp4", "--device", device, "--no-ffmpeg", option]
             case "capture": ["capture", "/dev/video99", "--device", device, "-o", "o.mp4", option]
+            case "decode": ["decode", "testsrc:64x48@25:2", "--device", device, "--overwrite", "-o", "o.y4m", option]
             default: [item.command, "testsrc:64x48@25:2", "--device", device, "--overwrite", "-o", "o.h264", option]
             }
         return try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)

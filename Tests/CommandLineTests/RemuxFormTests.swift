@@ -92,7 +92,7 @@ import Testing
             #expect(Files.list("\(folder)/100%/a%20b").sorted() == expected)
             _ = try decoded("100%/a%20b/q.m3u8", "v", in: folder)
             let refused = try vaenc("remux", "in.mp4", "-o", "%5d/q.m3u8", in: folder)
-            #expect(refused.status == 64 && refused.errors.contains("has %5d in its name"), "\(refused.errors)")
+            #expect(refused.status == 64 && refused.errors.contains("contains %5d"), "\(refused.errors)")
             #expect(Files.list("\(folder)/%5d").isEmpty)
         }
     }

@@ -339,7 +339,7 @@ import Testing
         ("encode testsrc:64x48@25:2 --input-size 32x32 -o a.mp4", "leave out --input-size"),
         ("remux in.mp4 -o in.m4a.x", "or add --format"), ("decode in.mp4 -o old.y4m", "add --overwrite"),
         ("encode in.mp4 --device software --bitrate 100k --max-frame-bytes 150 -o a.mp4", "raise --max-frame-bytes, or lower --bitrate"),
-        ("encode in.mp4 --device reference --bitrate 1M --vbv-initial 0 -o a.mp4", "--vbv-initial is 0"),
+        ("encode in.mp4 --device reference --bitrate 1M --vbv-initial 0 -o a.mp4", "--vbv-initial 0 means"),
         ("compare in.mp4 testsrc:64x64@25:2", "one size with --size"),
     ])
     func libraryErrorsAreTranslatedToOptions(_ line: String, _ words: String) throws {

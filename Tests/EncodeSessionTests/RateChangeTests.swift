@@ -119,6 +119,26 @@ import VideoBase
         #expect((0.8...1.2).contains(rate(packets, 60..<120, framesPerSecond: 60) / 2_000_000))
     }
 
+    /// A constant rate falls below the first one, which the HRD parameters state, and rises above it: filler follows it.
+    @Test(arguments: VideoCodec.allCases, [RateControlOwner.driver, .vaenc])
+    func constantRateFollowsEachChange(_ codec: VideoCodec, _ controller: RateControlOwner) throws {
+        let run = try Run {
+            ($0.codec, $0.rateControl, $0.rateController, $0.bFrames) = (codec, .cbr, controller, 0)
+            $0.bitrate = BitsPerSecond(800_000)
+        }
+        let rates = [800_000, 240_000, 1_200_000, 400_000]
+        for rate in rates {
+            try run.change { $0.bitrate = BitsPerSecond(rate) }
+            try run.encode(75)
+        }
+        let packets = try run.finish()
+        #expect(ForeignDecoder.libavcodec.decode(packets.stream).frames.count == 300)
+        for (index, wanted) in rates.enumerated() {
+            let used = rate(packets, (75 * index + 30)..<(75 * index + 75))
+            #expect((0.85...1.15).contains(used / Double(wanted)), "\(codec) \(controller): \(Int(used)) of \(wanted)")
+        }
+    }
+
     /// A change is refused if the same value is refused in the configuration.
     @Test func changesOutOfRangeAreRefused() throws {
         let run = try Run {

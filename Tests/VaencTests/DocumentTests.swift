@@ -70,7 +70,7 @@ import Testing
     @Test func errorsNameSettings() throws {
         let options = try text("Sources/VaencCLI/Support/OptionNames.swift")
         let known = Set(options.matches(of: #/"([^"`]+)": "(?:vaenc [a-z]+ )?--/#).map { String($0.1) })
-        let commands = ["dmesg", "make install", "vaenc probe", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
+        let commands = ["dmesg", "ffprobe", "make install", "vaenc probe", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
         let declarations = try sources(["VideoBase", "MediaFiles", "Capture", "Vaenc"])
         // In programs, PreviewWindow replaces the option.
         for name in known where !name.contains(".") && !name.contains(":") && name != "preview" {

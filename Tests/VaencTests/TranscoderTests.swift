@@ -40,7 +40,8 @@ import VideoBase
             let states = Mutex<[Transcoder.Progress]>([])
             let result = try await transcoder.run { state in states.withLock { $0.append(state) } }
             let probed = try Self.probe(folder + "/out.mp4")
-            #expect(probed.streams == ["hevc 50", sound] && probed.title == "A film" && probed.chapters == 1)
+            // A track of text holds the chapters.
+            #expect(probed.streams.prefix(2) == ["hevc 50", sound] && probed.title == "A film" && probed.chapters == 1)
             let output = try #require(result.outputs.first)
             #expect(result.outputs.count == 1 && result.framesRead == 50 && !result.isInterrupted)
             #expect(output.counts.encoded == 50 && output.counts.dropped == 0 && output.error == nil)

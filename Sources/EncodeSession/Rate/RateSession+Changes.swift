@@ -44,10 +44,22 @@ extension RateSession {
                 state.keepsHRD = false
             }
             if new != state.rate { state.isNew = true }
+            let changesPace = new.maxBitrate != state.rate.maxBitrate || state.frameRateIsNew
             state.rate = new
+            if changesPace { setPace(&state) }
             state.books.controller?.change(Self.targets(new, state.frameRate, settings))
             state.books.limits.change(new, state.frameRate, pending: state.pending)
         }
+    }
+
+    /// Lets the filler of a constant rate follow the current rate, if the driver controls it and the stream has HRD
+    /// parameters.
+    private func setPace(_ state: inout State) {
+        guard state.rate.mode == .cbr, state.books.controller == nil, let before = state.books.pacing ?? state.books.hrd else { return }
+        state.books.pacing = HRDTiming(
+            bitrate: state.rate.maxBitrate, bufferSize: state.rate.vbvSize,
+            initialFullness: min(before.buffer.fullness, state.rate.vbvSize), frameRate: state.frameRate, isConstant: true,
+            leastFillerBytes: Filler.leastBytes(settings.profile.codec))
     }
 
     /// Returns the report of the configuration with all changes since then.
@@ -61,12 +73,14 @@ extension RateSession {
     func restart() {
         state.withLock { state in
             if let first = state.undelivered.first {
+                let isPaced = state.books.pacing != nil
                 // Keep changes that were made in the meantime.
                 let changed = first.controller?.targets != state.books.controller?.targets
                 let targets = state.books.controller?.targets
                 state.books = first
                 state.books.limits.change(state.rate, state.frameRate, pending: 0)
                 if changed, let targets { state.books.controller?.change(targets) }
+                if isPaced { setPace(&state) }
             }
             state.undelivered = []
             state.pending = 0

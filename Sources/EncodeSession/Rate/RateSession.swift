@@ -45,6 +45,9 @@ final class RateSession: Sendable {
         /// vaenc's own rate controller; nil if it is not used.
         var controller: PictureRateController?
         var hrd: HRDTiming?
+        /// The buffer at a constant rate that was changed while running and is the driver's to control. It decides how
+        /// much filler a picture gets. The HRD parameters in the stream keep the first rate, and so does `hrd`.
+        var pacing: HRDTiming?
         var limits: RateComplianceTracker
         /// The number of pictures since the latest buffering period began, including its first picture.
         var pictures = 0
@@ -231,8 +234,9 @@ final class RateSession: Sendable {
         switch state.books.controller?.finished(bits: bits, canRepeat: canRepeat) {
         case .encodeAgain(let qp): return (.encodeAgain(qp: qp), 0)
         case .accepted(let bits): filler = bits
-        case nil: filler = state.rate.mode == .cbr ? before.hrd?.filler(afterBits: bits) ?? 0 : 0
+        case nil: filler = state.rate.mode == .cbr ? (before.pacing ?? before.hrd)?.filler(afterBits: bits) ?? 0 : 0
         }
+        state.books.pacing?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
         // A stream whose rate was raised no longer claims to keep the buffer.
         let keepsBuffer =
             state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod) != false

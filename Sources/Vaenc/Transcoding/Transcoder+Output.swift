@@ -41,6 +41,11 @@ extension Transcoder {
             guard let name else { return }
             if let wanted = configuration.wantedCodec {
                 codecReason = .requested
+                if let own = try MediaOutput.format(of: name, options: options).codec, own != wanted {
+                    throw VaencError(
+                        .usage, "the output \(name) means \(own.standardName), but `codec` is \(wanted.rawValue)",
+                        remedy: "use another name, such as one that ends in .\(wanted.fileExtension)")
+                }
                 return try MediaOutput.check(name, holds: wanted, options: options)
             }
             (configuration.wantedCodec, codecReason) = try Self.codec(of: name, options)
