@@ -51,6 +51,7 @@ import VideoBase
     /// - Throws: `badInput` if there is no readable video stream; `unavailable` if libavcodec has no decoder.
     init(_ reader: ByteReader, readsSound: Bool = false) throws {
         let input = try InputContext(reader)
+        input.toleratesDamagedSound = true
         self.input = input
         unsafe av = input.av
         var found: UnsafePointer<AVCodec>?

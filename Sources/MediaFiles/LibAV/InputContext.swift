@@ -21,6 +21,8 @@ import VideoBase
     var fault: String?
     /// The stream of the packet that was not returned because of `fault`.
     private(set) var faultStream = 0
+    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise they are damage like any other.
+    var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// The `MediaTrack.adtsConfig` of each stream.
@@ -76,6 +78,7 @@ import VideoBase
         let names = unsafe String(cString: context.pointee.iformat.pointee.name)
         container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
+        if container != "mpegts" { io.ignoreJoints() }
         if Self.refused.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
@@ -166,7 +169,12 @@ import VideoBase
             unsafe av.pointee.av_packet_unref!(packet)
             throw error
         }
-        if let words = fault, try unsafe !isBeforeJump(packet) {
+        if let words = fault, try unsafe !isBeforeJump(packet), unsafe !isAtJoint(packet) {
+            if toleratesDamagedSound, words != Self.cut, unsafe isSound(packet) {
+                unsafe packet.pointee.flags |= TrackPacket.corruptFlag
+                try unsafe continueTimes(of: packet)
+                return .packet
+            }
             faultStream = unsafe Int(packet.pointee.stream_index)
             unsafe av.pointee.av_packet_unref!(packet)
             return .broken(words)
@@ -178,6 +186,20 @@ import VideoBase
             return .broken(words)
         }
         return .packet
+    }
+
+    /// Whether the counter of the packet's stream jumps only because another segment or recording follows.
+    private func isAtJoint(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+        let (index, place) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
+        guard container == "mpegts", place >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else { return false }
+        // libavformat's id of an MPEG-TS stream is its PID.
+        return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: place)
+    }
+
+    private func isSound(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+        let index = Int(unsafe packet.pointee.stream_index)
+        guard (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else { return false }
+        return unsafe context.pointee.streams[index]!.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
     }
 
     /// The report about discontinuous times that were read so far; nil if there are none.

@@ -24,6 +24,12 @@ import NALUnits
     private var piped = PipedBytes()
     /// The Matroska blocks before 0. In a pipe they are found while it is read.
     var early = EarlyBlocks()
+    /// The joints of an MPEG-TS input; nil if they are not looked for.
+    private var joints: TransportJoints? = TransportJoints()
+    /// Whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is lost.
+    func isJoint(pid: Int, from offset: Int) -> Bool { joints?.isJoint(pid: pid, from: offset) ?? false }
+    /// Stops looking for joints: the input is no MPEG-TS.
+    func ignoreJoints() { joints = nil }
     /// Whether an MPEG-TS stream from a pipe ended inside a packet.
     var isCutTransportStream: Bool { !reader.isSeekable && piped.isCut }
     /// Whether the input is a pipe, instead of which the user could name a file.
@@ -53,6 +59,9 @@ import NALUnits
             if converter != nil { return unsafe try readConverted(bytes, count) }
             var vectors = unsafe [iovec(iov_base: bytes, iov_len: Int(count))]
             let done = unsafe try reader.read(into: &vectors, partial: true)
+            if joints != nil {
+                unsafe joints?.append(UnsafeBufferPointer(start: bytes, count: done).span, at: reader.position - done)
+            }
             if !reader.isSeekable {
                 unsafe piped.append(UnsafeBufferPointer(start: bytes, count: done).span)
                 unsafe early.append(UnsafeBufferPointer(start: bytes, count: done).span)

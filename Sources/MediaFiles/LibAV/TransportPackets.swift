@@ -7,8 +7,8 @@ struct TransportPackets {
     static let headSize = 4 * 204
 
     /// The size of a packet in bytes, and the offset of its sync byte.
-    private let size: Int
-    private let place: Int
+    let size: Int
+    let place: Int
 
     /// Returns nil if the first bytes are not MPEG-TS packets.
     init?(_ head: [UInt8]) {

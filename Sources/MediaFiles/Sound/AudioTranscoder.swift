@@ -124,7 +124,7 @@ public final class AudioTranscoder {
     private func decode(_ packet: TrackPacket?) throws -> [AudioDecoder.Block] {
         let before = decoder.damaged
         let blocks = try decoder.decode(packet)
-        if decoder.damaged > before, packet.map(isHeard) ?? true { damagedPackets += 1 }
+        if decoder.damaged > before || packet?.lacksData == true, packet.map(isHeard) ?? true { damagedPackets += 1 }
         return blocks
     }
 

@@ -25,9 +25,12 @@ public final class SoundFeed {
     /// decides, which an edit list may cut off.
     private var cutsStart: Bool?
 
-    /// The number of damaged packets so far, if sound is encoded: `AudioTranscoder.damagedPackets`. Copied packets are
-    /// not checked.
-    public var damagedPackets: Int { transcoder?.damagedPackets ?? 0 }
+    /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets are copied, those
+    /// count that lack data that MPEG-TS has lost; their content is not checked.
+    public var damagedPackets: Int { transcoder?.damagedPackets ?? copiedDamage }
+    private var copiedDamage = 0
+    /// Whether packets are copied.
+    package var isCopying: Bool { transcoder == nil }
 
     /// Creates a feed.
     /// - Parameters:
@@ -96,6 +99,7 @@ public final class SoundFeed {
 
     private func pass(_ packet: TrackPacket, to take: (TrackPacket) throws -> Void) throws {
         if let transcoder { return try transcoder.write(packet) { try take(counted($0)) } }
+        if packet.lacksData { copiedDamage += 1 }
         guard let time = packet.presentation else { return try take(counted(packet)) }
         let cuts = cutsStart ?? (sound.cutsStart || SourceSound.isCut(before: sound.origin, at: time))
         cutsStart = cuts

@@ -12,6 +12,11 @@ public import VideoBase
     /// The unit of the times, in seconds.
     let timeBase: Rational
 
+    /// AV_PKT_FLAG_CORRUPT: the packet lacks data.
+    static let corruptFlag: Int32 = 2
+    /// Whether the packet lacks data that was lost before it was read.
+    var lacksData: Bool { unsafe packet.pointee.flags & Self.corruptFlag != 0 }
+
     /// Takes ownership of the content of `packet`, which is empty afterwards.
     init(taking packet: UnsafeMutablePointer<AVPacket>, timeBase: Rational, _ av: UnsafePointer<VaencLibAV>) throws {
         guard let own = unsafe av.pointee.av_packet_alloc!() else { throw Self.noMemory }

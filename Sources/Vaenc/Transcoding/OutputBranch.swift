@@ -61,7 +61,11 @@ final class OutputBranch {
 
     /// The damaged packets of each of the source's audio streams, as far as they were decoded.
     var damagedSounds: [DamagedSound] {
-        feeds.filter { $0.feed.damagedPackets > 0 }.map { DamagedSound(stream: names[$0.stream], packets: $0.feed.damagedPackets) }
+        feeds.filter { $0.feed.damagedPackets > 0 }.map { damaged($0.feed, $0.stream) }
+    }
+
+    private func damaged(_ feed: SoundFeed, _ stream: Int) -> DamagedSound {
+        DamagedSound(stream: names[stream], packets: feed.damagedPackets, isCopied: feed.isCopying)
     }
 
     /// Opens the sink.
@@ -98,7 +102,7 @@ final class OutputBranch {
         for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
             do {
                 try body(feed, packets[stream]) { sink.write([$0], sound: index) }
-                if output.configuration.strict, feed.damagedPackets > 0 { return sink.fail(DamagedSound.refusal(names[stream])) }
+                if output.configuration.strict, feed.damagedPackets > 0 { return sink.fail(damaged(feed, stream).refusal) }
             } catch let error as VaencError where error.category == .interrupted {
                 // The pictures end too: the output is finished with the frames encoded so far.
             } catch { return sink.fail(error) }

@@ -1,0 +1,122 @@
+/// Finds the joints of MPEG-TS: the places where another segment or recording follows whose continuity counters begin anew.
+///
+/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). At a joint, the counters of several PIDs jump, and each PID continues at
+/// the start of a PES packet or section, so that no packet before it lacks data.
+struct TransportJoints {
+    private struct Joint {
+        /// The offset of the first packet after the joint.
+        let offset: Int
+        /// The PIDs whose first packet after the joint was not read yet.
+        var waiting: Set<Int>
+        /// The offset of each PID's first packet after the joint, if its counter jumps there.
+        var jumps: [Int: Int] = [:]
+    }
+
+    /// The maximum number of joints and of jumps of a PID that are kept: the latest ones.
+    private static let limit = 4096
+    /// The maximum number of joints to which a packet can belong.
+    private static let openLimit = 16
+    private static let nullPID = 0x1FFF
+
+    /// The layout of the packets, and the bytes that were read of the next one.
+    private var layout: TransportPackets?
+    private var head: [UInt8] = []
+    private var partial: [UInt8] = []
+    /// The offset of the next byte; nil before the first.
+    private var next: Int?
+    /// The latest counter of each PID.
+    private var counters: [Int: UInt8] = [:]
+    private var jumps: [Int: [Int]] = [:]
+    private var joints: [Joint] = []
+
+    /// Takes the next bytes of the input. If they do not follow the ones before, the counters are unknown.
+    ///
+    /// - Parameter offset: The offset of the bytes in the input.
+    mutating func append(_ bytes: Span<UInt8>, at offset: Int) {
+        if offset != next {
+            // Packets are found again from their layout, which counts from the beginning.
+            (counters, joints, partial) = ([:], [], [])
+            guard offset == 0 || layout != nil else { return }
+            if offset == 0 { (layout, head) = (nil, []) }
+        }
+        next = offset + bytes.count
+        var place = 0
+        if layout == nil {
+            let missing = TransportPackets.headSize + 1 - head.count
+            if head.count < TransportPackets.headSize + 1 {
+                for index in 0..<min(missing, bytes.count) { head.append(bytes[index]) }
+            }
+            guard head.count == TransportPackets.headSize + 1, let found = TransportPackets(head) else { return }
+            layout = found
+            let first = head
+            take(first.span, from: 0, at: offset + min(missing, bytes.count) - head.count, found)
+            place = min(missing, bytes.count)
+        }
+        if let layout { take(bytes, from: place, at: offset, layout) }
+    }
+
+    /// Takes bytes from `place` on. `offset` is the offset of the first byte of `bytes`.
+    private mutating func take(_ bytes: Span<UInt8>, from place: Int, at offset: Int, _ layout: TransportPackets) {
+        var place = place
+        while place < bytes.count {
+            let inside = (offset + place) % layout.size
+            if inside == 0, bytes.count - place >= layout.size {
+                takePacket(bytes, place + layout.place, at: offset + place)
+                place += layout.size
+                continue
+            }
+            // A packet that begins in one piece and ends in another. The rest of one whose beginning is unknown is skipped.
+            let count = min(layout.size - inside, bytes.count - place)
+            if inside == partial.count { for index in place..<(place + count) { partial.append(bytes[index]) } }
+            place += count
+            if partial.count == layout.size {
+                let whole = partial
+                partial = []
+                takePacket(whole.span, layout.place, at: offset + place - layout.size)
+            } else if inside + count == layout.size {
+                partial = []
+            }
+        }
+    }
+
+    private mutating func takePacket(_ bytes: Span<UInt8>, _ sync: Int, at offset: Int) {
+        guard bytes[sync] == 0x47 else { return }
+        let pid = Int(bytes[sync + 1] & 0x1F) << 8 | Int(bytes[sync + 2])
+        let (startsUnit, flags) = (bytes[sync + 1] & 0x40 != 0, bytes[sync + 3])
+        guard pid != Self.nullPID, flags & 0x10 != 0 else { return }
+        let counter = flags & 0x0F
+        // discontinuity_indicator: the jump is announced.
+        let isAnnounced = flags & 0x20 != 0 && bytes[sync + 4] > 0 && bytes[sync + 5] & 0x80 != 0
+        let before = counters.updateValue(counter, forKey: pid)
+        let isJump = before.map { counter != ($0 + 1) & 0x0F && counter != $0 && !isAnnounced } ?? false
+        if isJump {
+            Self.append(offset, to: &jumps[pid, default: []])
+            Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints)
+        }
+        var place = joints.count - 1
+        while place >= max(0, joints.count - Self.openLimit) {
+            if joints[place].waiting.remove(pid) != nil {
+                if !startsUnit {
+                    joints.remove(at: place)
+                } else if isJump {
+                    joints[place].jumps[pid] = offset
+                }
+            }
+            place -= 1
+        }
+    }
+
+    private static func append<Element>(_ one: Element, to list: inout [Element]) {
+        list.append(one)
+        if list.count > limit { list.removeFirst(limit / 4) }
+    }
+
+    /// Returns whether the first jump of a PID's counter from an offset on is at a joint.
+    ///
+    /// - Parameter offset: The offset of the packet that libavformat marks as damaged.
+    func isJoint(pid: Int, from offset: Int) -> Bool {
+        // In M2TS, libavformat's offset is that of the sync byte.
+        guard let jump = jumps[pid]?.first(where: { $0 >= offset - 8 }) else { return false }
+        return joints.contains { $0.jumps[pid] == jump && $0.jumps.count > 1 }
+    }
+}

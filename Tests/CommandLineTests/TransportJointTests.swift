@@ -1,0 +1,112 @@
+import TestOracles
+import Testing
+
+/// MPEG-TS whose continuity counters jump: at joints, where nothing is lost, and where packets are lost.
+@Suite struct TransportJointTests {
+    private static let packetSize = 188
+
+    /// Makes five seconds of H.264 and AC-3 in MPEG-TS, and the same in segments of one second.
+    private static func record(_ folder: String) throws {
+        try ForeignProgram.ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc=s=96x64:r=25:d=5", "-f", "lavfi", "-i", "sine=r=48000:d=5", "-c:v", "libx264", "-g", "25"]
+                + ["-pix_fmt", "yuv420p", "-c:a", "ac3", "-b:a", "96k", "whole.ts"], in: folder)
+        try ForeignProgram.ffmpeg(["-i", "whole.ts", "-c", "copy", "-f", "segment", "-segment_time", "1", "s%d.ts"], in: folder)
+    }
+
+    private static func packets(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        stride(from: 0, to: bytes.count, by: packetSize).map { bytes[$0..<min($0 + packetSize, bytes.count)] }
+    }
+
+    private static func pid(_ packet: ArraySlice<UInt8>) -> Int {
+        Int(packet[packet.startIndex + 1] & 31) << 8 | Int(packet[packet.startIndex + 2])
+    }
+
+    /// The number of packets of each stream, and the MD5 sums of the decoded pictures, by FFmpeg.
+    private static func content(_ name: String, in folder: String) throws -> (packets: [String], pictures: String) {
+        let packets = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=codec_name,nb_read_packets", "-of", "csv=p=0", name],
+            directory: folder)
+        let pictures = try ProcessRunner.run(
+            "ffmpeg", ["-v", "error", "-i", name, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"], directory: folder)
+        let sums = pictures.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: ",").last }
+        return (packets.output.split(separator: "\n").map(String.init).sorted(), sums.joined())
+    }
+
+    @Test func joinedSegmentsAreOneStream() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.record(folder)
+            let segments = try (0..<5).map { try Files.read("\(folder)/s\($0).ts") }
+            try Files.write(segments.flatMap { $0 }, to: folder + "/joined.ts")
+            let whole = try Self.content("whole.ts", in: folder)
+            #expect(try ToolRun(["remux", folder + "/joined.ts", "-o", folder + "/a.mkv"]).status == 0)
+            #expect(try ToolRun(["remux", "-", "-o", folder + "/b.mkv"], input: segments.flatMap { $0 }).status == 0)
+            for name in ["a.mkv", "b.mkv"] {
+                let copy = try Self.content(name, in: folder)
+                #expect(copy.packets == whole.packets && copy.pictures == whole.pictures, "\(name): \(copy.packets)")
+            }
+            let run = try EncodeRun(["joined.ts", "-o", "c.mp4", "--device", "software", "--strict", "--preset", "fast", "--json"], in: folder)
+            #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == 125, "\(run.errors)")
+            // Another size after the joint.
+            try ForeignProgram.ffmpeg(
+                ["-f", "lavfi", "-i", "testsrc=s=64x96:r=25:d=1", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-output_ts_offset", "5", "next.ts"], in: folder)
+            try Files.write(segments.flatMap { $0 } + Files.read(folder + "/next.ts"), to: folder + "/two.ts")
+            let two = try EncodeRun(["two.ts", "-o", "d.mp4", "--device", "software", "--preset", "fast", "--json"], in: folder)
+            #expect(two.status == 0 && two.report?["frames"]?["encoded"]?.int == 150, "\(two.errors)")
+        }
+    }
+
+    /// Wherever packets are lost, alone or in bursts, a copy is refused if it lacks a part of a picture or of the sound.
+    @Test func lostPacketsAreNotTakenForJoints() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.record(folder)
+            let all = Self.packets(try Files.read(folder + "/whole.ts"))
+            let whole = try Self.content("whole.ts", in: folder)
+            let content = all.indices.filter { [256, 257].contains(Self.pid(all[$0])) }
+            // The last packet of a picture or of sound, which the first packet of the next follows.
+            let ends = content.filter { index in
+                let next = content.first { $0 > index && Self.pid(all[$0]) == Self.pid(all[index]) }
+                return next.map { all[$0][all[$0].startIndex + 1] & 0x40 != 0 } ?? false
+            }
+            var random = Mixed(seed: 7)
+            for round in 0..<48 {
+                let from = round % 2 == 0 ? ends[random.next(ends.count)] : content[random.next(content.count)]
+                let lost = from..<min(from + 1 + round % 7, all.count)
+                try Files.write(all.indices.filter { !lost.contains($0) }.flatMap { all[$0] }, to: folder + "/lost.ts")
+                let run = try ToolRun(["remux", folder + "/lost.ts", "-o", folder + "/lost.mkv", "--overwrite"])
+                #expect(run.status == 0 || run.status == 65, "\(lost): \(run.errorLines)")
+                if run.status == 65 { continue }
+                let copy = try Self.content("lost.mkv", in: folder)
+                #expect(copy.packets == whole.packets && copy.pictures == whole.pictures, "\(lost): \(copy.packets)")
+            }
+        }
+    }
+
+    /// Lost sound ends no encode: it is reported, copied or encoded, and refused by `--strict`.
+    @Test(arguments: ["copy", "aac"]) func lostSoundIsReported(_ mode: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.record(folder)
+            let all = Self.packets(try Files.read(folder + "/whole.ts"))
+            let sound = all.indices.filter { Self.pid(all[$0]) == 257 }
+            // In the midst of a PES packet.
+            let lost = try #require(sound.dropFirst(sound.count / 3).first { all[$0][all[$0].startIndex + 1] & 0x40 == 0 })
+            try Files.write(all.indices.filter { $0 != lost }.flatMap { all[$0] }, to: folder + "/lost.ts")
+            let options = ["lost.ts", "-o", "a.mp4", "--overwrite", "--device", "software", "--preset", "fast", "--audio", mode]
+            let run = try EncodeRun(options + ["--json"], in: folder)
+            #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == 125, "\(run.errors)")
+            #expect((run.report?["input"]?["damagedSoundPackets"]?.int ?? 0) > 0)
+            #expect(run.report?["notices"]?.array.contains { $0.string?.contains("damaged") == true } == true, "\(run.errors)")
+            let strict = try EncodeRun(options + ["--strict"], in: folder)
+            #expect(strict.status == 65 && strict.errors.contains("stream 1"), "\(strict.errors)")
+        }
+    }
+
+    /// Evenly distributed numbers, the same in each run.
+    private struct Mixed {
+        var state: UInt64
+        init(seed: UInt64) { state = seed }
+        mutating func next(_ count: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((state >> 33) % UInt64(count))
+        }
+    }
+}
