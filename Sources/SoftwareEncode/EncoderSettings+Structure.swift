@@ -69,7 +69,11 @@ extension EncoderSettings {
                 gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")
         }
         if let interval = c.idrInterval, interval != 1 {
-            report("idrInterval", interval, "1", "\(encoderName) makes every key frame of a closed GOP an IDR picture")
+            if open {
+                report("idrInterval", interval, "none", "\(encoderName) makes only the first key frame of an open GOP an IDR picture")
+            } else {
+                report("idrInterval", interval, "1", "\(encoderName) makes every key frame of a closed GOP an IDR picture")
+            }
         }
         return gop
     }

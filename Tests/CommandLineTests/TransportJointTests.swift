@@ -5,12 +5,17 @@ import Testing
 @Suite struct TransportJointTests {
     private static let packetSize = 188
 
+    private static func ffmpeg(_ arguments: [String], in folder: String) throws {
+        let run = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin"] + arguments, directory: folder)
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
     /// Makes five seconds of H.264 and AC-3 in MPEG-TS, and the same in segments of one second.
     private static func record(_ folder: String) throws {
-        try ForeignProgram.ffmpeg(
+        try ffmpeg(
             ["-f", "lavfi", "-i", "testsrc=s=96x64:r=25:d=5", "-f", "lavfi", "-i", "sine=r=48000:d=5", "-c:v", "libx264", "-g", "25"]
                 + ["-pix_fmt", "yuv420p", "-c:a", "ac3", "-b:a", "96k", "whole.ts"], in: folder)
-        try ForeignProgram.ffmpeg(["-i", "whole.ts", "-c", "copy", "-f", "segment", "-segment_time", "1", "s%d.ts"], in: folder)
+        try ffmpeg(["-i", "whole.ts", "-c", "copy", "-f", "segment", "-segment_time", "1", "s%d.ts"], in: folder)
     }
 
     private static func packets(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
@@ -47,7 +52,7 @@ import Testing
             let run = try EncodeRun(["joined.ts", "-o", "c.mp4", "--device", "software", "--strict", "--preset", "fast", "--json"], in: folder)
             #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == 125, "\(run.errors)")
             // Another size after the joint.
-            try ForeignProgram.ffmpeg(
+            try Self.ffmpeg(
                 ["-f", "lavfi", "-i", "testsrc=s=64x96:r=25:d=1", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-output_ts_offset", "5", "next.ts"], in: folder)
             try Files.write(segments.flatMap { $0 } + Files.read(folder + "/next.ts"), to: folder + "/two.ts")
             let two = try EncodeRun(["two.ts", "-o", "d.mp4", "--device", "software", "--preset", "fast", "--json"], in: folder)

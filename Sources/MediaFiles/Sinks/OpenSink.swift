@@ -45,7 +45,8 @@ public enum MediaOutput {
         if format.holds(codec) { return }
         throw VaencError(
             .usage, "vaenc does not write HEVC into \(format.rawValue.uppercased()) (\(output))",
-            remedy: "use `codec` h264, or another format: mp4, mov, mkv or ts")
+            remedy: output.hasPrefix("rtmp")
+                ? "use `codec` h264, or send to an srt:// address" : "use `codec` h264, or another format: mp4, mov, mkv or ts")
     }
 
     /// Opens a file, `-` (standard output), or a connection (`rtmp://…`, `srt://…`) for writing.
