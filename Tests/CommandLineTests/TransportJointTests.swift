@@ -44,7 +44,8 @@ import Testing
             try Files.write(segments.flatMap { $0 }, to: folder + "/joined.ts")
             let whole = try Self.content("whole.ts", in: folder)
             #expect(try ToolRun(["remux", folder + "/joined.ts", "-o", folder + "/a.mkv"]).status == 0)
-            #expect(try ToolRun(["remux", "-", "-o", folder + "/b.mkv"], input: segments.flatMap { $0 }).status == 0)
+            let piped = try ProcessRunner.run("bash", ["-c", "cat joined.ts | \(Checkout.vaenc) remux - -o b.mkv"], directory: folder)
+            #expect(piped.status == 0, "\(piped.errors)")
             for name in ["a.mkv", "b.mkv"] {
                 let copy = try Self.content(name, in: folder)
                 #expect(copy.packets == whole.packets && copy.pictures == whole.pictures, "\(name): \(copy.packets)")
@@ -73,7 +74,7 @@ import Testing
                 return next.map { all[$0][all[$0].startIndex + 1] & 0x40 != 0 } ?? false
             }
             var random = Mixed(seed: 7)
-            for round in 0..<48 {
+            for round in 0..<64 {
                 let from = round % 2 == 0 ? ends[random.next(ends.count)] : content[random.next(content.count)]
                 let lost = from..<min(from + 1 + round % 7, all.count)
                 try Files.write(all.indices.filter { !lost.contains($0) }.flatMap { all[$0] }, to: folder + "/lost.ts")

@@ -132,7 +132,7 @@ import VideoBase
             try run.encode(75)
         }
         let packets = try run.finish()
-        #expect(ForeignDecoder.libavcodec.decode(packets.stream).frames.count == 300)
+        #expect(ForeignDecoder.libavcodec.decode(packets.stream, codec: codec == .h264 ? .h264 : .hevc).frames.count == 300)
         for (index, wanted) in rates.enumerated() {
             let used = rate(packets, (75 * index + 30)..<(75 * index + 75))
             #expect((0.85...1.15).contains(used / Double(wanted)), "\(codec) \(controller): \(Int(used)) of \(wanted)")

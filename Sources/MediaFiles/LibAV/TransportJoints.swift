@@ -1,7 +1,8 @@
 /// Finds the joints of MPEG-TS: the places where another segment or recording follows whose continuity counters begin anew.
 ///
-/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). At a joint, the counters of several PIDs jump, and each PID continues at
-/// the start of a PES packet or section, so that no packet before it lacks data.
+/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each PID continues there at
+/// the start of a PES packet or section and with the counter with which it began in the input. Multiplexers that begin with any counter
+/// are not recognized.
 struct TransportJoints {
     private struct Joint {
         /// The offset of the first packet after the joint.
@@ -17,6 +18,8 @@ struct TransportJoints {
     /// The maximum number of joints to which a packet can belong.
     private static let openLimit = 16
     private static let nullPID = 0x1FFF
+    /// The PIDs of the program association table and the service description table.
+    private static let tables: Set<Int> = [0, 0x11]
 
     /// The layout of the packets, and the bytes that were read of the next one.
     private var layout: TransportPackets?
@@ -24,7 +27,8 @@ struct TransportJoints {
     private var partial: [UInt8] = []
     /// The offset of the next byte; nil before the first.
     private var next: Int?
-    /// The latest counter of each PID.
+    /// The first and the latest counter of each PID.
+    private var firstCounters: [Int: UInt8] = [:]
     private var counters: [Int: UInt8] = [:]
     private var jumps: [Int: [Int]] = [:]
     private var joints: [Joint] = []
@@ -89,14 +93,15 @@ struct TransportJoints {
         let isAnnounced = flags & 0x20 != 0 && bytes[sync + 4] > 0 && bytes[sync + 5] & 0x80 != 0
         let before = counters.updateValue(counter, forKey: pid)
         let isJump = before.map { counter != ($0 + 1) & 0x0F && counter != $0 && !isAnnounced } ?? false
-        if isJump {
-            Self.append(offset, to: &jumps[pid, default: []])
-            Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints)
-        }
+        if isJump { Self.append(offset, to: &jumps[pid, default: []]) }
+        let begins = startsUnit && counter == firstCounters[pid, default: counter]
+        // The counter of a table may go on at a joint by chance.
+        if begins, before != nil, Self.tables.contains(pid) { Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints) }
+        if before == nil, firstCounters[pid] == nil { firstCounters[pid] = counter }
         var place = joints.count - 1
         while place >= max(0, joints.count - Self.openLimit) {
             if joints[place].waiting.remove(pid) != nil {
-                if !startsUnit {
+                if !begins {
                     joints.remove(at: place)
                 } else if isJump {
                     joints[place].jumps[pid] = offset
