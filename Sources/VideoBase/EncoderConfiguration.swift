@@ -46,7 +46,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// The sample aspect ratio, or nil if it is unknown.
     public var sampleAspectRatio: Rational?
 
-    /// The rate control mode.
+    /// The rate control mode. nil: VBR with a bit rate; constant QP with a QP; otherwise a quality is the target.
     public var rateControl: RateControlMode?
     /// The average bit rate of the stream, also in CBR.
     public var bitrate: BitsPerSecond?

@@ -116,7 +116,7 @@ struct RateOptions: ParsableArguments {
                 remedy: "raise --max-bitrate or lower --bitrate")
         }
         try refuseContradictions(rate: rate, limit: limit)
-        configuration.rateControl = rateControl ?? (rate == nil && qp == nil && (qpI ?? qpB) != nil ? .cqp : nil)
+        configuration.rateControl = rateControl
         configuration.bitrate = rate
         configuration.maxBitrate = limit
         configuration.vbvSize = try vbvSize.map {
