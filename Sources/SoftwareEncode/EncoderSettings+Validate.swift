@@ -78,8 +78,12 @@ extension EncoderSettings {
                 .usage, "`rateControl` \(mode.rawValue) needs a rate",
                 remedy: "set `bitrate`, for example `bitrate` 6M")
         }
-        let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
-        try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
+        if c.rateControl == .qvbr, c.bitrate == nil, c.maxBitrate == nil {
+            throw VaencError(
+                .usage, "`rateControl` qvbr needs a rate",
+                remedy: "set `maxBitrate` or `bitrate`, for example `bitrate` 6M")
+        }
+        try c.checkContradictions(c.wantedRateControl)
         try Validation.refuse(size: c.size)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
