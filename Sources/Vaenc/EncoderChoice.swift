@@ -71,7 +71,9 @@ public struct EncoderChoice: Sendable, Hashable {
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
-                encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler)
+                encoder = try HardwareEncoder(
+                    display: display, configuration: coding, conversion: FrameConversion(color: coding.color),
+                    onPacket: handler)
             } catch let error as VaencError where error.category == .unavailable && why != .requested {
                 throw Self.explained(error, codec, why, DeviceReport(display))
             }
