@@ -97,6 +97,10 @@ import VideoBase
             $0.gopSeconds = 2; $0.frameRate = Rational(25)
         }
         #expect(seconds["keyint"] == "50")
+        let both = try used("gopSeconds") { $0.gopSeconds = 2; $0.gopFrames = 30 }
+        #expect(both?.asked == "2.0" && both?.used == "1.0" && both?.why == "`gopFrames` is shorter")
+        let shorter = try used("gopSeconds") { $0.gopSeconds = 0.5; $0.gopFrames = 30 }
+        #expect(shorter?.used == "0.5" && shorter?.differs == false)
         let standard = try parameters { _ in }
         #expect(standard["keyint"] == "150")
         #expect(standard["bframes"] == "2")

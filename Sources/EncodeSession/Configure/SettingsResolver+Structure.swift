@@ -55,6 +55,12 @@ extension SettingsResolver {
             why = "5 s"
         }
         report.add("gop", asked: asked.gopFrames, used: used, why: why)
+        if let seconds = asked.gopSeconds {
+            let isUsed = fromSeconds(seconds) == used
+            report.add(
+                "gopSeconds", asked: "\(seconds)", used: "\(isUsed ? seconds : Double(used) / rate)",
+                why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "`gopFrames` is shorter")
+        }
         return used
     }
 
