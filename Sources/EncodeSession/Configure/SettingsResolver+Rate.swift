@@ -40,12 +40,12 @@ extension SettingsResolver {
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate",
-                remedy: "set `bitrate`, for example `bitrate` 6M")
+                remedy: "set `bitrate`, for example to 6M")
         }
         if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
             throw VaencError(
                 .usage, "rate control qvbr needs a rate",
-                remedy: "set `maxBitrate` or `bitrate`, for example `bitrate` 6M")
+                remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
         }
         try Validation.refuse(vbvSize: asked.vbvSize)
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
@@ -79,7 +79,7 @@ extension SettingsResolver {
                 guard offered.contains(.cqp) else {
                     throw VaencError(
                         .unavailable, "\(device.driver) supports bit-rate modes only, no constant quality",
-                        remedy: "set `bitrate`, for example `bitrate` 6M")
+                        remedy: "set `bitrate`, for example to 6M")
                 }
                 used = .cqp
                 why = "the device does not support ICQ: constant QP sets the quality"
