@@ -1,8 +1,8 @@
 extension EncoderConfiguration {
     /// The rate control mode that is requested, by name or by the other settings.
     ///
-    /// A bit rate selects VBR. Without a bit rate, `qp` selects constant QP. `qpI` and `qpB` select it too, unless there
-    /// is a quality. Otherwise the target is a quality.
+    /// A bit rate selects VBR. Without a bit rate, `qp` selects constant QP. `qpI` and `qpB` select it too, unless
+    /// there is a quality. Otherwise the target is a quality.
     package var wantedRateControl: RateControlMode {
         if let rateControl { return rateControl }
         if bitrate != nil { return .vbr }

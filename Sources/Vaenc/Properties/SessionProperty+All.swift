@@ -279,7 +279,8 @@ extension SessionProperty where Value == Int {
     }
     /// The number of temporal layers.
     public static var temporalLayers: Self {
-        Self("TemporalLayers", \.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }.within(1...4)
+        Self("TemporalLayers", \.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
+            .within(1...4)
     }
     /// The number of long-term references that are kept.
     public static var longTermReferences: Self {

@@ -92,7 +92,8 @@ extension SessionProperty where Value == Double {
         let name = name
         copy.check = { value, _ in
             guard !(value > 0 && value <= most) else { return }
-            throw VaencError(.usage, "\(name) \(value) is out of range", remedy: "use a value above 0 and up to \(most)")
+            throw VaencError(
+                .usage, "\(name) \(value) is out of range", remedy: "use a value above 0 and up to \(most)")
         }
         return copy
     }
