@@ -24,6 +24,7 @@ package final class HardwareEncoder: VideoEncoder {
     package let display: Display
     private let settings: EncodeSettings
     private let limits: RecoveryLimits
+    private let conversion: (any PictureConversion)?
     private let handler: PacketHandler
     private let stage = Mutex(Stage.open)
 
@@ -33,13 +34,14 @@ package final class HardwareEncoder: VideoEncoder {
     ///   - display: The device. It is retained until the encoder is released.
     ///   - limits: The limits on device faults and delays before the session gives up; nil selects the limits for the
     ///     kind of device.
+    ///   - conversion: Converts frames of other formats than the surfaces can be copied from; nil refuses such frames.
     ///   - onPacket: Called on the encoder's thread in decoding order. An error is the last call and comes at most
     ///     once.
     /// - Throws: `usage` for values out of range, `unavailable` for features that the device does not support, a
     ///   `VAError` if the device does not answer.
     package init(
         display: Display, configuration: EncoderConfiguration, limits: RecoveryLimits? = nil,
-        onPacket: @escaping PacketHandler
+        conversion: (any PictureConversion)? = nil, onPacket: @escaping PacketHandler
     ) throws {
         let limits = limits ?? .of(display.kind)
         self.limits = limits
@@ -53,6 +55,7 @@ package final class HardwareEncoder: VideoEncoder {
         }
         self.display = device
         settings = try SettingsResolver.resolve(configuration, on: profile)
+        self.conversion = conversion
         handler = onPacket
     }
 
@@ -126,7 +129,8 @@ package final class HardwareEncoder: VideoEncoder {
             case .prepared(let supervisor): return supervisor
             case .invalidated: throw EncodePipeline.closed
             case .open:
-                let supervisor = try Supervisor(display, settings, limits: limits, handler: handler)
+                let supervisor = try Supervisor(
+                    display, settings, limits: limits, conversion: conversion, handler: handler)
                 stage = .prepared(supervisor)
                 return supervisor
             }

@@ -1,10 +1,7 @@
 import VideoBase
 
 extension EncoderSettings {
-    var mode: RateControlMode {
-        let c = configuration
-        return c.rateControl ?? (c.bitrate != nil ? .vbr : c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq)
-    }
+    var mode: RateControlMode { configuration.wantedRateControl }
 
     private static let highestRate = SoftwareEncoder.highestRate
     /// In bits: libavcodec stores the size in an int.
@@ -13,6 +10,7 @@ extension EncoderSettings {
     mutating func mapRate() {
         let c = configuration
         let bitrate = c.bitrate?.value ?? 0
+        mapUnusedTargets()
         switch mode {
         case .cqp: mapConstantQP()
         case .icq, .qvbr:
@@ -46,6 +44,29 @@ extension EncoderSettings {
         }
     }
 
+    /// Reports the rates, the quality and the QPs that the mode does not use.
+    private mutating func mapUnusedTargets() {
+        let c = configuration
+        switch mode {
+        case .cqp, .icq:
+            let why = "not used: \(mode.rawValue) has no bit rate"
+            if let rate = c.bitrate { report("bitrate", rate.value, "none", why) }
+            if let most = c.maxBitrate { report("maxBitrate", most.value, "none", why) }
+        case .qvbr:
+            if let rate = c.bitrate {
+                let isUsed = c.maxBitrate == nil
+                report(
+                    "bitrate", rate.value, isUsed ? "\(rate.value)" : "none",
+                    isUsed ? "only sets the maximum rate" : "`maxBitrate` limits the rate")
+            }
+        case .vbr, .avbr, .cbr:
+            if let quality = c.quality { report("quality", quality, "none", "the bit rate has priority") }
+        }
+        if mode == .cqp { return }
+        let why = mode == .icq || mode == .qvbr ? "the mode has a quality as its target" : "the bit rate has priority"
+        for (option, qp) in c.requestedQPs { report(option, qp, "none", why) }
+    }
+
     /// The maximum rate if none is requested: 1.5 times the average.
     private static func usualMaximum(_ bitrate: Int) -> BitsPerSecond {
         BitsPerSecond(max(min(bitrate + bitrate / 2, highestRate), bitrate))
@@ -55,7 +76,12 @@ extension EncoderSettings {
         let c = configuration
         let mode = mode
         let label = mode == .icq || mode == .qvbr ? "quality-targeted (\(encoderName) CRF)" : "\(encoderName) \(mode.rawValue)"
-        let asked = c.bitrate != nil ? "a bit rate" : c.qp ?? c.qpI ?? c.qpB != nil ? "a QP" : "nothing"
+        let asked =
+            switch mode {
+            case .cqp: "a QP"
+            case .icq: c.quality == nil ? "nothing" : "a quality"
+            default: "a bit rate"
+            }
         report(
             "rateControl", c.rateControl?.rawValue, mode.rawValue,
             c.rateControl != nil ? label : "\(label): \(asked) was requested")
@@ -271,15 +297,25 @@ extension EncoderSettings {
             return range.contains(asked)
                 ? "in libx264, QP 0 is lossless coding, which needs another profile" : "kept within `minQP` and `maxQP`"
         }
-        let qp = kept(c.qp ?? 26)
+        let qp = kept(c.qp ?? c.quality ?? EncoderConfiguration.standardQuality)
         let qpI = kept(c.qpI ?? qp), qpB = kept(c.qpB ?? qp)
         set("qp", qp)
-        report("qp", c.qp, "\(qp)", reason(c.qp, qp, "default"))
+        report(
+            "qp", c.qp, "\(qp)", reason(c.qp, qp, c.quality == nil ? "default" : "from the quality"))
+        if let quality = c.quality {
+            report(
+                "quality", quality, c.qp == nil ? "\(qp)" : "none",
+                c.qp != nil ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, qp, ""))
+        }
         func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
         set("ipratio", ratio(qp - qpI))
         set("pbratio", ratio(qpB - qp))
         report("qpI", c.qpI, "\(qpI)", reason(c.qpI, qpI, "same as P pictures"))
-        report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "same as P pictures"))
+        if c.qpB != nil, reorderDepth == 0 {
+            report("qpB", c.qpB, "none", "no B pictures")
+        } else {
+            report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "same as P pictures"))
+        }
     }
 
     /// Returns 2 to the power of `exponent`, to at least four decimal places. This file does not use the C library.

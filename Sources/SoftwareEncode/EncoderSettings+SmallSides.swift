@@ -20,7 +20,9 @@ extension EncoderSettings {
                 .unavailable,
                 "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 supports only if each side is "
                     + "at least 32",
-                remedy: "\(remedy)scale the pictures with `outputSize`, or use `codec` h264")
+                remedy:
+                    "\(remedy)use another size (`SourceOptions.outputSize` scales the pictures of a source), "
+                    + "or use `codec` h264")
         }
         let needs = "level 5 or higher"
         // The smallest blocks are 8×8.

@@ -53,6 +53,12 @@ extension EncoderSettings {
         // The positions of key frames depend only on the GOP, as in hardware.
         set("scenecut", 0)
         report("gop", c.gopFrames, "\(gop)", why)
+        if let asked = c.gopSeconds {
+            let isUsed = seconds == gop
+            report(
+                "gopSeconds", asked, "\(isUsed ? asked : Double(gop) / c.frameRate.value)",
+                isUsed ? "as asked" : "`gopFrames` is shorter")
+        }
         var open = c.openGOP
         if c.openGOP {
             let reason = c.intraRefresh

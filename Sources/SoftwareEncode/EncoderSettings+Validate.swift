@@ -76,15 +76,20 @@ extension EncoderSettings {
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
                 .usage, "`rateControl` \(mode.rawValue) needs a rate",
-                remedy: "set `bitrate`, for example `bitrate` 6M")
+                remedy: "set `bitrate`, for example to 6M")
         }
-        let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
-        try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
+        if c.rateControl == .qvbr, c.bitrate == nil, c.maxBitrate == nil {
+            throw VaencError(
+                .usage, "`rateControl` qvbr needs a rate",
+                remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
+        }
+        try c.checkContradictions(c.wantedRateControl)
         try Validation.refuse(size: c.size)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "the software encoder does not encode pictures of \(c.size)",
-                remedy: "scale them with `outputSize` to 16x16 up to 16384x16384")
+                remedy:
+                    "use pictures from 16x16 up to 16384x16384 (`SourceOptions.outputSize` scales those of a source)")
         }
     }
 }

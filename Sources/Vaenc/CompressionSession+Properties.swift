@@ -146,7 +146,7 @@ extension CompressionSession {
                 .usage, "\(property.name) \(state) contradicts another value of the same call",
                 remedy: "remove one of the two")
         }
-        try draft.checkContradictions(draft.rateControl ?? (draft.bitrate != nil ? .vbr : .icq))
+        try draft.checkContradictions(draft.wantedRateControl)
     }
 
     /// Changes properties of a running session.

@@ -30,6 +30,18 @@ public struct EncoderChoice: Sendable, Hashable {
                 .unavailable, "`requireHardware` does not allow the requested software encoder",
                 remedy: "leave out `requireHardware`")
         }
+        guard requireHardware else { return try selected(device, configuration, requireHardware: false, handler) }
+        do {
+            return try selected(device, configuration, requireHardware: true) { result in
+                handler(result.mapError { HardwareRequirement.advised($0) })
+            }
+        } catch { throw HardwareRequirement.advised(error) }
+    }
+
+    private static func selected(
+        _ device: DeviceSelector, _ configuration: EncoderConfiguration, requireHardware: Bool,
+        _ handler: @escaping PacketHandler
+    ) throws -> Made {
         switch device {
         case .software: return try software(configuration, handler)
         case .reference:
@@ -71,7 +83,9 @@ public struct EncoderChoice: Sendable, Hashable {
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
-                encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler)
+                encoder = try HardwareEncoder(
+                    display: display, configuration: coding, conversion: FrameConversion(color: coding.color),
+                    onPacket: handler)
             } catch let error as VaencError where error.category == .unavailable && why != .requested {
                 throw Self.explained(error, codec, why, DeviceReport(display))
             }
@@ -125,7 +139,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let why = failures.first.map { "\($0)" } ?? "there is no render node in /dev/dri"
         if requireHardware {
             if let error = failures.first { throw error }
-            throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`, or use `device: .reference`")
+            throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`")
         }
         var made = try software(configuration, handler)
         let name = made.choice.codec.softwareLibrary.rawValue

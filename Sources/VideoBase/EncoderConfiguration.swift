@@ -46,7 +46,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// The sample aspect ratio, or nil if it is unknown.
     public var sampleAspectRatio: Rational?
 
-    /// The rate control mode.
+    /// The rate control mode. nil: VBR with a bit rate; constant QP with a QP; otherwise a quality is the target.
     public var rateControl: RateControlMode?
     /// The average bit rate of the stream, also in CBR.
     public var bitrate: BitsPerSecond?
@@ -85,9 +85,11 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// The speed preset, from 1 (best quality) to 7 (fastest).
     public var preset: Int?
 
-    /// The distance between intra pictures in frames.
+    /// The distance between intra pictures in frames. If `gopSeconds` is set too, the shorter distance applies. nil
+    /// without `gopSeconds`: 5 seconds.
     public var gopFrames: Int?
-    /// The distance between intra pictures in seconds.
+    /// The distance between intra pictures in seconds, rounded to frames. If `gopFrames` is set too, the shorter
+    /// distance applies.
     public var gopSeconds: Double?
     /// The interval of IDR pictures: every Nth intra picture is an IDR picture. The others are I pictures with recovery
     /// points. 1 makes all intra pictures IDR pictures.
@@ -128,7 +130,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var hrdParameters: Bool?
     /// Whether to write an SEI message with the encoder's name and version at each key frame.
     public var identifier: Bool?
-    /// The number of frames in flight, at least 2 unless `lowLatency` is set.
+    /// The number of frames in flight: 1…64 on a device (default 2), 1…256 in software (default 4). 1 with
+    /// `lowLatency`.
     public var asyncDepth: Int?
     /// Whether to minimize the delay from a frame to its packet.
     public var lowLatency = false

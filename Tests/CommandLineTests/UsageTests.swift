@@ -127,6 +127,9 @@ import Testing
         ("probe x", "unexpected argument x: vaenc probe --help lists the options"),
         ("encode x --strict=yes -o y.mp4", "--strict takes no value: write --strict alone"),
         ("encode x --b-pyramid --no-b-pyramid -o y.mp4", "--no-b-pyramid contradicts --b-pyramid: leave out one of them"),
+        ("encode x --qp-i 20 --bitrate 300k -o y.mp4", "--qp-i contradicts --bitrate: use only one of them"),
+        ("encode x --qp-b 20 --quality 30 -o y.mp4", "--qp-b contradicts --quality: use only one of them"),
+        ("encode x --qp-i 20 --rate-control icq -o y.mp4", "--qp-i contradicts --rate-control icq: use only one of them"),
     ])
     func parserErrorsNameValueAndRemedy(_ line: String, _ words: String) throws {
         let result = try vaenc(line)

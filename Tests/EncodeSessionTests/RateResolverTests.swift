@@ -8,13 +8,14 @@ import VideoBase
     private static let modes = RateControlMode.allCases
 
     private func settle(
-        _ offered: Set<RateControlMode>, hasOneQP: Bool = false, limitsFrameBytes: Bool = true,
+        _ offered: Set<RateControlMode>, hasOneQP: Bool = false, limitsFrameBytes: Bool = true, bFrames: Bool = false,
         _ change: (inout EncoderConfiguration) -> Void
     ) throws -> EncodeSettings {
         let limits = SettingsResolverTests.limits {
             $0.rateControl = offered
             $0.hasOneQP = hasOneQP
             $0.limitsFrameBytes = limitsFrameBytes
+            if bFrames { $0.maxReferences1 = 1 }
         }
         return try SettingsResolver.resolve(
             SettingsResolverTests.configuration(1280, 720, change),
@@ -80,6 +81,73 @@ import VideoBase
             }
         }
         #expect(refused > 100 && own > 100)
+    }
+
+    private static let targets: [(option: String, set: @Sendable (inout EncoderConfiguration) -> Void)] = [
+        ("qp", { $0.qp = 20 }), ("qpI", { $0.qpI = 10 }), ("qpB", { $0.qpB = 30 }), ("quality", { $0.quality = 24 }),
+        ("bitrate", { $0.bitrate = BitsPerSecond(300_032) }),
+    ]
+
+    /// Each of two targets is used or a difference, in every mode, and `strict` refuses exactly the differences.
+    @Test func everyTargetIsReported() throws {
+        let modes: [RateControlMode?] = [nil] + Self.modes.map { Optional($0) }
+        let offers: [Set<RateControlMode>] = [Set(Self.modes), [.cqp], [.cbr, .vbr]]
+        var counts = (refused: 0, different: 0, same: 0)
+        for (offered, hasOneQP) in offers.flatMap({ [($0, false), ($0, true)] }) {
+            for mode in modes {
+                for first in Self.targets.indices {
+                    for second in first..<Self.targets.count {
+                        let name = "\(offered.map(\.rawValue).sorted()), \(mode as Any), \(first), \(second), \(hasOneQP)"
+                        func ask(_ configuration: inout EncoderConfiguration) {
+                            configuration.rateControl = mode
+                            configuration.bFrames = 1
+                            Self.targets[first].set(&configuration)
+                            Self.targets[second].set(&configuration)
+                        }
+                        let settings: EncodeSettings
+                        do {
+                            settings = try settle(offered, hasOneQP: hasOneQP, bFrames: true, ask)
+                        } catch let error as VaencError {
+                            #expect(error.remedy != nil, "\(name): \(error)")
+                            counts.refused += 1
+                            continue
+                        }
+                        for index in Set([first, second]) {
+                            let entries = settings.effective.filter { $0.option == Self.targets[index].option }
+                            #expect(entries.count == 1 && entries.first?.asked != nil, "\(name): \(entries)")
+                        }
+                        let differs = settings.effective.contains(where: \.differs)
+                        if differs { counts.different += 1 } else { counts.same += 1 }
+                        do {
+                            _ = try settle(offered, hasOneQP: hasOneQP, bFrames: true) {
+                                ask(&$0)
+                                $0.strict = true
+                            }
+                            #expect(!differs, "\(name)")
+                        } catch { #expect(differs, "\(name): \(error)") }
+                    }
+                }
+            }
+        }
+        #expect(counts.refused > 50 && counts.different > 50 && counts.same > 20, "\(counts)")
+    }
+
+    /// `qpI` and `qpB` select constant QP, as `qp` does. A quality or a bit rate has priority over them.
+    @Test func eachQPSelectsConstantQP() throws {
+        let all = Set(Self.modes)
+        let qpI = try settle(all) { $0.qpI = 10; $0.strict = true }
+        #expect(qpI.rate.mode == .cqp && qpI.qpI == 10 && qpI.qpP == 24)
+        let qpB = try settle(all, bFrames: true) { $0.qpB = 40; $0.bFrames = 1; $0.strict = true }
+        #expect(qpB.rate.mode == .cqp && qpB.qpB == 40)
+        let quality = try settle(all) { $0.qpI = 10; $0.quality = 30 }
+        #expect(quality.rate.mode == .icq && entry(quality, "qpI")?.used == "none")
+        let rate = try settle(all) { $0.qpI = 10; $0.qpB = 12; $0.bitrate = BitsPerSecond(300_032) }
+        #expect(rate.rate.mode == .vbr && entry(rate, "qpI")?.used == "none")
+        #expect(entry(rate, "qpB")?.why == "the bit rate has priority")
+        let error = #expect(throws: VaencError.self) {
+            try settle(all) { $0.qpI = 10; $0.bitrate = BitsPerSecond(300_032); $0.strict = true }
+        }
+        #expect(error?.message.contains("`qpI`: asked 10, would be none") == true, "\(error as Any)")
     }
 
     /// vaenc's controller keeps limits that the driver cannot keep, unless the driver's controller is requested.

@@ -337,6 +337,17 @@ import VideoBase
                 $0.gopSeconds = 0.5; $0.gopFrames = 30
             } == 15)
         #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
+        func reported(_ frames: Int?, _ seconds: Double) throws -> [String] {
+            let settings = try settle(Self.configuration { ($0.gopFrames, $0.gopSeconds) = (frames, seconds) })
+            return ["gop", "gopSeconds"].map { option in
+                let entry = entry(settings, option)
+                return "\(entry?.asked ?? "nothing") -> \(entry?.used ?? "nothing"): \(entry?.why ?? "")"
+            }
+        }
+        #expect(try reported(30, 2) == ["30 -> 30: as asked", "2.0 -> 1.0: `gopFrames` is shorter"])
+        #expect(try reported(30, 0.5) == ["30 -> 15: `gopSeconds` is shorter", "0.5 -> 0.5: as asked"])
+        #expect(try reported(60, 2) == ["60 -> 60: as asked", "2.0 -> 2.0: as asked"])
+        #expect(try reported(nil, 0.001) == ["nothing -> 1: 0.001 s", "0.001 -> 0.001: as asked"])
     }
 
     private static func both(_ change: (inout EncodeCapabilities) -> Void = { _ in }) -> [EncodeCapabilities] {

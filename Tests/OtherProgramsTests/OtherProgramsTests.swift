@@ -134,6 +134,19 @@ import Testing
         }
     }
 
+    /// The log names the layout of a surface that cannot be encoded: an I420 surface does have 8 bits.
+    @Test(arguments: ["h264_vaapi", "hevc_vaapi"]) func refusedLayoutIsNamed(_ encoder: String) throws {
+        let errors = try VirtualScreen.runOnDriver(
+            "ffmpeg",
+            [
+                "-hide_banner", "-loglevel", "quiet", "-nostdin", "-init_hw_device", "vaapi=va:,connection_type=x11",
+                "-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "2", "-vf", "format=yuv420p,hwupload",
+                "-c:v", encoder, "-f", "null", "-",
+            ], environment: ["VAENC_REFERENCE_LOG": "1"]
+        ).errors
+        #expect(errors.contains("has the format I420, but the context encodes NV12"), "\(errors)")
+    }
+
     @Test func refusalsAreLoggedOnRequest() throws {
         func errors(_ log: String?) throws -> String {
             try VirtualScreen.runOnDriver(

@@ -97,6 +97,10 @@ import VideoBase
             $0.gopSeconds = 2; $0.frameRate = Rational(25)
         }
         #expect(seconds["keyint"] == "50")
+        let both = try used("gopSeconds") { $0.gopSeconds = 2; $0.gopFrames = 30 }
+        #expect(both?.asked == "2.0" && both?.used == "1.0" && both?.why == "`gopFrames` is shorter")
+        let shorter = try used("gopSeconds") { $0.gopSeconds = 0.5; $0.gopFrames = 30 }
+        #expect(shorter?.used == "0.5" && shorter?.differs == false)
         let standard = try parameters { _ in }
         #expect(standard["keyint"] == "150")
         #expect(standard["bframes"] == "2")
@@ -145,6 +149,63 @@ import VideoBase
         #expect(note?.why.hasPrefix("only limits") == true)
         let quality = try parameters { $0.minQP = 20 }
         #expect(quality["qpmin"] == "20")
+    }
+
+    private static let targets: [(option: String, set: @Sendable (inout EncoderConfiguration) -> Void)] = [
+        ("qp", { $0.qp = 20 }), ("qpI", { $0.qpI = 10 }), ("qpB", { $0.qpB = 30 }), ("quality", { $0.quality = 24 }),
+        ("bitrate", { $0.bitrate = BitsPerSecond(300_000) }),
+    ]
+
+    /// Each of two targets is used or a difference, in every mode, and `strict` refuses exactly the differences.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func everyTargetIsReported(_ codec: VideoCodec) throws {
+        let modes: [RateControlMode?] = [nil] + RateControlMode.allCases.map { Optional($0) }
+        var counts = (refused: 0, different: 0, same: 0)
+        for mode in modes {
+            for first in Self.targets.indices {
+                for second in first..<Self.targets.count {
+                    let name = "\(mode as Any), \(first), \(second)"
+                    func ask(_ configuration: inout EncoderConfiguration) {
+                        configuration.codec = codec
+                        configuration.rateControl = mode
+                        Self.targets[first].set(&configuration)
+                        Self.targets[second].set(&configuration)
+                    }
+                    let all: EncoderSettings
+                    do { all = try settings(ask) } catch let error as VaencError {
+                        #expect(error.category == .usage && error.remedy != nil, "\(name): \(error)")
+                        counts.refused += 1
+                        continue
+                    }
+                    for index in Set([first, second]) {
+                        let entries = all.effective.filter { $0.option == Self.targets[index].option }
+                        #expect(entries.count == 1 && entries.first?.asked != nil, "\(name): \(entries)")
+                    }
+                    let differs = all.effective.contains(where: \.differs)
+                    if differs { counts.different += 1 } else { counts.same += 1 }
+                    let refusal = category {
+                        ask(&$0)
+                        $0.strict = true
+                    }
+                    #expect(refusal == (differs ? .unavailable : nil), "\(name)")
+                }
+            }
+        }
+        #expect(counts.refused > 20 && counts.different > 20 && counts.same > 10, "\(counts)")
+    }
+
+    /// The rule for the mode, and for a constant QP that only the quality names, is that of devices.
+    @Test func targetsSelectTheModeAsOnADevice() throws {
+        func mode(_ change: (inout EncoderConfiguration) -> Void) throws -> RateControlMode { try settings(change).mode }
+        #expect(try mode { $0.qpI = 10 } == .cqp)
+        #expect(try mode { $0.qpB = 10 } == .cqp)
+        #expect(try mode { $0.qpI = 10; $0.quality = 30 } == .icq)
+        #expect(try mode { $0.qp = 20; $0.quality = 30 } == .cqp)
+        #expect(try mode { $0.qpI = 10; $0.bitrate = BitsPerSecond(300_000) } == .vbr)
+        #expect(try parameters { $0.qpI = 10 }["qp"] == "24")
+        #expect(try parameters { $0.quality = 30; $0.rateControl = .cqp }["qp"] == "30")
+        let unused = try used("qpB") { $0.qp = 20; $0.qpB = 24; $0.bFrames = 0 }
+        #expect(unused?.used == "none" && unused?.why == "no B pictures")
+        #expect(category { $0.rateControl = .qvbr; $0.quality = 20 } == .usage)
     }
 
     @Test func missingLibraryFeaturesAreReported() throws {

@@ -86,7 +86,7 @@ import VideoBase
         for (width, height) in [(5000, 16), (16, 5000), (4217, 30), (16384, 18)] {
             let error = refusal(width, height)
             #expect(error?.category == .unavailable && error?.message.contains("a side above 4216 needs level 5") == true, "\(error as Any)")
-            #expect(error?.remedy?.contains("`outputSize`") == true)
+            #expect(error?.remedy?.contains("use another size (`SourceOptions.outputSize` scales") == true)
             #expect(refusal(width, height) { $0.codec = .h264 } == nil)
         }
         #expect(refusal(4216, 30) { $0.frameRate = Rational(1000) }?.message.contains("frames per second need level 5") == true)

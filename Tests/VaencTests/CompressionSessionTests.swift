@@ -50,6 +50,127 @@ import Vaenc
         }
     }
 
+    /// A codec, the requested bit depth, and the format of the frames.
+    struct Conversion: Sendable, CustomTestStringConvertible {
+        var codec: VideoCodec
+        var depth: Int?
+        var format: PixelFormat
+
+        init(_ codec: VideoCodec, _ depth: Int?, _ format: PixelFormat) {
+            (self.codec, self.depth, self.format) = (codec, depth, format)
+        }
+
+        var testDescription: String { "\(codec) \(depth ?? 0) \(format)" }
+    }
+
+    /// Returns a buffer of the caller's own with the picture, which has the format's bit depth.
+    private func own(_ frame: PlanarFrame, as format: PixelFormat) throws -> SystemPixelBuffer {
+        let buffer = try SystemPixelBuffer(format: format, size: Self.size)
+        let (width, height) = (Self.size.width, Self.size.height)
+        func sample(_ index: Int) -> UInt16 {
+            if frame.bitDepth == 8 { return UInt16(frame.bytes[index]) }
+            return UInt16(frame.bytes[2 * index]) | UInt16(frame.bytes[2 * index + 1]) << 8
+        }
+        try buffer.withUnsafePlanes { planes in
+            func store(_ value: UInt16, _ plane: Int, row: Int, at column: Int) {
+                let line = planes.base(plane) + row * planes.pitch(plane)
+                if format.bitDepth > 8 {
+                    line.storeBytes(of: format == .p010 ? value << 6 : value, toByteOffset: 2 * column, as: UInt16.self)
+                } else {
+                    line.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: column, as: UInt8.self)
+                }
+            }
+            for y in 0..<height {
+                for x in 0..<width { store(sample(y * width + x), 0, row: y, at: x) }
+            }
+            let (columns, rows) = (width / 2, height / 2)
+            for component in 1...2 {
+                for y in 0..<rows {
+                    for x in 0..<columns {
+                        let value = sample(width * height + ((component - 1) * rows + y) * columns + x)
+                        if format.planeCount == 2 {
+                            store(value, 1, row: y, at: 2 * x + component - 1)
+                        } else {
+                            store(value, component, row: y, at: x)
+                        }
+                    }
+                }
+            }
+        }
+        return buffer
+    }
+
+    /// Returns the picture in another bit depth: scaled by 4, or rounded (H.273, limited range).
+    private func converted(_ frame: PlanarFrame, to depth: Int) throws -> PlanarFrame {
+        if depth == frame.bitDepth { return frame }
+        var bytes: [UInt8] = []
+        if depth == 10 {
+            for byte in frame.bytes {
+                bytes.append(byte << 2)
+                bytes.append(byte >> 6)
+            }
+        } else {
+            for index in stride(from: 0, to: frame.bytes.count, by: 2) {
+                let value = Int(frame.bytes[index]) + Int(frame.bytes[index + 1]) << 8
+                bytes.append(UInt8(min((value + 2) / 4, 255)))
+            }
+        }
+        return try #require(PlanarFrame(width: frame.width, height: frame.height, bitDepth: depth, bytes: bytes))
+    }
+
+    /// A caller's frames of another bit depth or layout are converted, as the report says: libavcodec decodes the
+    /// pictures that were passed in.
+    @Test(
+        arguments: [DeviceSelector.reference, .software],
+        [
+            Conversion(.h264, nil, .p010), Conversion(.h264, nil, .i420p10), Conversion(.h264, nil, .i420),
+            Conversion(.hevc, 8, .p010), Conversion(.hevc, 10, .nv12), Conversion(.hevc, 10, .i420), Conversion(.hevc, nil, .p010),
+        ])
+    func framesOfAnotherDepthAreConverted(_ device: DeviceSelector, _ asked: Conversion) throws {
+        var configuration = configuration(asked.codec)
+        configuration.bitDepth = asked.depth
+        configuration.inputFormat = asked.format
+        (configuration.qp, configuration.qpI) = (10, 10)
+        let depth = asked.codec == .h264 ? 8 : asked.depth ?? asked.format.bitDepth
+        let list = PacketList()
+        let session = try CompressionSession(configuration: configuration, device: device) { list.add($0) }
+        defer { session.invalidate() }
+        let frames = try source().prefix(3).map { asked.format.bitDepth > 8 ? $0.widenedTo10Bits : $0 }
+        for (index, frame) in frames.enumerated() {
+            try session.encode(own(frame, as: asked.format), presentation: Pictures.time(index))
+        }
+        try session.completeFrames()
+        let entry = try session.encoderDescription.effective.first { $0.option == "pixelFormat" }
+        #expect((entry?.differs == true) == (depth != asked.format.bitDepth), "\(entry as Any)")
+        let stream = try list.values().flatMap(\.bytes)
+        let video = ForeignDecoder.libavcodec.decode(stream, codec: asked.codec == .h264 ? .h264 : .hevc)
+        #expect(video.messages.isEmpty && video.frames.count == frames.count, "\(video.messages)")
+        for (decoded, frame) in zip(video.frames, frames) {
+            let expected = try converted(frame, to: depth)
+            try #require(decoded.bitDepth == depth)
+            let (luma, chroma) = (PSNR.luma(decoded, expected), PSNR.chroma(decoded, expected))
+            #expect(luma > 42 && chroma > 42, "\(luma), \(chroma)")
+        }
+    }
+
+    /// Grey in RGB is luma 126 and chroma 128 in limited range.
+    @Test(arguments: [DeviceSelector.reference, .software]) func framesInRGBAreConverted(_ device: DeviceSelector) throws {
+        let list = PacketList()
+        let session = try CompressionSession(configuration: configuration(.h264), device: device) { list.add($0) }
+        defer { session.invalidate() }
+        let buffer = try SystemPixelBuffer(format: .bgra, size: Self.size)
+        try buffer.withUnsafePlanes { planes in
+            for row in 0..<Self.size.height {
+                (planes.base(0) + row * planes.pitch(0)).initializeMemory(as: UInt8.self, repeating: 128, count: Self.size.width * 4)
+            }
+        }
+        try session.encode(buffer, presentation: Pictures.time(0))
+        try session.completeFrames()
+        let stream = try list.values().flatMap(\.bytes)
+        let frame = try #require(ForeignDecoder.libavcodec.decode(stream).frames.first)
+        #expect(frame.luma.allSatisfy { abs(Int($0) - 126) <= 2 } && frame.chroma.allSatisfy { abs(Int($0) - 128) <= 2 })
+    }
+
     private func judge(_ packets: [EncodedPacket], against source: [PlanarFrame]) {
         let stream = packets.flatMap(\.bytes)
         let codec = Pictures.codec(packets)

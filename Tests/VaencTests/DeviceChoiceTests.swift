@@ -26,6 +26,36 @@ import Vaenc
         #expect(category { try open(.reference) { $0.qp = 99 } } == .usage)
     }
 
+    /// No remedy advises what `requireHardware` refuses.
+    @Test(arguments: [DeviceSelector.path("/dev/dri/renderD999"), .path("/dev/null"), .pci("0000:ff:1f.7"), .software])
+    func remediesKeepToRequiredHardware(_ device: DeviceSelector) throws {
+        func remedy(_ body: () throws -> Void) -> String? {
+            do { try body() } catch { return (error as? any DescribedError)?.remedy }
+            return nil
+        }
+        let configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        let encoding = remedy {
+            _ = try CompressionSession(configuration: configuration, device: device, requireHardware: true) { _ in }
+        }
+        let stream = DecompressionConfiguration(codec: .h264)
+        let decoding = remedy { _ = try DecompressionSession(configuration: stream, device: device, requireHardware: true) }
+        for text in [encoding, decoding] {
+            let text = try #require(text)
+            #expect(!text.isEmpty && !text.contains("oftware"), "\(text)")
+        }
+    }
+
+    /// Remedies fit sessions with a source and without one.
+    @Test func remediesNameSettingsOfTheLibrary() throws {
+        func remedy(_ change: (inout EncoderConfiguration) -> Void) -> String {
+            do { try open(.reference, change) } catch { return (error as? any DescribedError)?.remedy ?? "" }
+            return ""
+        }
+        let size = remedy { $0.size = VideoSize(width: 2, height: 2) }
+        #expect(size.contains("use a size in this range (`SourceOptions.outputSize` scales the pictures of a source)"), "\(size)")
+        #expect(remedy { $0.rateControl = .cbr } == "set `bitrate`, for example to 6M")
+    }
+
     /// A difference from the request is listed, and `strict` refuses it.
     @Test(arguments: [(VideoCodec.h264, "4"), (.hevc, "1")]) func differencesAreListed(_ codec: VideoCodec, _ used: String) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))

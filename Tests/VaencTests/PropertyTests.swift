@@ -35,7 +35,7 @@ import VAAPI
         let session = try session(.software, codec)
         let listed = try session.supportedProperties.first { $0.name == "ReferenceBufferCount" }
         #expect(listed?.maximum == most)
-        #expect(category { try session.set(named: "ReferenceBufferCount", to: .integer(Int(most) + 1)) } == .unavailable)
+        #expect(category { try session.set(named: "ReferenceBufferCount", to: .integer(Int(most) + 1)) } == (most < 16 ? .unavailable : .usage))
         try session.set(.bFrameCount, to: 0)
         try session.set(.strict, to: true)
         try session.set(.referenceBufferCount, to: Int(most))
@@ -54,6 +54,17 @@ import VAAPI
         try session.prepare()
         session.invalidate()
     }
+
+    /// The highest values that any device or the software encoder accepts.
+    private static let highest: [String: Double] = [
+        "AverageBitRate": 4e9, "VBVMaxBitRate": 4e9, "VBVBufferSize": 4e9, "VBVInitialDelayPercentage": 100, "Quality": 51, "QP": 51,
+        "QPOfIFrames": 51, "QPOfBFrames": 51, "MinAllowedFrameQP": 51, "MaxAllowedFrameQP": 51, "MaxFrameBytes": 268_435_456,
+        "MaxH264SliceBytes": 268_435_456, "Preset": 7, "ExpectedFrameRate": 1000, "MaxKeyFrameInterval": 2_147_483_647,
+        "MaxKeyFrameIntervalDuration": 86400, "IDRInterval": 2_147_483_647, "BFrameCount": 7, "ReferenceBufferCount": 16,
+        "TemporalLayers": 4, "LongTermReferences": 15, "Level": 62, "Slices": 65535, "MaxFrameDelayCount": 64,
+        // No device has 9 bits.
+        "OutputBitDepth": 8, "AsyncDepth": 256,
+    ]
 
     /// Every property of every device can be set before the first frame and read back, but not with a wrong type.
     @Test(arguments: [DeviceSelector.reference, .software], [nil, .h264, .hevc] as [VideoCodec?])
@@ -78,9 +89,8 @@ import VAAPI
             try session.set(named: property.name, to: nil)
             if let high = property.maximum {
                 let beyond: PropertyValue = property.type == "number" ? .number(high + 1) : .integer(Int(high) + 1)
-                // For frame rates, a value that no device supports.
-                let expected: ErrorCategory = property.type == "ratio" && high >= 1000 ? .usage : .unavailable
-                #expect(category { try session.set(named: property.name, to: beyond) } == expected, "\(property.name)")
+                let isPossible = high + 1 <= Self.highest[property.name] ?? .infinity
+                #expect(category { try session.set(named: property.name, to: beyond) } == (isPossible ? .unavailable : .usage), "\(property.name)")
             }
             for wrong in [PropertyValue.number(.nan), .number(.infinity), .list([.number(.nan), 1])] {
                 #expect(category { try session.set(named: property.name, to: wrong) } == .usage, "\(property.name)")
@@ -129,6 +139,8 @@ import VAAPI
         let session = try CompressionSession(configuration: configuration, device: .reference)
         try Pictures.encode(0..<3, on: session)
         try session.set(.qp, to: 22)
+        // As in a configuration, the category does not depend on the device.
+        for qp in [-1, 52, 99] { #expect(category { try session.set(.qp, to: qp) } == .usage, "\(qp)") }
         try Pictures.encode(3..<6, on: session)
         let changing = try session.supportedProperties.filter(\.changesWhileRunning).map(\.name)
         #expect(Set(changing) == ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits", "QP", "MinAllowedFrameQP", "MaxAllowedFrameQP", "ExpectedFrameRate"])
@@ -237,6 +249,17 @@ import VAAPI
             RegionOfInterest(x: 0, y: 0, width: 8, height: 8, qpDelta: 52), RegionOfInterest(x: 96, y: 0, width: 8, height: 8, qpDelta: 0),
         ]
         for region in regions { #expect(refused { try session.set(.regionsOfInterest, to: [region]) }, "\(region)") }
+        for qp in [-1, 52, 99] {
+            for property in [SessionProperty<Int>.qp, .qpI, .qpB, .minAllowedFrameQP, .maxAllowedFrameQP] {
+                #expect(refused { try session.set(property, to: qp) }, "\(property.name) \(qp)")
+            }
+        }
+        for value in [0, 52] { #expect(refused { try session.set(.quality, to: value) }, "\(value)") }
+        for (property, value) in [(SessionProperty<Int>.preset, 8), (.bFrameCount, 8), (.referenceBufferCount, 17), (.bitDepth, 9)] {
+            #expect(refused { try session.set(property, to: value) }, "\(property.name) \(value)")
+        }
+        for rate in [1, 999] { #expect(refused { try session.set(.averageBitRate, to: BitsPerSecond(rate)) }, "\(rate)") }
+        for time in [0, -1, 86401.0] { #expect(refused { try session.set(.maxKeyFrameIntervalDuration, to: time) }, "\(time)") }
         let limits = [
             DataRateLimit(bytes: 0, seconds: 1), DataRateLimit(bytes: 10_000, seconds: 0), DataRateLimit(bytes: 10_000, seconds: -1),
             DataRateLimit(bytes: 10_000, seconds: .nan), DataRateLimit(bytes: 10_000, seconds: 3601),

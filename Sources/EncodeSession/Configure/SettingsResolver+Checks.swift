@@ -40,7 +40,7 @@ extension SettingsResolver {
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
                 .unavailable, "a picture of \(asked.size) is larger than any level allows",
-                remedy: "scale the pictures to at most 65535x65535 (`SourceOptions.outputSize`)")
+                remedy: "use pictures of at most 65535x65535 (`SourceOptions.outputSize` scales those of a source)")
         }
         try Validation.refuse(frameRate: asked.frameRate)
         try Validation.refuse(masteringDisplay: asked.masteringDisplay)
@@ -79,6 +79,8 @@ extension SettingsResolver {
         let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
         throw VaencError(
             .unavailable, "the device does not encode pictures of \(size)",
-            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale the pictures (`SourceOptions.outputSize`)")
+            remedy:
+                "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); "
+                + "use a size in this range (`SourceOptions.outputSize` scales the pictures of a source)")
     }
 }

@@ -26,7 +26,8 @@ extension SettingsResolver {
             }
             throw VaencError(
                 .unavailable, "\(asked.size) at \(asked.frameRate.words) frames per second exceeds \(highest.described)",
-                remedy: "scale the pictures (`SourceOptions.outputSize`), or lower `frameRate`")
+                remedy:
+                    "use smaller pictures (`SourceOptions.outputSize` scales those of a source), or lower `frameRate`")
         }
         // If the pictures do not fit a requested level, the level is raised. If only the references do not fit, they
         // are reduced.

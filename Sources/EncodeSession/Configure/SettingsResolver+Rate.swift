@@ -5,11 +5,11 @@ import VideoBase
 extension SettingsResolver {
     /// Chooses the rate control mode and the controller, with the rates, the buffer and the limits.
     ///
-    /// The mode is the requested one. Otherwise a bit rate selects VBR, a QP selects constant QP, and neither selects a
-    /// quality. The driver runs the mode if it can. vaenc runs CBR, VBR and QVBR over the QP of each picture in three
-    /// cases: it is requested, the driver lacks the mode, or the driver cannot keep a requested limit.
+    /// The mode is `wantedRateControl`, or the nearest that the device supports. The driver runs the mode if it can.
+    /// vaenc runs CBR, VBR and QVBR over the QP of each picture in three cases: it is requested, the driver lacks the
+    /// mode, or the driver cannot keep a requested limit.
     mutating func chooseRateControl(_ limits: EncodeCapabilities) throws -> RateSettings {
-        let wanted = asked.rateControl ?? (asked.bitrate != nil ? .vbr : asked.qp != nil ? .cqp : .icq)
+        let wanted = asked.wantedRateControl
         try checkRates(wanted)
         var rate = RateSettings()
         rate.minQP = asked.minQP
@@ -27,9 +27,7 @@ extension SettingsResolver {
             if rate.mode != .qvbr, let quality = asked.quality {
                 report.add("quality", asked: "\(quality)", used: "none", why: "the bit rate has priority")
             }
-            if let qp = asked.qp {
-                report.add("qp", asked: "\(qp)", used: "none", why: "the bit rate has priority")
-            }
+            reportUnusedQPs("the bit rate has priority")
         }
         if rate.driverChoosesQP || rate.usesVaencRateControl { reportQPLimits() }
         chooseMacroblockRateControl(limits, &rate)
@@ -42,12 +40,12 @@ extension SettingsResolver {
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate",
-                remedy: "set `bitrate`, for example `bitrate` 6M")
+                remedy: "set `bitrate`, for example to 6M")
         }
         if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
             throw VaencError(
                 .usage, "rate control qvbr needs a rate",
-                remedy: "set `maxBitrate` or `bitrate`, for example `bitrate` 6M")
+                remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
         }
         try Validation.refuse(vbvSize: asked.vbvSize)
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
@@ -81,7 +79,7 @@ extension SettingsResolver {
                 guard offered.contains(.cqp) else {
                     throw VaencError(
                         .unavailable, "\(device.driver) supports bit-rate modes only, no constant quality",
-                        remedy: "set `bitrate`, for example `bitrate` 6M")
+                        remedy: "set `bitrate`, for example to 6M")
                 }
                 used = .cqp
                 why = "the device does not support ICQ: constant QP sets the quality"
@@ -319,9 +317,12 @@ extension SettingsResolver {
             "quality", asked: asked.quality, used: rate.quality,
             why: asked.quality == nil
                 ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within `minQP` and `maxQP`")
-        if let qp = asked.qp, rate.mode == .icq {
-            report.add("qp", asked: "\(qp)", used: "none", why: "the mode has a quality as its target")
-        }
+        if rate.mode == .icq { reportUnusedQPs("the mode has a quality as its target") }
+    }
+
+    /// Reports the QPs of a mode that chooses its own.
+    private mutating func reportUnusedQPs(_ why: String) {
+        for (option, qp) in asked.requestedQPs { report.add(option, asked: "\(qp)", used: "none", why: why) }
     }
 
     private mutating func reportQPLimits() {

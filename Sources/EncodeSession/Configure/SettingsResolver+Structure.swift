@@ -55,6 +55,12 @@ extension SettingsResolver {
             why = "5 s"
         }
         report.add("gop", asked: asked.gopFrames, used: used, why: why)
+        if let seconds = asked.gopSeconds {
+            let isUsed = fromSeconds(seconds) == used
+            report.add(
+                "gopSeconds", asked: "\(seconds)", used: "\(isUsed ? seconds : Double(used) / rate)",
+                why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "`gopFrames` is shorter")
+        }
         return used
     }
 
@@ -116,7 +122,9 @@ extension SettingsResolver {
                 "bPyramid", asked: asked.bPyramid.map(name), used: name(used.isPyramid),
                 why: why(used.isPyramid == asked.bPyramid, reasons.pyramid, wasAsked: asked.bPyramid != nil))
         }
-        if asked.qpB != nil, used.bFrames == 0 {
+        // The mode may not use it either, which is reported already.
+        let usesQPB = report.entries.contains { $0.option == "qpB" && $0.used != "none" }
+        if asked.qpB != nil, used.bFrames == 0, usesQPB {
             let why = reasons.bFrames ?? (b == 0 ? "none are requested" : reasons.rest)
             report.replace("qpB", used: "none", why: "no B pictures: \(why)")
         }

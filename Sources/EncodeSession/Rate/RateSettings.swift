@@ -156,6 +156,13 @@ struct RateSettings: Sendable, Hashable {
 
     /// Checks each value of a change separately.
     private func check(_ change: RunningChange) throws {
+        // Values that no device accepts come before changes that this session does not support.
+        try Validation.refuse(bitrate: change.bitrate, "bitrate")
+        try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        try SettingsResolver.check("qp", change.qp, 0...51)
+        try SettingsResolver.check("minQP", change.minQP, 0...51)
+        try SettingsResolver.check("maxQP", change.maxQP, 0...51)
+        for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
         let changesRate = change.bitrate != nil || change.maxBitrate != nil
         guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {
             throw VaencError(
@@ -170,12 +177,6 @@ struct RateSettings: Sendable, Hashable {
                 remedy: "create the session with `rateController` vaenc if the device accepts a QP for each picture, "
                     + "or change `maxBitrate`")
         }
-        try Validation.refuse(bitrate: change.bitrate, "bitrate")
-        try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")
-        try SettingsResolver.check("qp", change.qp, 0...51)
-        try SettingsResolver.check("minQP", change.minQP, 0...51)
-        try SettingsResolver.check("maxQP", change.maxQP, 0...51)
-        for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
     }
 
     /// Returns the configuration that would request these settings.

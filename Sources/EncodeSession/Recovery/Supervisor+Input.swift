@@ -10,7 +10,7 @@ extension Supervisor {
                 remedy: "use a buffer that makePixelBuffer returns")
         }
         let formats = FrameCopy.formats(into: settings.pixelFormat)
-        guard formats.contains(buffer.format) else {
+        guard conversion != nil || formats.contains(buffer.format) else {
             let names = formats.map(\.rawValue).joined(separator: ", ")
             throw VaencError(
                 .usage, "the encoder accepts \(names), not \(buffer.format.rawValue)",
@@ -50,9 +50,20 @@ extension Supervisor {
         let copy = try makeBuffer()
         try unsafe buffer.withUnsafePlanes { source in
             try unsafe source.check(of: buffer)
-            try unsafe copy.withUnsafePlanes { target in unsafe FrameCopy.copy(source, to: target) }
+            try unsafe copy.withUnsafePlanes { target in try unsafe write(source, to: target) }
         }
         return try copy.takeContents()
+    }
+
+    /// Copies a picture into the planes of a surface, and converts it if its format differs too much.
+    private func write(_ source: PixelPlanes, to target: PixelPlanes) throws {
+        guard let conversion, unsafe !FrameCopy.formats(into: target.format).contains(source.format) else {
+            return unsafe FrameCopy.copy(source, to: target)
+        }
+        // A caller's planes may be larger than its picture.
+        var visible = unsafe source
+        unsafe visible.size = target.size
+        unsafe try conversion.convert(visible, to: target)
     }
 
     /// Returns a buffer with a surface of the pool. Blocks while all surfaces are in use.

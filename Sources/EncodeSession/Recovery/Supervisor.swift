@@ -57,6 +57,8 @@ final class Supervisor: Sendable {
     let rate: RateSession
     /// Converts pictures that callers provide on the device.
     let fitting = Mutex(DeviceFitting())
+    /// Converts pictures in memory that cannot be copied; nil if they are refused.
+    let conversion: (any PictureConversion)?
     let state: Monitor<State>
     let submission = Mutex(Submission())
     /// Held while packets are delivered, so that they keep their order over a recovery.
@@ -66,11 +68,13 @@ final class Supervisor: Sendable {
 
     /// Creates the first pipeline, in as many attempts as `limits` allows.
     init(
-        _ display: Display, _ settings: EncodeSettings, limits: RecoveryLimits, handler: @escaping PacketHandler
+        _ display: Display, _ settings: EncodeSettings, limits: RecoveryLimits,
+        conversion: (any PictureConversion)? = nil, handler: @escaping PacketHandler
     ) throws {
         self.settings = settings
         rate = RateSession(settings)
         self.limits = limits
+        self.conversion = conversion
         self.handler = handler
         recovery = try DeviceThread("vaenc-recover")
         state = Monitor(

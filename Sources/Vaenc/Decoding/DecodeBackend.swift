@@ -53,6 +53,14 @@ public struct DecodeBackend: Sendable, Hashable {
     static func choose(
         _ selector: DeviceSelector, _ codec: VideoCodec, bitDepth: Int = 8, requireHardware: Bool
     ) throws -> (device: DecodeDevice?, place: DecodeBackend) {
+        do { return try selected(selector, codec, bitDepth, requireHardware) } catch {
+            throw requireHardware ? HardwareRequirement.advised(error) : error
+        }
+    }
+
+    private static func selected(
+        _ selector: DeviceSelector, _ codec: VideoCodec, _ bitDepth: Int, _ requireHardware: Bool
+    ) throws -> (device: DecodeDevice?, place: DecodeBackend) {
         if selector == .software, !requireHardware { return (nil, .software("software was requested")) }
         var why: [String] = []
         var failure: (any Error)?
@@ -76,7 +84,7 @@ public struct DecodeBackend: Sendable, Hashable {
             if let failure { throw failure }
             throw VaencError(
                 .unavailable, "no device decodes the stream: \(reason)",
-                remedy: "leave out `requireHardware`, or use `device: .software`")
+                remedy: "leave out `requireHardware`")
         }
         return (nil, .software(reason))
     }

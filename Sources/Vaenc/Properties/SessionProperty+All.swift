@@ -7,12 +7,12 @@ public import VideoBase
 extension SessionProperty where Value == BitsPerSecond {
     /// The average bit rate of the stream; with CBR, the constant bit rate.
     public static var averageBitRate: Self {
-        Self("AverageBitRate", \.bitrate, change: \.bitrate) { .whole($0.rates) }
+        Self("AverageBitRate", \.bitrate, change: \.bitrate) { .whole($0.rates) }.withinBitrates()
     }
 
     /// The maximum bit rate in any second.
     public static var maxBitRate: Self {
-        Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { .whole($0.maxRates) }
+        Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { .whole($0.maxRates) }.withinBitrates()
     }
 }
 
@@ -94,7 +94,7 @@ extension SessionProperty where Value == ContentLight {
 extension SessionProperty where Value == Double {
     /// The maximum time from an intra picture to the next, in seconds.
     public static var maxKeyFrameIntervalDuration: Self {
-        Self("MaxKeyFrameIntervalDuration", \.gopSeconds) { _ in .range(0.001, 86400) }
+        Self("MaxKeyFrameIntervalDuration", \.gopSeconds) { _ in .range(0.001, 86400) }.above0(upTo: 86400)
     }
 }
 
@@ -219,69 +219,91 @@ extension SessionProperty where Value == Bool {
 
 extension SessionProperty where Value == Int {
     /// The target of the quality modes, on the QP scale: 1 is the best, 51 the worst.
-    public static var quality: Self { Self("Quality", \.quality) { $0.aimsAtQuality ? .whole(1...51) : nil } }
+    public static var quality: Self {
+        Self("Quality", \.quality) { $0.aimsAtQuality ? .whole(1...51) : nil }.within(1...51)
+    }
     /// The QP of P pictures with constant QP.
-    public static var qp: Self { Self("QP", \.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil } }
+    public static var qp: Self {
+        Self("QP", \.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil }.within(0...51)
+    }
     /// The QP of I pictures with constant QP.
-    public static var qpI: Self { Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole($0.qps) : nil } }
+    public static var qpI: Self {
+        Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole($0.qps) : nil }.within(0...51)
+    }
     /// The QP of B pictures with constant QP.
-    public static var qpB: Self { Self("QPOfBFrames", \.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil } }
+    public static var qpB: Self {
+        Self("QPOfBFrames", \.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil }.within(0...51)
+    }
     /// The minimum QP of a picture, 0 to 51.
     public static var minAllowedFrameQP: Self {
-        Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }
+        Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }.within(0...51)
     }
     /// The maximum QP of a picture, 0 to 51.
     public static var maxAllowedFrameQP: Self {
-        Self("MaxAllowedFrameQP", \.maxQP, change: \.maxQP) { _ in .whole(0...51) }
+        Self("MaxAllowedFrameQP", \.maxQP, change: \.maxQP) { _ in .whole(0...51) }.within(0...51)
     }
     /// The size of the coded picture buffer in bits.
-    public static var vbvBufferSize: Self { Self("VBVBufferSize", \.vbvSize) { .whole($0.buffers) } }
+    public static var vbvBufferSize: Self {
+        Self("VBVBufferSize", \.vbvSize) { .whole($0.buffers) }.within(Validation.bitrates)
+    }
     /// The fullness of the coded picture buffer when decoding begins, in percent.
     public static var vbvInitialDelayPercentage: Self {
-        Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }
+        Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }.within(0...100)
     }
     /// The maximum size of an access unit in bytes.
     public static var maxFrameBytes: Self {
         Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(Validation.frameBytes) : nil }
+            .within(Validation.frameBytes)
     }
     /// The maximum size of a slice NAL unit in bytes.
     public static var maxSliceBytes: Self {
-        Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }
+        Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }.within(Validation.sliceBytes)
     }
     /// The speed preset: 1 is the best quality, 7 the fastest.
-    public static var preset: Self { Self("Preset", \.preset) { $0.hasPresets ? .whole(1...7) : nil } }
+    public static var preset: Self { Self("Preset", \.preset) { $0.hasPresets ? .whole(1...7) : nil }.within(1...7) }
     /// The maximum number of frames from an intra picture to the next.
     public static var maxKeyFrameInterval: Self {
-        Self("MaxKeyFrameInterval", \.gopFrames) { .whole($0.keyIntervals) }
+        Self("MaxKeyFrameInterval", \.gopFrames) { .whole($0.keyIntervals) }.within(1...Int(Int32.max))
     }
     /// The number of intra pictures from an IDR picture to the next; 1 makes each intra picture an IDR picture.
-    public static var idrInterval: Self { Self("IDRInterval", \.idrInterval) { .whole($0.idrIntervals) } }
+    public static var idrInterval: Self {
+        Self("IDRInterval", \.idrInterval) { .whole($0.idrIntervals) }.within(1...Int(Int32.max))
+    }
     /// The number of B pictures between two other pictures, 0 to 7.
-    public static var bFrameCount: Self { Self("BFrameCount", \.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) } }
+    public static var bFrameCount: Self {
+        Self("BFrameCount", \.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) }.within(0...7)
+    }
     /// The maximum number of reference pictures in list 0.
     public static var referenceBufferCount: Self {
-        Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }
+        Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }.within(1...16)
     }
     /// The number of temporal layers.
     public static var temporalLayers: Self {
         Self("TemporalLayers", \.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
+            .within(1...4)
     }
     /// The number of long-term references that are kept.
     public static var longTermReferences: Self {
         Self("LongTermReferences", \.longTermReferences) {
             $0.longTermReferences > 0 ? .whole(0...$0.longTermReferences) : nil
-        }
+        }.within(0...15)
     }
     /// The level in tenths: 41 is level 4.1, and 9 is level 1b.
-    public static var level: Self { Self("Level", \.level) { .choice($0.levels) } }
+    public static var level: Self { Self("Level", \.level) { .choice($0.levels) }.within(9...62) }
     /// The number of slices in a picture.
-    public static var slices: Self { Self("Slices", \.slices) { .choice($0.slices) } }
+    public static var slices: Self { Self("Slices", \.slices) { .choice($0.slices) }.within(1...65535) }
     /// The number of frames that the encoder may hold before it delivers the first packet.
-    public static var maxFrameDelayCount: Self { Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) } }
+    public static var maxFrameDelayCount: Self {
+        Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) }.within(0...64)
+    }
     /// The number of bits of a coded sample.
-    public static var bitDepth: Self { Self("OutputBitDepth", \.bitDepth) { .choice($0.bitDepths) } }
+    public static var bitDepth: Self {
+        Self(
+            "OutputBitDepth", { .choice($0.bitDepths) }, read: { $0.bitDepth }, write: { $0.bitDepth = $1 },
+            check: { depth, _ in try Validation.refuse(bitDepth: depth, profile: nil, codec: .hevc) })
+    }
     /// The number of frames in flight.
-    public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) } }
+    public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) }.within(1...256) }
     /// The color primaries: a code point of ITU-T H.273.
     public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries, SoftwareColor.primaries) }
     /// The transfer function: a code point of ITU-T H.273.

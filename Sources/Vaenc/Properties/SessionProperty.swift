@@ -12,7 +12,7 @@ public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
     /// Changes a running session; nil if the property cannot change after the first frame.
     let change: (@Sendable (inout RunningChange, Value) -> Void)?
     /// Throws `usage` for a value that no device supports, in a session with the configuration.
-    let check: @Sendable (Value, EncoderConfiguration) throws -> Void
+    private(set) var check: @Sendable (Value, EncoderConfiguration) throws -> Void
     /// The name of the type in lists of properties, for example `integer`.
     let typeName: String
     /// Converts to and from a value without its Swift type; `fromPropertyValue` returns nil for another type.
@@ -55,6 +55,47 @@ public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
         self.init(
             name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 },
             change: { $0[keyPath: change] = $1 })
+    }
+}
+
+extension SessionProperty where Value == Int {
+    /// Returns the property with a check: no device accepts a value outside `range`.
+    func within(_ range: ClosedRange<Int>) -> Self {
+        var copy = self
+        let name = name
+        copy.check = { value, _ in
+            guard !range.contains(value) else { return }
+            throw VaencError(
+                .usage, "\(name) \(value) is out of range", remedy: "use \(range.lowerBound) to \(range.upperBound)")
+        }
+        return copy
+    }
+}
+
+extension SessionProperty where Value == BitsPerSecond {
+    /// Returns the property with a check: no device accepts a rate outside `Validation.bitrates`.
+    func withinBitrates() -> Self {
+        var copy = self
+        let name = name
+        copy.check = { rate, _ in
+            guard !Validation.bitrates.contains(rate.value) else { return }
+            throw VaencError(.usage, "\(name) \(rate) is out of range", remedy: "use 1k to 4G bits per second")
+        }
+        return copy
+    }
+}
+
+extension SessionProperty where Value == Double {
+    /// Returns the property with a check: no device accepts a value that is not above 0 or that is above `most`.
+    func above0(upTo most: Double) -> Self {
+        var copy = self
+        let name = name
+        copy.check = { value, _ in
+            guard !(value > 0 && value <= most) else { return }
+            throw VaencError(
+                .usage, "\(name) \(value) is out of range", remedy: "use a value above 0 and up to \(most)")
+        }
+        return copy
     }
 }
 

@@ -116,7 +116,7 @@ struct RateOptions: ParsableArguments {
                 remedy: "raise --max-bitrate or lower --bitrate")
         }
         try refuseContradictions(rate: rate, limit: limit)
-        configuration.rateControl = rateControl ?? (rate == nil && qp == nil && (qpI ?? qpB) != nil ? .cqp : nil)
+        configuration.rateControl = rateControl
         configuration.bitrate = rate
         configuration.maxBitrate = limit
         configuration.vbvSize = try vbvSize.map {
@@ -185,9 +185,9 @@ struct RateOptions: ParsableArguments {
 
     private func refuseContradictions(rate: BitsPerSecond?, limit: BitsPerSecond?) throws {
         let one = "use only one of them"
-        let anyQP = qp ?? qpI ?? qpB
-        if rate != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --bitrate", remedy: one) }
-        if quality != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --quality", remedy: one) }
+        let anyQP = qp != nil ? "--qp" : qpI != nil ? "--qp-i" : qpB != nil ? "--qp-b" : nil
+        if rate != nil, let anyQP { throw VaencError.usage("\(anyQP) contradicts --bitrate", remedy: one) }
+        if quality != nil, let anyQP { throw VaencError.usage("\(anyQP) contradicts --quality", remedy: one) }
         if rate != nil, quality != nil, rateControl != .qvbr {
             throw VaencError.usage(
                 "--quality contradicts --bitrate", remedy: "use only one of them, or --rate-control qvbr")
@@ -210,7 +210,7 @@ struct RateOptions: ParsableArguments {
                 remedy: "add --max-bitrate or --bitrate, such as --max-bitrate 6M")
         case .cbr where anyQP != nil, .vbr where anyQP != nil, .avbr where anyQP != nil, .icq where anyQP != nil,
             .qvbr where anyQP != nil:
-            throw VaencError.usage("--qp contradicts --rate-control \(name)", remedy: one)
+            throw VaencError.usage("\(anyQP ?? "--qp") contradicts --rate-control \(name)", remedy: one)
         case .icq where rate != nil:
             throw VaencError.usage(
                 "--bitrate contradicts --rate-control icq", remedy: "use --quality instead, or --rate-control qvbr")

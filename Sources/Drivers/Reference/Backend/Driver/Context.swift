@@ -48,17 +48,18 @@ final class Context: @unchecked Sendable {
         encoder = EncodeWorker(codec: config.entry.codec, environment: environment, behavior: behavior, counts: counts)
     }
 
-    /// Throws unless `surface` holds pictures of the context's size and bit depth.
+    /// Throws unless `surface` holds pictures of the context's size, layout and bit depth.
     func checkTakes(_ surface: Surface) throws {
         if config.kind == .process { return }
         guard (surface.width + 15) / 16 >= widthInMacroblocks, (surface.height + 15) / 16 >= heightInMacroblocks else {
             throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
         }
         // What is decoded has the bit depth that its parameters say.
-        guard config.kind == .encode, surface.format != (config.entry.bitDepth > 8 ? .p010 : .nv12) else { return }
+        let encoded: SurfaceFormat = config.entry.bitDepth > 8 ? .p010 : .nv12
+        guard config.kind == .encode, surface.format != encoded else { return }
         let refusal = Refusal(
             VA_STATUS_ERROR_INVALID_SURFACE,
-            "surface \(surface.id) does not have the context's \(config.entry.bitDepth) bits")
+            "surface \(surface.id) has the format \(surface.format.name), but the context encodes \(encoded.name)")
         guard config.entry.codec.convertsSamples, surface.format.isSemiPlanar else { throw refusal }
         try environment.tolerate(.surfaceFormat, refusal)
     }

@@ -38,10 +38,11 @@ extension Driver {
     ) throws {
         guard (size.width + 15) / 16 <= context.widthInMacroblocks, (size.height + 15) / 16 <= context.heightInMacroblocks
         else { throw Refusal.resolution("a picture of \(size.width)x\(size.height) is too large for its context") }
-        guard target.format == (bitDepth > 8 ? .p010 : .nv12) else {
+        let decoded: SurfaceFormat = bitDepth > 8 ? .p010 : .nv12
+        guard target.format == decoded else {
             throw Refusal(
-                VA_STATUS_ERROR_INVALID_SURFACE, "the format of surface \(target.id) does not match pictures of "
-                    + "\(bitDepth) bits")
+                VA_STATUS_ERROR_INVALID_SURFACE,
+                "surface \(target.id) has the format \(target.format.name), but the pictures are \(decoded.name)")
         }
     }
 }

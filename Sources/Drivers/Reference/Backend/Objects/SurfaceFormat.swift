@@ -25,6 +25,11 @@ struct SurfaceFormat: Sendable, Hashable {
     /// DRM_FORMAT_… of all planes as one layer.
     var layer: UInt32
 
+    /// The four characters of the format: `NV12`.
+    var name: String {
+        String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: fourcc >> UInt32(8 * $0)) }, as: UTF8.self)
+    }
+
     /// Two bytes to a sample.
     var isWide: Bool { self == .p010 }
     /// Samples of Y and pairs of Cb and Cr.
