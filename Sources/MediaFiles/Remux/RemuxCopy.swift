@@ -33,6 +33,10 @@ import VideoBase
     private var origin: MediaTime
     /// The beginning of the input, from which `start` and `duration` count.
     private let beginning: MediaTime
+    /// The unit of the leader's times, in seconds.
+    private let leaderBase: Rational
+    /// The last decoding time of each stream with continuous packets, as far as the input was read.
+    private var decoded: [Int: MediaTime] = [:]
     /// Whether the input's edit list hides its beginning, which then stays hidden.
     private let hasEdits: Bool
     /// The presentation time of the leader's first copied picture; nil if all pictures are copied.
@@ -106,10 +110,9 @@ import VideoBase
         // The times of bare streams are computed here, from 0 on.
         let isBare = input.container == "h264" || input.container == "hevc"
         let base = leader.flatMap { streams[$0]?.timeBase } ?? Rational(1, 90_000)
+        leaderBase = base
         let firstTicks = isBare ? 0 : leader.flatMap { input.beginning(for: $0) } ?? 0
-        func moment(_ ticks: Int64) -> MediaTime {
-            MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
-        }
+        func moment(_ ticks: Int64) -> MediaTime { RemuxCopy.time(ticks, base) }
         let begun = moment(firstTicks)
         beginning = begun
         // A start of 0 copies the whole input.
@@ -122,7 +125,7 @@ import VideoBase
         if isOpen, !hasEdits, !startsAnywhere, showsEarly || SourceSound.isCut(before: .zero, at: begun) { origin = begun }
         cut = format.hasSampleEntries || !hasEdits ? nil : EditCut()
         if let duration = options.duration {
-            end = moment(InputContext.ticks((options.start ?? 0) + duration, after: firstTicks, base))
+            end = Self.end(of: duration, after: options.start ?? 0, from: begun, base)
         }
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
@@ -160,6 +163,18 @@ import VideoBase
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
+
+    private static func time(_ ticks: Int64, _ base: Rational) -> MediaTime {
+        MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+    }
+
+    /// Returns the input time at which a copy ends that begins at `start` and lasts `duration` seconds, rounded to the
+    /// leader's ticks.
+    private static func end(of duration: Double, after start: Double, from beginning: MediaTime, _ base: Rational) -> MediaTime {
+        let first = MediaTime.rounded(
+            Int128(beginning.value) * Int128(base.denominator), by: Int128(max(beginning.timescale, 1)) * Int128(base.numerator))
+        return time(InputContext.ticks(start + duration, after: first, base), base)
+    }
 
     private func rate(_ index: Int, _ av: UnsafePointer<VaencLibAV>) -> Rational {
         if let rate = options.frameRate { return rate }
@@ -237,13 +252,11 @@ import VideoBase
                     remedy: ByteReader.growthRemedy)
             }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
-            let time = reached.map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
             throw VaencError(
-                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(time) (\(words))",
+                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(printed(reached)) (\(words))",
                 remedy: input.pipeRemedy
                     ?? (packetCount == 0
-                        ? "use a complete file, or encode it: decoding begins at the next key frame"
-                        : "use a complete file, or copy only the good part with `duration`"))
+                        ? "use a complete file, or encode it: decoding begins at the next key frame" : goodPartRemedy))
         case .packet: break
         }
         if options.strict, let error = [input.timesEntry].compactMap({ $0 }).strictError { throw error }
@@ -276,6 +289,7 @@ import VideoBase
             let over = time + (packet.duration.value > 0 ? packet.duration : MediaTime(value: 1, timescale: 25))
             reached = reached.map { max($0, over) } ?? over
         }
+        if timed.contains(index), let decode = packet.decode ?? time { decoded[index] = decoded[index].map { max($0, decode) } ?? decode }
         if let end, let decode = packet.decode ?? time, !(decode < end), streams[index]?.isAttachedPicture == false {
             ended.insert(index)
             // A stream that is silent for so long has no more packets before the end.
@@ -329,10 +343,38 @@ import VideoBase
     }
 
     private func damaged(_ packet: TrackPacket, _ index: Int, _ words: String) -> VaencError {
-        let time = (packet.presentation ?? packet.decode).map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
+        let time = printed(packet.presentation ?? packet.decode)
         return VaencError(
-            .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)",
-            remedy: "use a complete file, or copy only the good part with `duration`")
+            .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)", remedy: goodPartRemedy)
+    }
+
+    /// Returns the words for a time of the input, relative to its beginning, as `start` and `duration` count.
+    private func printed(_ time: MediaTime?) -> String {
+        time.map { " at \((($0 - beginning).seconds * 1000).rounded() / 1000) s" } ?? ""
+    }
+
+    /// The remedy for damage in the middle of the input, with the longest duration that ends before it.
+    private var goodPartRemedy: String {
+        goodDuration.map { "use a complete file, or copy only the good part with `duration` \($0)" } ?? "use a complete file"
+    }
+
+    /// The longest duration, in hundredths of a second, with which the copy ends before the next packet is read; nil if
+    /// there is none.
+    private var goodDuration: Double? {
+        // `pass` ends the copy when the packets of all streams are past the end, or the leader's by more than 10 s.
+        let ends = timed.compactMap { decoded[$0] }
+        let common = ends.count == timed.count ? ends.min() : nil
+        let margin = MediaTime(value: 10_010, timescale: 1000)
+        let own = leader.flatMap { timed.contains($0) ? decoded[$0] : nil }.map { $0 - margin }
+        guard let limit = [common, own].compactMap({ $0 }).max() else { return nil }
+        let start = options.start ?? 0
+        let longest = (((limit - beginning).seconds - start) * 100).rounded(.down)
+        // The end is rounded to the leader's ticks, which may be long.
+        for hundredths in stride(from: longest, to: max(longest - 100, 0), by: -1)
+        where !(limit < Self.end(of: hundredths / 100, after: start, from: beginning, leaderBase)) {
+            return hundredths / 100
+        }
+        return nil
     }
 
     /// The error for pictures without a presentation time. AVI and MPEG program streams may have decoding times only,
