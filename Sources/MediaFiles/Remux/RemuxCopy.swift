@@ -28,8 +28,8 @@ import VideoBase
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream at whose key frames the output is cut; nil if there is no stream.
     private let leader: Int?
-    /// The input time that becomes zero. With `start` it is the leader's first key frame, or the input's first shown
-    /// time if that is later.
+    /// The input time that becomes zero: the beginning of the input. With `start` it is the leader's first key frame, or
+    /// the input's first shown time if that is later.
     private var origin: MediaTime
     /// The beginning of the input, from which `start` and `duration` count.
     private let beginning: MediaTime
@@ -103,7 +103,7 @@ import VideoBase
             streams[index].map { [.video, .audio].contains($0.kind) && !$0.isAttachedPicture } ?? false
         })
         leader = streams.firstIndex { $0?.kind == .video && $0?.isAttachedPicture == false } ?? streams.firstIndex { $0 != nil }
-        // Transport streams begin at any time. The times of other files are used as they are.
+        // Transport streams may have several programs, each with its own clock.
         let begin = unsafe input.context.pointee.start_time
         let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
         origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
@@ -121,6 +121,21 @@ import VideoBase
         // Other containers have no edit list that hides the part before 0, so that part begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
         self.hasEdits = hasEdits
+        // Subtitles may come first. What is before the origin would be hidden.
+        var firstStart = begun
+        for (index, track) in streams.enumerated() {
+            guard let track, track.kind == .subtitle, let ticks = input.firstTime(of: index) else { continue }
+            firstStart = min(firstStart, Self.time(ticks, track.timeBase))
+        }
+        let isLate = isOpen && !startsAnywhere && MediaTime.zero < firstStart
+        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays before
+        // the beginning.
+        for (index, track) in streams.enumerated() where isLate && !hasEdits {
+            guard let track, track.kind == .video, track.isReordered, let ticks = try input.earliestShown(of: index) else { continue }
+            firstStart = min(firstStart, Self.time(ticks, track.timeBase))
+        }
+        // The samples that a decoder skips at the beginning of sound are before the beginning.
+        if isLate, MediaTime.zero < firstStart { origin = firstStart }
         let showsEarly = leader.map { streams[$0]?.kind == .video && (input.firstTime(of: $0) ?? 0) < 0 } ?? false
         if isOpen, !hasEdits, !startsAnywhere, showsEarly || SourceSound.isCut(before: .zero, at: begun) { origin = begun }
         cut = format.hasSampleEntries || !hasEdits ? nil : EditCut()
