@@ -238,4 +238,34 @@ import Testing
             }
         }
     }
+
+    /// A transport stream that begins between key pictures is copied whole, and the pictures before the first key
+    /// picture are reported.
+    @Test func undecodableFirstPicturesAreCopiedAndReported() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=320x240:rate=25:duration=4 -f lavfi -i sine=duration=4 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -g 25 -sc_threshold 0 -c:a aac whole.ts
+                """
+            try RemuxTests.make(script, in: folder)
+            let whole = try Files.read("\(folder)/whole.ts")
+            try Files.write(Array(whole.dropFirst(60 * 188)), to: "\(folder)/in.ts")
+            func pictures(_ name: String) throws -> [Substring] {
+                try RemuxTests.probe(name, "packet=flags", in: folder, ["-select_streams", "v"]).split(separator: "\n")
+            }
+            let leading = try pictures("in.ts").prefix { !$0.contains("K") }.count
+            try #require(leading > 1)
+            for name in ["a.mp4", "a.mkv", "a.ts"] {
+                let result = try remux("in.ts", "-o", name, "--strict", "--json", in: folder)
+                #expect(result.status == 0, "\(name): \(result.errors)")
+                let notice = "(video, h264) begins with \(leading) pictures that cannot be decoded"
+                let notices = JSONValue(result.output)?["notices"]?.array.compactMap { $0.string } ?? []
+                #expect(notices.count == 1 && notices[0].contains(notice) && result.errors.contains(notice), "\(name): \(notices) \(result.errors)")
+                #expect(try pictures(name).count == pictures("in.ts").count, "\(name)")
+            }
+            let sound = try remux("whole.ts", "-o", "b.mp4", "--json", in: folder)
+            #expect(JSONValue(sound.output)?["notices"]?.array.isEmpty == true, "\(sound.output)")
+        }
+    }
 }

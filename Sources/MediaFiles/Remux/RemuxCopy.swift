@@ -69,6 +69,8 @@ import VideoBase
     private var last = MediaTime.zero
     private(set) var report: RemuxReport
     private(set) var packetCount = 0
+    /// The number of pictures of each video stream before its first key picture, until that picture is copied.
+    private var leading: [Int: Int] = [:]
     /// Whether there are pictures without a presentation time.
     private var isUntimed = false
     /// The number of pictures without a time before the first key frame, if an input begins between key frames.
@@ -456,6 +458,7 @@ import VideoBase
                 throw isUntimed ? untimed : damaged(packet, index, error.message)
             }
         }
+        if let track = streams[index], track.kind == .video, !track.isAttachedPicture { noteLeading(packet, of: track, index) }
         packetCount += 1
         report.streams[index].packets += 1
         report.streams[index].bytes += packet.byteCount
@@ -464,6 +467,21 @@ import VideoBase
             if last < over { last = over }
             earliest = max(min(earliest ?? (shown - origin), shown - origin), .zero)
         }
+    }
+
+    /// Counts the pictures before the first key picture of a stream. Players cannot decode them.
+    private func noteLeading(_ packet: TrackPacket, of track: MediaTrack, _ index: Int) {
+        let isFirst = report.streams[index].packets == 0
+        guard let count = isFirst ? 0 : leading[index] else { return }
+        guard packet.isKey else {
+            leading[index] = count + 1
+            return
+        }
+        leading[index] = nil
+        if count == 0 { return }
+        report.notices.append(
+            "\(track.name(of: index)) begins with \(count) picture\(count == 1 ? "" : "s") that cannot be decoded, because no key picture "
+                + "comes before \(count == 1 ? "it" : "them"): \(count == 1 ? "it is" : "they are") copied")
     }
 
     /// Writes the packets that are held back.
@@ -494,6 +512,10 @@ import VideoBase
                 overhang == nil ? nil : "pictures before the end need later ones for decoding",
             ]
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
+        }
+        for (index, count) in leading.sorted(by: { $0.key < $1.key }) {
+            guard let track = streams[index] else { continue }
+            report.notices.append("\(track.name(of: index)) has no key picture: its \(count) picture\(count == 1 ? "" : "s") may not be decodable")
         }
         effective += [input.timesEntry].compactMap { $0 }
         if leftOut > 0 {
