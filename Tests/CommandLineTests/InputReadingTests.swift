@@ -202,4 +202,48 @@ import Testing
             #expect(without.errorLines.contains { $0.contains("audio: asked copied, used none (--fps") }, "\(without.errorLines)")
         }
     }
+
+    /// A name with a number's pattern is an image sequence, which begins at its first number. Its pictures are those of
+    /// the same files in a pipe.
+    @Test(arguments: [("p%03d.png", 0, ""), ("p%d.png", 8, "50% a:b/"), ("50%%p%2d.jpg", 98, "")])
+    func patternIsAnImageSequence(_ pattern: String, _ first: Int, _ inner: String) throws {
+        try Files.withTemporaryFolder { top in
+            let folder = "\(top)/\(inner)"
+            try RemuxTests.make("mkdir -p '\(folder)'", in: top)
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-start_number", "\(first)", "\(top)/\(pattern)")
+            let names = Files.list(top).filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
+            try #require(names.count == 5)
+            // The order of the names need not be the order of their numbers.
+            let ordered = names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            let bytes = try ordered.flatMap { try Files.read("\(top)/\($0)") }
+            if !inner.isEmpty { try RemuxTests.make("mv *.png '\(folder)'", in: top) }
+            let input = folder + pattern
+            let decoded = try ToolRun(["decode", input, "-o", top + "/a.y4m", "--device", "software"])
+            #expect(decoded.status == 0, "\(decoded.errorLines)")
+            let piped = try ToolRun(["decode", "-", "-o", top + "/b.y4m", "--device", "software"], input: bytes)
+            #expect(piped.status == 0, "\(piped.errorLines)")
+            #expect(try Files.read(top + "/a.y4m") == Files.read(top + "/b.y4m"))
+            let run = try Self.encode(input, top + "/a.mp4", "--fps", "30", "--codec", "h264")
+            #expect(run.status == 0, "\(run.errorLines)")
+            #expect(try Self.probe(top + "/a.mp4", "r_frame_rate,nb_frames") == "30/1,5")
+            let compared = try ToolRun(["compare", input, top + "/a.mp4", "--json"])
+            #expect(compared.status == 0 && compared.report?["frames"]?.int == 5, "\(compared.errorLines)")
+        }
+    }
+
+    /// A gap in the numbers is an error. A pattern without pictures is a name like any other, and so is a pattern that is
+    /// the name of a file.
+    @Test func incompleteImageSequencesAreRefused() throws {
+        try Files.withTemporaryFolder { folder in
+            let pattern = folder + "/p%03d.png"
+            let arguments = ["decode", pattern, "-o", folder + "/a.y4m", "--overwrite"]
+            try ToolRun(arguments).expectRefusal(66, "there is no file \(pattern)")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", pattern)
+            try RemuxTests.make("rm p004.png", in: folder)
+            try ToolRun(arguments).expectRefusal(65, "there are pictures from 1 to 10, but \(folder)/p004.png is missing", without: [folder + "/a.y4m"])
+            try RemuxTests.make("cp p001.png p%03d.png", in: folder)
+            let run = try ToolRun(arguments + ["--json"])
+            #expect(run.status == 0 && run.report?["frames"]?["decoded"]?.int == 1, "\(run.errorLines)")
+        }
+    }
 }

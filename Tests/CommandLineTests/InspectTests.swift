@@ -234,8 +234,11 @@ import Testing
             #expect(damaged.report?["violations"]?.array.isEmpty == false)
             #expect(damaged.report?["frames"]?.array.count ?? 0 > 100)
             try ffmpeg("-i", container, "-c:v", "mpeg4", "\(folder)/other.mp4")
+            try ffmpeg("-i", container, "-frames:v", "5", "-c:v", "mpeg2video", "\(folder)/other.ts")
+            try ffmpeg("-i", container, "-frames:v", "5", "-c:v", "libvpx-vp9", "-deadline", "realtime", "\(folder)/other.webm")
             let cases: [(String, Int, String)] = [
-                ("\(folder)/other.mp4", 69, "mpeg4"), ("\(folder)/nothing", 66, "no file"), (#filePath, 65, "cannot be read as video"),
+                ("\(folder)/other.mp4", 69, "mpeg4"), ("\(folder)/other.ts", 69, "mpeg2video"), ("\(folder)/other.webm", 69, "vp9"),
+                ("\(folder)/nothing", 66, "no file"), (#filePath, 65, "cannot be read as video"),
             ]
             for (file, status, words) in cases { try ToolRun(["inspect", file, "--json"]).expectRefusal(status, words) }
             try ToolRun(["inspect", "-"]).expectRefusal(65, "empty")

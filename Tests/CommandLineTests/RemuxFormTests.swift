@@ -200,6 +200,25 @@ import Testing
         }
     }
 
+    /// The samples before the sound, which the encoder of an MP3 file adds, are hidden in its copy as by `ffmpeg -c copy`.
+    @Test(arguments: ["mp4", "mov", "mkv"]) func encoderDelayOfMP3StaysHidden(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i sine=r=44100:d=2 -b:a 128k in.mp3
+                ffmpeg -v error -nostdin -i in.mp3 -c copy expected.\(ending)
+                """
+            try RemuxTests.make(script, in: folder)
+            let result = try vaenc("remux", "in.mp3", "-o", "a.\(ending)", "--strict", in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            func sampleCount(_ name: String) throws -> Int {
+                try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-f", "s16le", "-"], directory: folder).stdout.count / 2
+            }
+            let (found, expected) = try (sampleCount("a.\(ending)"), sampleCount("expected.\(ending)"))
+            #expect(found >= 2 * 44_100 && found <= expected, "\(found) \(expected)")
+        }
+    }
+
     /// For codecs without an own name, Matroska uses those of AVI and WAV. MOV does not support VP8.
     @Test func foreignCodecsAreCopiedOrRefused() throws {
         try Files.withTemporaryFolder { folder in

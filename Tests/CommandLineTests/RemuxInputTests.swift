@@ -202,4 +202,70 @@ import Testing
             #expect(try RemuxTests.probe("n.mkv", "stream_tags=title", in: folder, ["-select_streams", "a"]) == "Ton\n")
         }
     }
+
+    /// The advised duration of a cut input ends before the cut and loses little, and all times in the message count from
+    /// the beginning of the input.
+    @Test(arguments: ["fast.mp4", "fragments.mp4", "in.mkv", "in.ts"]) func adviceForCutInputWorks(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let flags = ["fast.mp4": "-movflags +faststart", "fragments.mp4": "-movflags +frag_keyframe+empty_moov"][name] ?? ""
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=320x240:rate=25:duration=5 -f lavfi -i sine=duration=5 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -g 25 -c:a aac base.mp4
+                ffmpeg -v error -nostdin -i base.mp4 -c copy \(flags) \(name)
+                """
+            try RemuxTests.make(script, in: folder)
+            let whole = try Files.read("\(folder)/\(name)")
+            let cut = "cut-\(name)"
+            for (part, options) in [(3, []), (5, []), (7, ["--start", "1"])] as [(Int, [String])] {
+                try Files.write(Array(whole.prefix(whole.count * part / 8)), to: "\(folder)/\(cut)")
+                let output = ["-o", "a\(part).mkv"] + options
+                let result = try run("remux", [cut] + output, in: folder)
+                #expect(result.status == 65, "\(part): \(result.errors)")
+                func value(after words: String) throws -> Double {
+                    let place = try #require(result.errors.firstRange(of: words), "\(part): \(result.errors)")
+                    return try #require(Double(result.errors[place.upperBound...].prefix { $0.isNumber || $0 == "." }), "\(part): \(result.errors)")
+                }
+                let damage = try value(after: " at ")
+                let length = try value(after: "copy only the good part with --duration ")
+                let end = length + (options.isEmpty ? 0 : 1)
+                #expect(damage < 5 && end <= damage && end > damage - 1, "\(part): \(result.errors)")
+                let good = try run("remux", [cut] + output + ["--duration", "\(length)"], in: folder)
+                #expect(good.status == 0, "\(part): \(good.errors)")
+                let seconds = try #require(Double(RemuxTests.probe("a\(part).mkv", "format=duration", in: folder).prefix { $0 != "\n" }))
+                // With a start, the copy may begin at the key picture 1 s before.
+                #expect(seconds > length - 0.2 && seconds < length + (options.isEmpty ? 0.2 : 1.2), "\(part): \(seconds) \(length)")
+            }
+        }
+    }
+
+    /// A transport stream that begins between key pictures is copied whole, and the pictures before the first key
+    /// picture are reported.
+    @Test func undecodableFirstPicturesAreCopiedAndReported() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=320x240:rate=25:duration=4 -f lavfi -i sine=duration=4 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -g 25 -sc_threshold 0 -c:a aac whole.ts
+                """
+            try RemuxTests.make(script, in: folder)
+            let whole = try Files.read("\(folder)/whole.ts")
+            try Files.write(Array(whole.dropFirst(60 * 188)), to: "\(folder)/in.ts")
+            func pictures(_ name: String) throws -> [Substring] {
+                try RemuxTests.probe(name, "packet=flags", in: folder, ["-select_streams", "v"]).split(separator: "\n")
+            }
+            let leading = try pictures("in.ts").prefix { !$0.contains("K") }.count
+            try #require(leading > 1)
+            for name in ["a.mp4", "a.mkv", "a.ts"] {
+                let result = try remux("in.ts", "-o", name, "--strict", "--json", in: folder)
+                #expect(result.status == 0, "\(name): \(result.errors)")
+                let notice = "(video, h264) begins with \(leading) pictures that cannot be decoded"
+                let notices = JSONValue(result.output)?["notices"]?.array.compactMap { $0.string } ?? []
+                #expect(notices.count == 1 && notices[0].contains(notice) && result.errors.contains(notice), "\(name): \(notices) \(result.errors)")
+                #expect(try pictures(name).count == pictures("in.ts").count, "\(name)")
+            }
+            let sound = try remux("whole.ts", "-o", "b.mp4", "--json", in: folder)
+            #expect(JSONValue(sound.output)?["notices"]?.array.isEmpty == true, "\(sound.output)")
+        }
+    }
 }

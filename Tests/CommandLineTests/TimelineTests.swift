@@ -257,4 +257,58 @@ import Testing
             #expect(try EncodeRun(options + ["-o", "a.mkv"], in: folder).status == 0)
         }
     }
+
+    /// Whatever time an input begins at, its copy begins at 0, and sound and pictures keep their distance.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"], ["mp4", "fmp4", "mkv"]) func copyBeginsAtZero(_ ending: String, _ format: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -f lavfi -i sine=duration=2 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -b_strategy 0 -g 10 -c:a aac base.mp4
+                ffmpeg -v error -nostdin -i base.mp4 -c copy -output_ts_offset 100 in.\(ending)
+                """
+            try RemuxTests.make(script, in: folder)
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["remux", "in.\(ending)", "-o", "a.out", "--format", format], directory: folder, timeout: 60)
+            #expect(result.status == 0, "\(result.errors)")
+            /// Returns the start of the file, and the time from the start of the sound to that of the pictures.
+            func starts(_ name: String) throws -> (file: Double, gap: Double) {
+                func number(_ entry: String, _ more: [String] = []) throws -> Double {
+                    let text = try RemuxTests.probe(name, entry, in: folder, more)
+                    return try #require(text.split { $0 == "\n" || $0 == "," }.first.flatMap { Double($0) }, "\(name): \(text)")
+                }
+                let (pictures, sound) = try (
+                    number("stream=start_time", ["-select_streams", "v"]), number("stream=start_time", ["-select_streams", "a"]))
+                return (try number("format=start_time"), pictures - sound)
+            }
+            let (before, after) = try (starts("in.\(ending)"), starts("a.out"))
+            #expect(before.file > 99 && abs(after.file) < 0.09, "\(before) \(after)")
+            #expect(abs(after.gap - before.gap) < 0.03, "\(before) \(after)")
+            let seconds = try #require(Double(RemuxTests.probe("a.out", "format=duration", in: folder).prefix { $0 != "\n" }))
+            #expect(seconds < 2.2, "\(seconds)")
+        }
+    }
+
+    /// The first picture in decoding order is not the first one that is displayed: all are displayed from 0 on.
+    @Test(arguments: ["a.mp4", "a.mkv"]) func reorderedBeginningIsNotHidden(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -pix_fmt yuv420p -c:v libx265 \
+                -x265-params log-level=none:keyint=25:min-keyint=25:open-gop=1:bframes=3:scenecut=0 whole.mkv
+                ffmpeg -v error -nostdin -copyts -i whole.mkv -c copy -bsf:v "noise=drop=lt(n\\,22)" -avoid_negative_ts disabled in.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            func unsorted(_ name: String) throws -> [Double] {
+                try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+            }
+            let before = try unsorted("in.mkv")
+            let earliest = try #require(before.min())
+            try #require(earliest > 0.5 && before[0] > earliest, "\(before)")
+            let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mkv", "-o", name], directory: folder, timeout: 60)
+            #expect(result.status == 0, "\(result.errors)")
+            let after = try unsorted(name)
+            #expect(after.count == before.count && zip(after, before).allSatisfy { abs($0 - $1 + earliest) < 0.002 }, "\(before) \(after)")
+        }
+    }
 }

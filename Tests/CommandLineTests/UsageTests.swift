@@ -116,6 +116,11 @@ import Testing
         ("inspect", "the file is missing: write vaenc inspect FILE"), ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
         ("encode a b -o y.mp4", "unexpected argument b: run vaenc once for each input"),
         ("encode a b c d e -o y.mp4", "4 unexpected arguments (b, c, d, …): run vaenc once for each input"),
+        ("encode a.png b.png c.png d.png e.png",
+            "4 unexpected arguments (b.png, c.png, d.png, …): write one pattern for pictures in sequence, such as img%03d.png, "
+                + "or pipe them in: cat *.png | vaenc encode - --fps 30"),
+        ("decode a.jpg b.jpg -o y.y4m",
+            "unexpected argument b.jpg: write one pattern for pictures in sequence, such as img%03d.jpg, or pipe them in: cat *.jpg | vaenc decode -"),
         ("encode a b", "unexpected argument b: write -o b if it is the output"),
         ("capture /dev/video99 b.mp4", "unexpected argument b.mp4: write -o b.mp4 if it is the output"),
         ("encode a -ob.mp4", "-ob.mp4 is not an option: write -o b.mp4, or ./-ob.mp4 if it is a file's name"),

@@ -11,6 +11,9 @@ final class ByteReader: Sendable {
     /// The number of bytes in the file; nil for pipes and devices.
     let length: Int?
     var isSeekable: Bool { length != nil }
+    /// The pictures that the name is a pattern for; nil for the name of a file. The bytes are then those of the first
+    /// picture.
+    let sequence: ImageSequence?
 
     private let descriptor: Int32
     private let ownsDescriptor: Bool
@@ -26,8 +29,10 @@ final class ByteReader: Sendable {
         var pushedBack: [UInt8] = []
     }
 
-    /// Opens the file at `path`, or standard input for `-`.
+    /// Opens the file at `path`, the first picture of the sequence of images that `path` is a pattern for, or standard
+    /// input for `-`.
     init(path: String) throws {
+        var sequence: ImageSequence?
         if path == "-" {
             name = "standard input"
             descriptor = STDIN_FILENO
@@ -44,10 +49,21 @@ final class ByteReader: Sendable {
                     remedy: "download the file first, or pipe it in with - as the input")
             }
             // SAFETY: open(2) reads the string during the call.
-            descriptor = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)
+            var opened = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)
+            var code = errno
+            if opened < 0, code == ENOENT {
+                sequence = try ImageSequence(pattern: path)
+                if let first = sequence?.firstName {
+                    // SAFETY: open(2) reads the string during the call.
+                    opened = unsafe Glibc.open(FileName.cString(first), O_RDONLY | O_CLOEXEC)
+                    code = errno
+                }
+            }
+            descriptor = opened
             ownsDescriptor = true
-            if descriptor < 0 { throw SystemError.input(errno, path) }
+            if descriptor < 0 { throw SystemError.input(code, sequence?.firstName ?? path) }
         }
+        self.sequence = sequence
         var status = stat()
         // SAFETY: fstat fills the structure.
         let code = unsafe fstat(descriptor, &status)
@@ -79,6 +95,7 @@ final class ByteReader: Sendable {
     /// Reads an open regular file from its beginning. The position of `file` does not change.
     init(duplicating file: Int32, name: String) throws {
         self.name = name
+        sequence = nil
         descriptor = fcntl(file, F_DUPFD_CLOEXEC, 0)
         ownsDescriptor = true
         wake = (-1, -1)
@@ -104,6 +121,11 @@ final class ByteReader: Sendable {
         cancelled.store(true, ordering: .sequentiallyConsistent)
         // SAFETY: write reads one byte of the array. If the pipe is full, it is readable already.
         if wake.write >= 0 { _ = unsafe write(wake.write, [UInt8(1)], 1) }
+    }
+
+    /// Throws `interrupted` if the reader was cancelled.
+    func checkCancellation() throws {
+        if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
     }
 
     var position: Int { state.withLock { $0.position } }

@@ -41,6 +41,20 @@ extension InputContext {
         }
     }
 
+    /// Returns the earliest presentation time of a stream's next pictures, in its ticks; nil if none is known. It reads
+    /// ahead as many pictures as a decoder reorders at most.
+    func earliestShown(of stream: Int) throws -> Int64? {
+        var earliest: Int64?
+        var count = 0
+        try lookAhead { next, _ in
+            guard next.stream == stream else { return false }
+            count += 1
+            earliest = [earliest, next.shown].compactMap { $0 }.min()
+            return count > 16
+        }
+        return earliest
+    }
+
     /// Reads the AudioSpecificConfig of AAC streams in ADTS from the first packet of each. ADTS contains the
     /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
     /// beginning.

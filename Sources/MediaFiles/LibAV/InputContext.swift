@@ -63,13 +63,26 @@ import VideoBase
         _ = LibAV.takeLog()
         _ = LibAV.takeCorruptPacket()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
-        unsafe opened.pointee.pb = io.context
-        unsafe opened.pointee.flags |= vaenc_flag_custom_io()
+        // libavformat opens the pictures of a sequence itself.
+        if reader.sequence == nil {
+            unsafe opened.pointee.pb = io.context
+            unsafe opened.pointee.flags |= vaenc_flag_custom_io()
+        }
         // The name helps to distinguish formats without a signature. On failure the call frees the context.
         let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
-        let format = try codec?.rawValue ?? (Self.beginsInsideTransportPacket(reader) ? "mpegts" : nil)
+        var format = try codec?.rawValue ?? (Self.beginsInsideTransportPacket(reader) ? "mpegts" : nil)
+        if reader.sequence != nil { format = "image2" }
         let known = unsafe format.flatMap { unsafe av.pointee.av_find_input_format!($0) }
-        let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
+        var dictionary: OpaquePointer?
+        defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+        for option in reader.sequence?.demuxerOptions ?? [] {
+            let code = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0)
+            if code >= 0 { continue }
+            unsafe av.pointee.avformat_free_context!(opened)
+            throw Self.noMemory(reader)
+        }
+        let address = reader.sequence?.demuxerName ?? reader.name
+        let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(address), known, &dictionary)
         guard code >= 0, let context = unsafe context else {
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
@@ -208,6 +221,7 @@ import VideoBase
     /// Reads the next packet from libavformat, and sets `fault`.
     func readNext(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         while true {
+            if reader.sequence != nil { try reader.checkCancellation() }
             let code = unsafe av.pointee.av_read_frame!(context, packet)
             if let error = io.error { throw error }
             if container == "matroska", Self.nonsense.contains(where: LibAV.hasLogged) {

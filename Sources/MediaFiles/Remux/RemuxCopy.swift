@@ -28,11 +28,15 @@ import VideoBase
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream at whose key frames the output is cut; nil if there is no stream.
     private let leader: Int?
-    /// The input time that becomes zero. With `start` it is the leader's first key frame, or the input's first shown
-    /// time if that is later.
+    /// The input time that becomes zero: the beginning of the input. With `start` it is the leader's first key frame, or
+    /// the input's first shown time if that is later.
     private var origin: MediaTime
     /// The beginning of the input, from which `start` and `duration` count.
     private let beginning: MediaTime
+    /// The unit of the leader's times, in seconds.
+    private let leaderBase: Rational
+    /// The last decoding time of each stream with continuous packets, as far as the input was read.
+    private var decoded: [Int: MediaTime] = [:]
     /// Whether the input's edit list hides its beginning, which then stays hidden.
     private let hasEdits: Bool
     /// The presentation time of the leader's first copied picture; nil if all pictures are copied.
@@ -65,6 +69,8 @@ import VideoBase
     private var last = MediaTime.zero
     private(set) var report: RemuxReport
     private(set) var packetCount = 0
+    /// The number of pictures of each video stream before its first key picture, until that picture is copied.
+    private var leading: [Int: Int] = [:]
     /// Whether there are pictures without a presentation time.
     private var isUntimed = false
     /// The number of pictures without a time before the first key frame, if an input begins between key frames.
@@ -99,17 +105,16 @@ import VideoBase
             streams[index].map { [.video, .audio].contains($0.kind) && !$0.isAttachedPicture } ?? false
         })
         leader = streams.firstIndex { $0?.kind == .video && $0?.isAttachedPicture == false } ?? streams.firstIndex { $0 != nil }
-        // Transport streams begin at any time. The times of other files are used as they are.
+        // Transport streams may have several programs, each with its own clock.
         let begin = unsafe input.context.pointee.start_time
         let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
         origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
         // The times of bare streams are computed here, from 0 on.
         let isBare = input.container == "h264" || input.container == "hevc"
         let base = leader.flatMap { streams[$0]?.timeBase } ?? Rational(1, 90_000)
+        leaderBase = base
         let firstTicks = isBare ? 0 : leader.flatMap { input.beginning(for: $0) } ?? 0
-        func moment(_ ticks: Int64) -> MediaTime {
-            MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
-        }
+        func moment(_ ticks: Int64) -> MediaTime { RemuxCopy.time(ticks, base) }
         let begun = moment(firstTicks)
         beginning = begun
         // A start of 0 copies the whole input.
@@ -118,11 +123,26 @@ import VideoBase
         // Other containers have no edit list that hides the part before 0, so that part begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
         self.hasEdits = hasEdits
+        // Subtitles may come first. What is before the origin would be hidden.
+        var firstStart = begun
+        for (index, track) in streams.enumerated() {
+            guard let track, track.kind == .subtitle, let ticks = input.firstTime(of: index) else { continue }
+            firstStart = min(firstStart, Self.time(ticks, track.timeBase))
+        }
+        let isLate = isOpen && !startsAnywhere && MediaTime.zero < firstStart
+        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays before
+        // the beginning.
+        for (index, track) in streams.enumerated() where isLate && !hasEdits {
+            guard let track, track.kind == .video, track.isReordered, let ticks = try input.earliestShown(of: index) else { continue }
+            firstStart = min(firstStart, Self.time(ticks, track.timeBase))
+        }
+        // The samples that a decoder skips at the beginning of sound are before the beginning.
+        if isLate, MediaTime.zero < firstStart { origin = firstStart }
         let showsEarly = leader.map { streams[$0]?.kind == .video && (input.firstTime(of: $0) ?? 0) < 0 } ?? false
         if isOpen, !hasEdits, !startsAnywhere, showsEarly || SourceSound.isCut(before: .zero, at: begun) { origin = begun }
         cut = format.hasSampleEntries || !hasEdits ? nil : EditCut()
         if let duration = options.duration {
-            end = moment(InputContext.ticks((options.start ?? 0) + duration, after: firstTicks, base))
+            end = Self.end(of: duration, after: options.start ?? 0, from: begun, base)
         }
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
@@ -160,6 +180,18 @@ import VideoBase
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
+
+    private static func time(_ ticks: Int64, _ base: Rational) -> MediaTime {
+        MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+    }
+
+    /// Returns the input time at which a copy ends that begins at `start` and lasts `duration` seconds, rounded to the
+    /// leader's ticks.
+    private static func end(of duration: Double, after start: Double, from beginning: MediaTime, _ base: Rational) -> MediaTime {
+        let first = MediaTime.rounded(
+            Int128(beginning.value) * Int128(base.denominator), by: Int128(max(beginning.timescale, 1)) * Int128(base.numerator))
+        return time(InputContext.ticks(start + duration, after: first, base), base)
+    }
 
     private func rate(_ index: Int, _ av: UnsafePointer<VaencLibAV>) -> Rational {
         if let rate = options.frameRate { return rate }
@@ -237,13 +269,11 @@ import VideoBase
                     remedy: ByteReader.growthRemedy)
             }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
-            let time = reached.map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
             throw VaencError(
-                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(time) (\(words))",
+                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(printed(reached)) (\(words))",
                 remedy: input.pipeRemedy
                     ?? (packetCount == 0
-                        ? "use a complete file, or encode it: decoding begins at the next key frame"
-                        : "use a complete file, or copy only the good part with `duration`"))
+                        ? "use a complete file, or encode it: decoding begins at the next key frame" : goodPartRemedy))
         case .packet: break
         }
         if options.strict, let error = [input.timesEntry].compactMap({ $0 }).strictError { throw error }
@@ -276,6 +306,7 @@ import VideoBase
             let over = time + (packet.duration.value > 0 ? packet.duration : MediaTime(value: 1, timescale: 25))
             reached = reached.map { max($0, over) } ?? over
         }
+        if timed.contains(index), let decode = packet.decode ?? time { decoded[index] = decoded[index].map { max($0, decode) } ?? decode }
         if let end, let decode = packet.decode ?? time, !(decode < end), streams[index]?.isAttachedPicture == false {
             ended.insert(index)
             // A stream that is silent for so long has no more packets before the end.
@@ -329,10 +360,38 @@ import VideoBase
     }
 
     private func damaged(_ packet: TrackPacket, _ index: Int, _ words: String) -> VaencError {
-        let time = (packet.presentation ?? packet.decode).map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
+        let time = printed(packet.presentation ?? packet.decode)
         return VaencError(
-            .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)",
-            remedy: "use a complete file, or copy only the good part with `duration`")
+            .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)", remedy: goodPartRemedy)
+    }
+
+    /// Returns the words for a time of the input, relative to its beginning, as `start` and `duration` count.
+    private func printed(_ time: MediaTime?) -> String {
+        time.map { " at \((($0 - beginning).seconds * 1000).rounded() / 1000) s" } ?? ""
+    }
+
+    /// The remedy for damage in the middle of the input, with the longest duration that ends before it.
+    private var goodPartRemedy: String {
+        goodDuration.map { "use a complete file, or copy only the good part with `duration` \($0)" } ?? "use a complete file"
+    }
+
+    /// The longest duration, in hundredths of a second, with which the copy ends before the next packet is read; nil if
+    /// there is none.
+    private var goodDuration: Double? {
+        // `pass` ends the copy when the packets of all streams are past the end, or the leader's by more than 10 s.
+        let ends = timed.compactMap { decoded[$0] }
+        let common = ends.count == timed.count ? ends.min() : nil
+        let margin = MediaTime(value: 10_010, timescale: 1000)
+        let own = leader.flatMap { timed.contains($0) ? decoded[$0] : nil }.map { $0 - margin }
+        guard let limit = [common, own].compactMap({ $0 }).max() else { return nil }
+        let start = options.start ?? 0
+        let longest = (((limit - beginning).seconds - start) * 100).rounded(.down)
+        // The end is rounded to the leader's ticks, which may be long.
+        for hundredths in stride(from: longest, to: max(longest - 100, 0), by: -1)
+        where !(limit < Self.end(of: hundredths / 100, after: start, from: beginning, leaderBase)) {
+            return hundredths / 100
+        }
+        return nil
     }
 
     /// The error for pictures without a presentation time. AVI and MPEG program streams may have decoding times only,
@@ -399,6 +458,7 @@ import VideoBase
                 throw isUntimed ? untimed : damaged(packet, index, error.message)
             }
         }
+        if let track = streams[index], track.kind == .video, !track.isAttachedPicture { noteLeading(packet, of: track, index) }
         packetCount += 1
         report.streams[index].packets += 1
         report.streams[index].bytes += packet.byteCount
@@ -407,6 +467,21 @@ import VideoBase
             if last < over { last = over }
             earliest = max(min(earliest ?? (shown - origin), shown - origin), .zero)
         }
+    }
+
+    /// Counts the pictures before the first key picture of a stream. Players cannot decode them.
+    private func noteLeading(_ packet: TrackPacket, of track: MediaTrack, _ index: Int) {
+        let isFirst = report.streams[index].packets == 0
+        guard let count = isFirst ? 0 : leading[index] else { return }
+        guard packet.isKey else {
+            leading[index] = count + 1
+            return
+        }
+        leading[index] = nil
+        if count == 0 { return }
+        report.notices.append(
+            "\(track.name(of: index)) begins with \(count) picture\(count == 1 ? "" : "s") that cannot be decoded, because no key picture "
+                + "comes before \(count == 1 ? "it" : "them"): \(count == 1 ? "it is" : "they are") copied")
     }
 
     /// Writes the packets that are held back.
@@ -437,6 +512,10 @@ import VideoBase
                 overhang == nil ? nil : "pictures before the end need later ones for decoding",
             ]
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
+        }
+        for (index, count) in leading.sorted(by: { $0.key < $1.key }) {
+            guard let track = streams[index] else { continue }
+            report.notices.append("\(track.name(of: index)) has no key picture: its \(count) picture\(count == 1 ? "" : "s") may not be decodable")
         }
         effective += [input.timesEntry].compactMap { $0 }
         if leftOut > 0 {

@@ -56,6 +56,8 @@ public struct RemuxReport: Sendable, Hashable {
     public var streams: [Stream]
     /// The settings and the properties of the input that differ in the output.
     public var effective: [EffectiveEntry] = []
+    /// Notices about streams that are copied as they are, such as pictures that players cannot decode.
+    public var notices: [String] = []
     /// The duration of the copied media, in seconds.
     public var seconds = 0.0
     /// The size of the output in bytes, including the container.

@@ -2,7 +2,7 @@ import VideoBase
 
 /// Opens inputs by their names.
 public enum MediaInput {
-    /// Opens a file, `-` (standard input) or `testsrc:WxH@FPS:FRAMES`.
+    /// Opens a file, an image sequence such as `img%03d.png`, `-` (standard input) or `testsrc:WxH@FPS:FRAMES`.
     ///
     /// vaenc's own code reads progressive Y4M in the most common layouts (detected by its first bytes), raw pictures
     /// (if `options.inputSize` is set) and the test pattern. libavformat and libavcodec, which are loaded for this,

@@ -61,6 +61,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         var seconds: Double
         var bytes: Int
         var effective: [EffectiveEntry]
+        var notices: [String]
         var output: String
         var interrupted: Bool
     }
@@ -87,6 +88,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         for entry in report.effective where entry.differs && !(json && isOnStdout) {
             Terminal.note("\(OptionNames.name(of: entry)): asked \(entry.asked ?? "nothing"), \(entry.used) (\(entry.why))")
         }
+        for notice in report.notices where !(json && isOnStdout) { Terminal.note(notice) }
         if let part = report.keptPart { Terminal.note(KeptRecording.notice(part)) }
         guard json else {
             let kept = report.streams.count { $0.leftOut == nil }
@@ -96,7 +98,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         }
         let one = Report(
             streams: report.streams, seconds: rounded(report.seconds), bytes: report.bytes, effective: report.effective.translated,
-            output: FileName.printable(output), interrupted: report.isInterrupted)
+            notices: report.notices, output: FileName.printable(output), interrupted: report.isInterrupted)
         try Terminal.report(try JSON.text(one) + "\n", to: isOnStdout ? 2 : 1)
     }
 }

@@ -1,3 +1,5 @@
+import MediaFiles
+
 /// Rewords ArgumentParser's usage errors in the form of vaenc's: what is wrong, with the value, and what to do.
 enum ParserMessage {
     /// The synopses of the commands with required arguments.
@@ -61,13 +63,25 @@ enum ParserMessage {
             command == nil || command == "probe"
             ? "vaenc \(command.map { "\($0) " } ?? "")--help lists the options" : "run vaenc once for each input"
         if let rest = message.dropping("Unexpected argument '") {
+            if let remedy = sequence([rest.dropLast()], command) { return "unexpected argument \(rest.dropLast()): \(remedy)" }
             let hasOutput = arguments.contains { $0 == "-o" || $0 == "--output" || $0.hasPrefix("-o=") || $0.hasPrefix("--output=") }
             let isOutput = ["encode", "capture"].contains(command) && !hasOutput
             return "unexpected argument \(rest.dropLast()): \(isOutput ? "write -o \(rest.dropLast()) if it is the output" : remedy)"
         }
         guard let place = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<place.lowerBound]) else { return nil }
-        let names = message[place.upperBound...].dropLast().split(separator: "', '").prefix(3).joined(separator: ", ")
-        return "\(count) unexpected arguments (\(names)\(count > 3 ? ", …" : "")): \(remedy)"
+        let all = message[place.upperBound...].dropLast().split(separator: "', '")
+        let names = all.prefix(3).joined(separator: ", ")
+        return "\(count) unexpected arguments (\(names)\(count > 3 ? ", …" : "")): \(sequence(all, command) ?? remedy)"
+    }
+
+    /// Returns the remedy for several pictures, such as a shell makes of `*.png`; nil for other arguments.
+    private static func sequence(_ names: [Substring], _ command: String?) -> String? {
+        guard let command, ["encode", "decode", "remux"].contains(command), names.allSatisfy({ MediaInput.isPicture(String($0)) }),
+            let name = names.first, let dot = name.lastIndex(of: ".")
+        else { return nil }
+        let ending = name[name.index(after: dot)...]
+        let rate = command == "encode" ? " --fps 30" : ""
+        return "write one pattern for pictures in sequence, such as img%03d.\(ending), or pipe them in: cat *.\(ending) | vaenc \(command) -\(rate)"
     }
 
     /// Rewords `The option '--strict' does not take any value, but 'x' was specified.` and `Value to be set with flag
