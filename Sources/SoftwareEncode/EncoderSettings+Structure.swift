@@ -54,10 +54,15 @@ extension EncoderSettings {
         set("scenecut", 0)
         report("gop", c.gopFrames, "\(gop)", why)
         if let asked = c.gopSeconds {
-            let isUsed = seconds == gop
-            report(
-                "gopSeconds", asked, "\(isUsed ? asked : Double(gop) / c.frameRate.value)",
-                isUsed ? "as asked" : "`gopFrames` is shorter")
+            let length = Double(gop) / c.frameRate.value
+            let isUsed = abs(length - asked) <= 0.5 / c.frameRate.value + 1e-9
+            if let seconds, gop < seconds {
+                // Both are limits: the longer one has no effect, and the request is met.
+                report("gopSeconds", nil as String?, "\(length)", "`gopFrames` is shorter than \(asked) s")
+            } else {
+                report(
+                    "gopSeconds", asked, "\(isUsed ? asked : length)", isUsed ? "as asked" : "the distance is a whole number of frames")
+            }
         }
         var open = c.openGOP
         if c.openGOP {

@@ -37,7 +37,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
         }
         return [
             line(
-                bufferUnderflows, "arrive too late for the decoder's buffer in the stream's HRD parameters",
+                bufferUnderflows, "arrived too late for the decoder's buffer that the stream's HRD parameters describe",
                 "raise `maxQP`, `bitrate` or `vbvSize`, or use `hrdParameters` off"),
             line(overMaxFrameBytes, "exceeded `maxFrameBytes`", "raise it, or `maxQP`"),
             line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", "raise it, or the QP"),

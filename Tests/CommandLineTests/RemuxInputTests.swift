@@ -234,7 +234,7 @@ import Testing
                 #expect(good.status == 0, "\(part): \(good.errors)")
                 let seconds = try #require(Double(RemuxTests.probe("a\(part).mkv", "format=duration", in: folder).prefix { $0 != "\n" }))
                 // With a start, the copy may begin at the key picture 1 s before.
-                #expect(seconds > length - 0.2 && seconds < length + (options.isEmpty ? 0.2 : 1.2), "\(part): \(seconds) \(length)")
+                #expect(seconds > length - 0.2 && seconds < length + (options.isEmpty ? 0.3 : 1.3), "\(part): \(seconds) \(length)")
             }
         }
     }

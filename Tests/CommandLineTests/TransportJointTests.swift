@@ -27,14 +27,14 @@ import Testing
     }
 
     /// The number of packets of each stream, and the MD5 sums of the decoded pictures, by FFmpeg.
-    private static func content(_ name: String, in folder: String) throws -> (packets: [String], pictures: String) {
+    private static func content(_ name: String, in folder: String) throws -> (packets: Set<String>, pictures: String) {
         let packets = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=codec_name,nb_read_packets", "-of", "csv=p=0", name],
             directory: folder)
         let pictures = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-i", name, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"], directory: folder)
         let sums = pictures.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: ",").last }
-        return (packets.output.split(separator: "\n").map(String.init).sorted(), sums.joined())
+        return (Set(packets.output.split(separator: "\n").map(String.init)), sums.joined())
     }
 
     @Test func joinedSegmentsAreOneStream() throws {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Wherever packets are lost, alone or in bursts, a copy is refused if it lacks a part of a picture or of the sound.
+    /// Wherever packets are lost, alone or in bursts, a copy that lacks something is refused, or the loss is reported.
     @Test func lostPacketsAreNotTakenForJoints() throws {
         try Files.withTemporaryFolder { folder in
             try Self.record(folder)
@@ -81,9 +81,40 @@ import Testing
                 let run = try ToolRun(["remux", folder + "/lost.ts", "-o", folder + "/lost.mkv", "--overwrite"])
                 #expect(run.status == 0 || run.status == 65, "\(lost): \(run.errorLines)")
                 if run.status == 65 { continue }
+                if run.errorLines.contains(where: { $0.contains("has lost packets") }) { continue }
                 let copy = try Self.content("lost.mkv", in: folder)
                 #expect(copy.packets == whole.packets && copy.pictures == whole.pictures, "\(lost): \(copy.packets)")
             }
+            // Nothing is reported for the whole recording, nor at the joints of its segments.
+            try Files.write((0..<5).flatMap { try Files.read("\(folder)/s\($0).ts") }, to: folder + "/joined.ts")
+            for name in ["whole.ts", "joined.ts"] {
+                let run = try ToolRun(["remux", "\(folder)/\(name)", "-o", folder + "/lost.mkv", "--overwrite"])
+                #expect(run.status == 0 && !run.errorLines.contains { $0.contains("has lost packets") }, "\(name): \(run.errorLines)")
+            }
+        }
+    }
+
+    /// A PES packet that is missing as a whole is reported by every command that reads it.
+    @Test func missingPESPacketsAreReported() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.record(folder)
+            let all = Self.packets(try Files.read(folder + "/whole.ts"))
+            let sound = all.indices.filter { Self.pid(all[$0]) == 257 }
+            let starts = sound.filter { all[$0][all[$0].startIndex + 1] & 0x40 != 0 }
+            let (first, next) = (starts[starts.count / 2], starts[starts.count / 2 + 1])
+            let lost = Set(sound.filter { (first..<next).contains($0) })
+            try Files.write(all.indices.filter { !lost.contains($0) }.flatMap { all[$0] }, to: folder + "/lost.ts")
+            let words = "lost.ts has lost packets at one point"
+            let copy = try ToolRun(["remux", folder + "/lost.ts", "-o", folder + "/a.mkv"])
+            #expect(copy.status == 0 && copy.errorLines.contains { $0.contains(words) }, "\(copy.errorLines)")
+            for options in [["encode", "lost.ts", "-o", "b.mp4", "--device", "software", "--preset", "fast", "--json"]] {
+                let run = try ProcessRunner.run(Checkout.vaenc, options, directory: folder, timeout: 60)
+                #expect(run.status == 0 && run.errors.contains(words), "\(run.errors)")
+                #expect(JSONValue(run.output)?["notices"]?.array.contains { $0.string?.contains(words) == true } == true)
+            }
+            // No picture is missing, and decode reads pictures alone.
+            let pictures = try ProcessRunner.run(Checkout.vaenc, ["decode", "lost.ts", "-o", "c.y4m"], directory: folder, timeout: 60)
+            #expect(pictures.status == 0 && !pictures.errors.contains("lost packets"), "\(pictures.errors)")
         }
     }
 

@@ -88,6 +88,11 @@ import VideoBase
         ("bitrate", { $0.bitrate = BitsPerSecond(300_032) }),
     ]
 
+    @Test func lackOfConstantQPNamesTheEntryPoint() throws {
+        let error = #expect(throws: VaencError.self) { try settle([.cbr, .vbr]) { $0.qp = 20 } }
+        #expect(error?.message.contains("does not support constant QP with EncSlice") == true, "\(error as Any)")
+    }
+
     /// Each of two targets is used or a difference, in every mode, and `strict` refuses exactly the differences.
     @Test func everyTargetIsReported() throws {
         let modes: [RateControlMode?] = [nil] + Self.modes.map { Optional($0) }

@@ -126,6 +126,16 @@ final class Collector: Sendable {
             }
             let pictures = Streams.inspect(packets.flatMap(\.bytes), codec: codec == .h264 ? .h264 : .hevc).pictures
             #expect(packets.map(\.qp) == pictures.map(\.qp), "\(pictures.map(\.qp))")
+            var asked = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
+            set(&asked)
+            for packet in packets {
+                switch packet.type {
+                case .idr, .i: if let qp = asked.qpI { #expect(packet.qp == qp) }
+                case .p: if let qp = asked.qp { #expect(packet.qp == qp) }
+                // B pictures that others refer to are finer.
+                case .b: if let qp = asked.qpB, !packet.isReference { #expect(packet.qp == qp) }
+                }
+            }
         }
         let (packets, _) = try Self.encode(10) { ($0.codec, $0.bFrames, $0.quality) = (codec, bFrames, 30) }
         #expect(packets.allSatisfy { $0.qp == nil })

@@ -153,6 +153,21 @@ import Vaenc
         }
     }
 
+    /// A strict session takes frames of the depth that it codes alone.
+    @Test func strictSessionsRefuseOtherDepths() throws {
+        var strict = configuration(.hevc)
+        (strict.strict, strict.inputFormat) = (true, .nv12)
+        let session = try CompressionSession(configuration: strict, device: .reference) { _ in }
+        defer { session.invalidate() }
+        let frame = try #require(source().first)
+        let error = #expect(throws: VaencError.self) {
+            try session.encode(own(frame.widenedTo10Bits, as: .p010), presentation: Pictures.time(0))
+        }
+        #expect(error?.category == .usage && error?.message.contains("10 bits") == true, "\(error as Any)")
+        try session.encode(own(frame, as: .nv12), presentation: Pictures.time(0))
+        try session.completeFrames()
+    }
+
     /// Grey in RGB is luma 126 and chroma 128 in limited range.
     @Test(arguments: [DeviceSelector.reference, .software]) func framesInRGBAreConverted(_ device: DeviceSelector) throws {
         let list = PacketList()

@@ -1,6 +1,7 @@
 import Testing
 import VAAPI
-import Vaenc
+
+@testable import Vaenc
 
 @Suite struct DeviceChoiceTests {
     private func open(_ device: DeviceSelector, _ change: (inout EncoderConfiguration) -> Void = { _ in }) throws {
@@ -43,6 +44,16 @@ import Vaenc
             let text = try #require(text)
             #expect(!text.isEmpty && !text.contains("oftware"), "\(text)")
         }
+    }
+
+    /// Other advice in the same remedy is kept.
+    @Test(arguments: [
+        ("use another `device`, or `device: .software`", "use another `device`"), ("see `dmesg`, or use `device: .software`", "see `dmesg`"),
+        ("use `device: .software`", "leave out `requireHardware`"), ("lower the bit rate", "lower the bit rate"),
+        ("this machine has no render node; use `device: .software` (libx264 and libx265)", "this machine has no render node"),
+    ]) func requiredHardwareKeepsOtherAdvice(_ remedy: String, _ wanted: String) {
+        let error = HardwareRequirement.advised(VaencError(.unavailable, "it failed", remedy: remedy))
+        #expect((error as? VaencError)?.remedy == wanted)
     }
 
     /// Remedies fit sessions with a source and without one.

@@ -80,6 +80,46 @@ import VideoBase
         }
     }
 
+    /// The input is counted whole, also if the first output fails.
+    @Test func firstOutputMayFail() throws {
+        try Files.withTemporaryFolder { folder in
+            let source = try MediaInput.open("testsrc:64x48@25:3000")
+            defer { source.close() }
+            var configuration = EncoderConfiguration(encoding: source.info)
+            (configuration.codec, configuration.strict, configuration.forcedKeyFrames) = (.h264, true, [2990])
+            var options = Transcoder.Options()
+            options.device = .software
+            let outputs = ["/dev/full", folder + "/a.mp4"].map { Transcoder.Output($0, configuration) }
+            let latest = Mutex(Transcoder.Progress())
+            let result = try Transcoder(source, outputs: outputs, options: options).run { state in latest.withLock { $0 = state } }
+            #expect(result.outputs[0].error != nil && result.outputs[1].error == nil && result.notices.isEmpty, "\(result.notices)")
+            #expect(try Self.probe(folder + "/a.mp4").streams == ["h264 3000"])
+            #expect(latest.withLock { $0.framesEncoded } == 3000)
+        }
+    }
+
+    /// Names decide the codec in both forms of `init`; a pipe without a reader does not outlast `cancel`.
+    @Test func namedPipesEndWithCancel() async throws {
+        try await Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run("mkfifo", [folder + "/a.h264"])
+            #expect(made.status == 0)
+            let transcoder = try Transcoder(input: "testsrc:64x48@25:10", output: folder + "/a.h264", device: .software)
+            let task = Task { try await transcoder.run() }
+            transcoder.cancel()
+            let error = await #expect(throws: VaencError.self) { _ = try await task.value }
+            #expect(error?.category == .interrupted)
+        }
+        let source = try MediaInput.open("testsrc:320x240@25:10")
+        defer { source.close() }
+        try Files.withTemporaryFolder { folder in
+            var options = Transcoder.Options()
+            options.device = .reference
+            let output = Transcoder.Output(folder + "/a.h264", EncoderConfiguration(encoding: source.info))
+            let result = try Transcoder(source, outputs: [output], options: options).run()
+            #expect(result.outputs[0].description.codec == .h264)
+        }
+    }
+
     @Test func cancelFinishesTheFileWithTheFramesSoFar() async throws {
         try await Files.withTemporaryFolder { folder in
             let transcoder = try Transcoder(input: "testsrc:64x48@25:1000000", output: folder + "/a.mp4", device: .software)
@@ -128,6 +168,13 @@ import VideoBase
             #expect(category { _ = try Transcoder(input: folder + "/none.mp4", output: folder + "/a.mp4") } == .noInput)
             let source = try MediaInput.open("testsrc:64x48@25:2")
             #expect(category { _ = try Transcoder(source, outputs: []).run() } == .usage)
+            let small = EncoderConfiguration(encoding: source.info)
+            let twice = [Transcoder.Output(folder + "/b.mp4", small), Transcoder.Output(folder + "/./b.mp4", small)]
+            #expect(category { _ = try Transcoder(source, outputs: twice).run() } == .usage)
+            var options = Transcoder.Options()
+            options.rateChanges = [-1: RunningChange()]
+            #expect(category { _ = try Transcoder(source, outputs: [twice[0]], options: options).run() } == .usage)
+            #expect(!Files.exists(folder + "/b.mp4"))
             // An existing file is kept.
             try Files.write([1, 2, 3], to: folder + "/a.mp4")
             #expect(category { _ = try Transcoder(input: film, output: folder + "/a.mp4").run() } == .cannotCreate)

@@ -51,6 +51,7 @@ struct HEVCCapabilities: Sendable, Hashable {
         references: (l0: Int, l1: Int)
     ) {
         let isIntel = DriverQuirk.hevcToolsAreUnreported.affects(driver)
+        let hasVDEncLimits = DriverQuirk.vdencReferences.affects(driver)
         let isLowPower = isIntel && entryPoint == .encodeSliceLowPower
         if let blocks = attributes.hevcBlockSizes {
             log2CodingTreeBlock = blocks.log2MaxCodingTreeBlock.clamped(to: 4...6)
@@ -103,7 +104,7 @@ struct HEVCCapabilities: Sendable, Hashable {
         // VDEnc runs behind the low-power entry point. Since Meteor Lake it also runs behind the other entry point; it
         // then supports 64×64 blocks only.
         let onlyLargest = attributes.hevcBlockSizes.map { $0.log2MinCodingTreeBlock == 6 } ?? false
-        if DriverQuirk.vdencReferences.affects(driver), isLowPower || onlyLargest { maxDifferingReferences0 = 2 }
+        if hasVDEncLimits, entryPoint == .encodeSliceLowPower || onlyLargest { maxDifferingReferences0 = 2 }
         if DriverQuirk.ownHEVCSlices.affects(driver) { minSliceBlocks = 4 }
     }
 

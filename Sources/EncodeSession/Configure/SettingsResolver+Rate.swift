@@ -71,7 +71,7 @@ extension SettingsResolver {
         case .cqp:
             guard offered.contains(.cqp) else {
                 throw VaencError(
-                    .unavailable, "\(device.driver) does not support constant QP with \(limits.entryPoint.rawValue)",
+                    .unavailable, "\(device.driver) does not support constant QP with \(limits.entryPoint.shortName)",
                     remedy: "use `bitrate`")
             }
         case .icq:
@@ -120,7 +120,7 @@ extension SettingsResolver {
         if let mode = order.first(where: limits.rateControl.contains) { return mode }
         throw VaencError(
             .unavailable, "\(device.driver) has no rate control, and uses one QP for all pictures",
-            remedy: "use `qp`, or `DeviceSelector.software`")
+            remedy: "use `qp`, or `device: .software`")
     }
 
     private func meaning(_ mode: RateControlMode) -> String {
@@ -211,7 +211,7 @@ extension SettingsResolver {
         rate.requiresHRDConformance = asked.hrdParameters == true
         report.add(
             "hrdParameters", asked: asked.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
-            why: asked.hrdParameters == nil ? "the rate control keeps to a buffer" : Reason.asked)
+            why: asked.hrdParameters == nil ? "the rate control maintains a buffer" : Reason.asked)
     }
 
     /// Reports the buffer options of a mode whose pictures are late with any buffer. The stream has no HRD parameters,

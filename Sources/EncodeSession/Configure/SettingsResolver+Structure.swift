@@ -56,10 +56,16 @@ extension SettingsResolver {
         }
         report.add("gop", asked: asked.gopFrames, used: used, why: why)
         if let seconds = asked.gopSeconds {
-            let isUsed = fromSeconds(seconds) == used
-            report.add(
-                "gopSeconds", asked: "\(seconds)", used: "\(isUsed ? seconds : Double(used) / rate)",
-                why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "`gopFrames` is shorter")
+            let length = Double(used) / rate
+            if used < fromSeconds(seconds), limits.maxReferences0 > 0 {
+                // Both are limits: the longer one has no effect, and the request is met.
+                report.add("gopSeconds", asked: nil as String?, used: "\(length)", why: "`gopFrames` is shorter than \(seconds) s")
+            } else {
+                let isUsed = abs(length - seconds) <= 0.5 / rate + 1e-9
+                report.add(
+                    "gopSeconds", asked: "\(seconds)", used: "\(isUsed ? seconds : length)",
+                    why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "the distance is a whole number of frames")
+            }
         }
         return used
     }
@@ -172,7 +178,9 @@ struct Obstacles {
         bFrames =
             limits.profile == .h264ConstrainedBaseline
             ? "Constrained Baseline has no B pictures"
-            : limits.maxReferences1 == 0 || limits.maxReferences0 == 0
+            : limits.maxReferences0 == 0
+                ? "the device supports intra pictures only"
+                : limits.maxReferences1 == 0
                 ? "the device supports one reference list only"
                 : limits.futureReferences == 0
                 ? "the device supports no references that are displayed later"

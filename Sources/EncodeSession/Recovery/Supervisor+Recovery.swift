@@ -68,7 +68,7 @@ extension Supervisor {
     func describe(_ error: any Error) -> any Error {
         guard let error = error as? VAError else { return error }
         let rebuilds = state.withLock { $0.statistics.rebuilds }
-        let advice = error.isNoMemory ? VaencError.memoryRemedy : "see `dmesg`, or use `DeviceSelector.software`"
+        let advice = error.isNoMemory ? VaencError.memoryRemedy : "see `dmesg`, or use `device: .software`"
         return error.endingSession(remedy: rebuilds > 0 ? "the device was reinitialized \(rebuilds) times; \(advice)" : advice)
     }
 

@@ -48,7 +48,8 @@ final class OutputFile {
     /// - Throws: `cannotCreate` if the file exists (without `overwrite`), its folder is missing or another process is
     ///   writing it; `noPermission`.
     init(
-        path: String, overwrite: Bool, survives: Bool = false, plays: (String) -> Bool = { _ in false }
+        path: String, overwrite: Bool, survives: Bool = false, plays: (String) -> Bool = { _ in false },
+        isCancelled: () -> Bool = { false }
     ) throws {
         self.path = path
         self.overwrite = overwrite
@@ -82,7 +83,7 @@ final class OutputFile {
             if kind != S_IFREG {
                 (part, keptPart, self.access) = (nil, nil, nil)
                 isSeekable = false
-                descriptor = try OutputOpening.open(target, isPipe: kind == S_IFIFO)
+                descriptor = try OutputOpening.open(target, isPipe: kind == S_IFIFO, isCancelled: isCancelled)
                 if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
                 return
             }

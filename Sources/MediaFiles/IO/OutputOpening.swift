@@ -12,9 +12,10 @@ package enum OutputOpening {
     package static func cancel() { isCancelled.withLock { $0 = true } }
 
     /// Opens the output. Blocks until a named pipe has a reader.
+    /// - Parameter isCancelled: Returns whether to stop the wait.
     /// - Returns: The descriptor; negative on failure, with errno set.
-    /// - Throws: `interrupted` after `cancel`.
-    static func open(_ name: [CChar], isPipe: Bool) throws -> Int32 {
+    /// - Throws: `interrupted` after `cancel`, and if `isCancelled` returns true.
+    static func open(_ name: [CChar], isPipe: Bool, isCancelled isStopped: () -> Bool = { false }) throws -> Int32 {
         guard isPipe else {
             // SAFETY: open(2) reads the string during the call.
             return unsafe Glibc.open(name, O_WRONLY | O_CLOEXEC)
@@ -29,7 +30,7 @@ package enum OutputOpening {
             }
             if errno != ENXIO && errno != EINTR { return descriptor }
             let cancelled = isCancelled.wait(atMostNanoseconds: pollNanoseconds) { $0 ? true : nil }
-            if cancelled == true { throw SystemError.interrupted }
+            if cancelled == true || isStopped() { throw SystemError.interrupted }
         }
     }
 }

@@ -209,6 +209,15 @@ import VideoBase
         return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: place)
     }
 
+    /// Returns the notice about packets of MPEG-TS that are missing so far, although no packet of these streams lacks data; nil if none is.
+    func lossNotice(of streams: Set<Int>) -> String? {
+        guard container == "mpegts" else { return nil }
+        let pids = streams.filter((0..<Int(unsafe context.pointee.nb_streams)).contains).map { Int(unsafe context.pointee.streams[$0]!.pointee.id) }
+        let count = io.losses(of: Set(pids))
+        if count == 0 { return nil }
+        return "\(name) has lost packets at \(count == 1 ? "one point" : "\(count) points"): pictures or sound are missing there"
+    }
+
     private func isSound(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
         let index = Int(unsafe packet.pointee.stream_index)
         guard (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else { return false }

@@ -28,6 +28,8 @@ import NALUnits
     private var joints: TransportJoints? = TransportJoints()
     /// Whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is lost.
     func isJoint(pid: Int, from offset: Int) -> Bool { joints?.isJoint(pid: pid, from: offset) ?? false }
+    /// The number of times that packets of some PIDs are missing.
+    func losses(of pids: Set<Int>) -> Int { joints?.losses(of: pids) ?? 0 }
     /// Stops looking for joints: the input is no MPEG-TS.
     func ignoreJoints() { joints = nil }
     /// Whether an MPEG-TS stream from a pipe ended inside a packet.

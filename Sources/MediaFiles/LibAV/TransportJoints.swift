@@ -27,9 +27,10 @@ struct TransportJoints {
     private var partial: [UInt8] = []
     /// The offset of the next byte; nil before the first.
     private var next: Int?
-    /// The first and the latest counter of each PID.
+    /// The first and the latest counter of each PID, and whether the latest packet starts a unit.
     private var firstCounters: [Int: UInt8] = [:]
     private var counters: [Int: UInt8] = [:]
+    private var startsUnits: [Int: Bool] = [:]
     private var jumps: [Int: [Int]] = [:]
     private var joints: [Joint] = []
 
@@ -39,9 +40,11 @@ struct TransportJoints {
     mutating func append(_ bytes: Span<UInt8>, at offset: Int) {
         if offset != next {
             // Packets are found again from their layout, which counts from the beginning.
-            (counters, joints, partial) = ([:], [], [])
+            (counters, partial) = ([:], [])
+            // libavformat reads the end first, for the duration, and then begins again.
+            if offset < next ?? 0 { (jumps, joints) = ([:], []) }
             guard offset == 0 || layout != nil else { return }
-            if offset == 0 { (layout, head) = (nil, []) }
+            if offset == 0 { (layout, head, firstCounters) = (nil, [], [:]) }
         }
         next = offset + bytes.count
         var place = 0
@@ -92,7 +95,10 @@ struct TransportJoints {
         // discontinuity_indicator: the jump is announced.
         let isAnnounced = flags & 0x20 != 0 && bytes[sync + 4] > 0 && bytes[sync + 5] & 0x80 != 0
         let before = counters.updateValue(counter, forKey: pid)
-        let isJump = before.map { counter != ($0 + 1) & 0x0F && counter != $0 && !isAnnounced } ?? false
+        // A packet may be sent twice. It is then the same packet.
+        let isTwin = counter == before && startsUnits[pid] == startsUnit
+        startsUnits[pid] = startsUnit
+        let isJump = before.map { counter != ($0 + 1) & 0x0F && !isTwin && !isAnnounced } ?? false
         if isJump { Self.append(offset, to: &jumps[pid, default: []]) }
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
         // The counter of a table may go on at a joint by chance.
@@ -114,6 +120,11 @@ struct TransportJoints {
     private static func append<Element>(_ one: Element, to list: inout [Element]) {
         list.append(one)
         if list.count > limit { list.removeFirst(limit / 4) }
+    }
+
+    /// The number of times that packets of some PIDs are missing, apart from joints.
+    func losses(of pids: Set<Int>) -> Int {
+        pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isJoint(pid: pid, from: $0) } ?? 0) }
     }
 
     /// Returns whether the first jump of a PID's counter from an offset on is at a joint.

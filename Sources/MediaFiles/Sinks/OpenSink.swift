@@ -54,7 +54,7 @@ public enum MediaOutput {
     /// vaenc's own code writes Annex B and length-prefixed streams. libavformat, which is loaded for this, writes
     /// containers. MP4 and MOV are written fragmented to a pipe, because a pipe cannot seek back. Connecting blocks for
     /// up to ten seconds.
-    /// - Parameter isCancelled: Called while a connection is being opened; returns whether to stop. It must not block.
+    /// - Parameter isCancelled: Called while a connection is being opened, or while a named pipe has no reader; returns whether to stop. It must not block.
     /// - Throws: `DescribedError`: `interrupted` if `isCancelled` returns true; `cannotCreate` if the file exists
     ///   (without `overwrite`) or its folder is missing; `noPermission`; `usage` for a name that determines no format;
     ///   `inputOutput` if no server answers; `unavailable` for missing libraries.
@@ -64,7 +64,7 @@ public enum MediaOutput {
         try options.check()
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
-            let file = try openFile(output, format, options)
+            let file = try openFile(output, format, options, isCancelled)
             return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
         return ContainerSink(
@@ -84,16 +84,18 @@ public enum MediaOutput {
             }
             return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
-        let file = try openFile(output, format, options)
+        let file = try openFile(output, format, options, isCancelled)
         let av = unsafe try LibAV.load([.codec, .format])
         guard let context = unsafe WriteContext(file, av, lengthPrefixed: format == .avcc) else { throw MediaTrack.noMemory }
         return context
     }
 
-    private static func openFile(_ output: String, _ format: OutputFormat, _ options: SinkOptions) throws -> OutputFile {
+    private static func openFile(
+        _ output: String, _ format: OutputFormat, _ options: SinkOptions, _ isCancelled: () -> Bool
+    ) throws -> OutputFile {
         try OutputFile(
             path: output, overwrite: options.overwrite, survives: options.survivesKill,
-            plays: format == .avcc ? UnfinishedFiles.holdsUnits : ContainerSink.plays)
+            plays: format == .avcc ? UnfinishedFiles.holdsUnits : ContainerSink.plays, isCancelled: isCancelled)
     }
 
     private static func connect(

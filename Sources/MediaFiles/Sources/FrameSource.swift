@@ -113,6 +113,9 @@ public protocol FrameSource: AnyObject, Sendable {
     /// The changes to the pictures read so far that are not in `info`, such as a change of size.
     var lateChanges: [EffectiveEntry] { get }
 
+    /// What became known about the input while it was read, one line each, such as packets that are missing.
+    var lateNotices: [String] { get }
+
     /// The sound of the input, if `SourceOptions.readsSound` is set and there is sound; the best stream if there are
     /// several.
     var sound: SourceSound? { get }
@@ -151,6 +154,8 @@ extension FrameSource {
     public var picturesLost: Int { 0 }
     /// The default: no changes.
     public var lateChanges: [EffectiveEntry] { [] }
+    /// The default: no notices.
+    public var lateNotices: [String] { [] }
     /// The default: no sound.
     public var sound: SourceSound? { nil }
     /// The default: no packets.

@@ -103,12 +103,19 @@ package struct RateControlModes: OptionSet, Sendable, Hashable {
 
 /// A set of packed header types that the driver accepts from the client: the VA_ENC_PACKED_HEADER_… flags.
 public struct PackedHeaderKinds: OptionSet, Sendable, Hashable {
+    /// The flags as in `va.h`.
     public let rawValue: UInt32
+    /// Creates a set from the flags in `va.h`.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// Sequence parameter sets, and video parameter sets of HEVC (VA_ENC_PACKED_HEADER_SEQUENCE).
     public static let sequence = PackedHeaderKinds(rawValue: 0x1)
+    /// Picture parameter sets (VA_ENC_PACKED_HEADER_PICTURE).
     public static let picture = PackedHeaderKinds(rawValue: 0x2)
+    /// Slice headers (VA_ENC_PACKED_HEADER_SLICE).
     public static let slice = PackedHeaderKinds(rawValue: 0x4)
+    /// Messages and other headers (VA_ENC_PACKED_HEADER_MISC).
     public static let misc = PackedHeaderKinds(rawValue: 0x8)
+    /// NAL units that the driver copies unchanged (VA_ENC_PACKED_HEADER_RAW_DATA).
     public static let rawData = PackedHeaderKinds(rawValue: 0x10)
 
     /// All kinds.
@@ -135,11 +142,17 @@ package struct SliceStructure: OptionSet, Sendable, Hashable {
 
 /// A set of supported intra refresh kinds: the VA_ENC_INTRA_REFRESH_… flags.
 public struct IntraRefreshKinds: OptionSet, Sendable, Hashable {
+    /// The flags as in `va.h`.
     public let rawValue: UInt32
+    /// Creates a set from the flags in `va.h`.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// A column of intra blocks moves through the pictures (VA_ENC_INTRA_REFRESH_ROLLING_COLUMN).
     public static let rollingColumn = IntraRefreshKinds(rawValue: 0x1)
+    /// A row of intra blocks moves through the pictures (VA_ENC_INTRA_REFRESH_ROLLING_ROW).
     public static let rollingRow = IntraRefreshKinds(rawValue: 0x2)
+    /// The driver chooses the intra blocks (VA_ENC_INTRA_REFRESH_ADAPTIVE).
     public static let adaptive = IntraRefreshKinds(rawValue: 0x10)
+    /// The driver refreshes the blocks in turn (VA_ENC_INTRA_REFRESH_CYCLIC).
     public static let cyclic = IntraRefreshKinds(rawValue: 0x20)
 
     /// The names that reports use: `column`, `row`, `adaptive`, `cyclic`.

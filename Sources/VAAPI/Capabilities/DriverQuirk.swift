@@ -20,9 +20,9 @@ package struct DriverQuirk: Sendable, Hashable {
     }
 
     package let driver: Driver
-    /// The versions that were seen with it, in words.
+    /// The versions that were seen with it, in words. In other versions, the workaround changes nothing that they need.
     package let versions: String
-    /// The first major version without it; nil if it is not known to have ended.
+    /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every version.
     package let endsBefore: Int?
     /// What the driver does.
     package let symptom: String
@@ -38,7 +38,7 @@ package struct DriverQuirk: Sendable, Hashable {
     /// - Parameter vendor: The driver's vendor string.
     package func affects(_ vendor: String) -> Bool {
         guard driver.isNamed(by: vendor) else { return false }
-        guard let endsBefore else { return true }
+        guard driver == .radeonsi, let endsBefore else { return true }
         return Self.mesaMajorVersion(vendor).map { $0 < endsBefore } ?? false
     }
 

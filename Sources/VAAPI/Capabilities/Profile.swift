@@ -2,16 +2,23 @@ public import VideoBase
 
 /// A VAProfile, identified by its number in `va.h`. A driver that is newer than the header may report unknown numbers.
 public struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The number in `va.h`.
     public let rawValue: Int32
 
+    /// Creates a profile from its number in `va.h`.
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// VAProfileNone: processing without a codec.
     public static let none = Profile(rawValue: -1)
+    /// VAProfileH264Main.
     public static let h264Main = Profile(rawValue: 6)
+    /// VAProfileH264High.
     public static let h264High = Profile(rawValue: 7)
+    /// VAProfileH264ConstrainedBaseline.
     public static let h264ConstrainedBaseline = Profile(rawValue: 13)
+    /// VAProfileHEVCMain.
     public static let hevcMain = Profile(rawValue: 17)
+    /// VAProfileHEVCMain10.
     public static let hevcMain10 = Profile(rawValue: 18)
 
     /// Creates the VAProfile of a profile that vaenc encodes.
@@ -59,6 +66,7 @@ public struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvert
     /// The profile's name in reports: `High`, `Main 10`, or the constant's name if vaenc does not encode the profile.
     public var shortName: String { codecProfile?.shortName ?? name }
 
+    /// The constant's name in `va.h`.
     public var description: String { name }
 
     private static let names: [Int32: String] = [
@@ -75,8 +83,10 @@ public struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvert
 
 /// A VAEntrypoint, identified by its number in `va.h`.
 public struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The number in `va.h`.
     public let rawValue: Int32
 
+    /// Creates an entry point from its number in `va.h`.
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Decoding from slice data (VAEntrypointVLD).
@@ -97,6 +107,7 @@ public struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringConv
     /// The entry point's name in reports: `EncSlice`, `EncSliceLP`, `VLD`.
     public var shortName: String { Self.names[rawValue] ?? "(\(rawValue))" }
 
+    /// The constant's name in `va.h`.
     public var description: String { name }
 
     private static let names: [Int32: String] = [

@@ -24,14 +24,23 @@ package struct SurfaceCapabilities: Sendable, Hashable {
 
 /// A set of memory types: the VA_SURFACE_ATTRIB_MEM_TYPE_… flags.
 public struct MemoryTypes: OptionSet, Sendable, Hashable {
+    /// The flags as in `va.h` and `va_drmcommon.h`.
     public let rawValue: UInt32
+    /// Creates a set from the flags.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// Memory that the driver allocates (VA_SURFACE_ATTRIB_MEM_TYPE_VA).
     public static let va = MemoryTypes(rawValue: 0x1)
+    /// Buffers of V4L2 (VA_SURFACE_ATTRIB_MEM_TYPE_V4L2).
     public static let v4l2 = MemoryTypes(rawValue: 0x2)
+    /// Memory of the program (VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR).
     public static let userPointer = MemoryTypes(rawValue: 0x4)
+    /// GEM names (VA_SURFACE_ATTRIB_MEM_TYPE_KERNEL_DRM).
     public static let kernelDRM = MemoryTypes(rawValue: 0x1000_0000)
+    /// One DMA-BUF (VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME).
     public static let drmPrime = MemoryTypes(rawValue: 0x2000_0000)
+    /// DMA-BUFs with a layout for each plane (VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2).
     public static let drmPrime2 = MemoryTypes(rawValue: 0x4000_0000)
+    /// As `drmPrime2`, with modifiers that the client chooses (VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_3).
     public static let drmPrime3 = MemoryTypes(rawValue: 0x0800_0000)
 
     /// The names that reports use: `va`, `drm-prime-2`, ….

@@ -59,7 +59,7 @@ package struct RenderNode: Sendable, Hashable {
         default:
             VaencError(
                 .unavailable, "cannot open \(path) (\(unsafe String(cString: strerror(number))))",
-                remedy: "choose another device, or `DeviceSelector.software`")
+                remedy: "choose another device, or `device: .software`")
         }
     }
 
@@ -67,7 +67,7 @@ package struct RenderNode: Sendable, Hashable {
     package static func advice() -> String {
         let nodes = all().map(\.path)
         return nodes.isEmpty
-            ? "this machine has no render node; use `DeviceSelector.software` (libx264 and libx265)"
+            ? "this machine has no render node; use `device: .software` (libx264 and libx265)"
             : "use \(nodes.joined(separator: ", "))"
     }
 

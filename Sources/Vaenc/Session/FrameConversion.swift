@@ -1,14 +1,19 @@
 import EncodeSession
 import MediaFiles
+import Synchronization
 import VideoBase
 
 /// Converts frames whose bit depth or layout differs from that of a device's surfaces.
-struct FrameConversion: PictureConversion {
-    /// The color description of the frames and of the stream.
-    let color: ColorDescription
+final class FrameConversion: PictureConversion, @unchecked Sendable {
+    // SAFETY: `lock` guards the converter, which keeps libswscale's tables from frame to frame.
+    private let lock = Mutex(())
+    private let converter: PixelConverter
+
+    /// - Parameter color: The color description of the frames and of the stream.
+    init(color: ColorDescription) { converter = PixelConverter(color: color) }
 
     func convert(_ source: PixelPlanes, to destination: PixelPlanes) throws {
         // SAFETY: the caller's planes are valid during the call.
-        unsafe try PixelConverter(color: color).convert(source, to: destination)
+        try lock.withLock { _ in unsafe try converter.convert(source, to: destination) }
     }
 }

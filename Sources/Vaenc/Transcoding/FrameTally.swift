@@ -10,12 +10,7 @@ final class FrameTally: Sendable {
     var snapshot: FrameCounts { counts.withLock { $0 } }
 
     func took(_ timing: FrameTiming) {
-        counts.withLock {
-            $0.input += 1
-            if $0.firstInput == nil { $0.firstInput = timing.presentation }
-            $0.lastInput = timing.presentation
-            $0.lastInputDuration = timing.duration
-        }
+        counts.withLock { $0.took(timing) }
     }
 
     func delivered(_ packet: EncodedPacket) {

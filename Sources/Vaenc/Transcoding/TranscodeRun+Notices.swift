@@ -10,10 +10,11 @@ extension TranscodeRun {
     }
 
     /// Returns the notices after the last frame.
-    func endNotices(_ branches: [OutputBranch], _ damaged: [DamagedSound], interrupted: Bool, framesRead: Int) -> [String] {
-        let counts = branches[0].tally.snapshot
+    func endNotices(
+        _ branches: [OutputBranch], _ damaged: [DamagedSound], _ counts: FrameCounts, interrupted: Bool, framesRead: Int
+    ) -> [String] {
         let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(framesRead)]
-        return unique(branches.flatMap { $0.session.statistics.broken.notices })
+        return source.lateNotices + unique(branches.flatMap { $0.session.statistics.broken.notices })
             + ([unforeseenNotice(counts), leftOutNotice, source.lateChanges.notice] + missed).compactMap { $0 }
             + unique(damaged.map(\.notice) + branches.compactMap(boundNotice))
     }

@@ -10,9 +10,29 @@ struct TranscodeRun {
     let outputs: [Transcoder.Output]
     let options: Transcoder.Options
 
-    init(_ transcoder: Transcoder) {
+    /// Checks what can be checked before anything is opened.
+    ///
+    /// - Throws: `usage`.
+    init(_ transcoder: Transcoder) throws {
         self.transcoder = transcoder
-        (source, outputs, options) = (transcoder.source, transcoder.outputs, transcoder.options)
+        (source, options) = (transcoder.source, transcoder.options)
+        if transcoder.outputs.isEmpty { throw VaencError(.usage, "a transcoder needs an output", remedy: "name at least one") }
+        outputs = try transcoder.outputs.map { output in
+            var output = output
+            if output.codecReason == nil { try output.chooseCodec() }
+            return output
+        }
+        for (index, output) in outputs.enumerated() {
+            guard let name = output.name else { continue }
+            let isTaken = outputs[..<index].contains { other in other.name.map { MediaOutput.meets($0, name, options: output.options) } ?? false }
+            if isTaken { throw VaencError(.usage, "two outputs would write \(name)", remedy: "use a different name for each") }
+        }
+        if let frame = options.rateChanges.keys.first(where: { $0 < 0 }) {
+            throw VaencError(.usage, "`Transcoder.Options.rateChanges` \(frame) is not the index of a frame", remedy: "use 0 or more")
+        }
+        if options.frameLimit.map({ $0 < 0 }) ?? false || options.duration.map({ !($0 >= 0 && $0 < .infinity) }) ?? false {
+            throw VaencError(.usage, "`frameLimit` and `duration` cannot be negative", remedy: "use 0 or more, or nil for no limit")
+        }
     }
 
     /// Encodes the input, finishes the outputs and returns what came out.
@@ -39,12 +59,12 @@ struct TranscodeRun {
             }
             interrupted = try feed(decoding, group, branches, &state, note: { note($0, .running) })
             if !interrupted, outputs.contains(where: \.configuration.strict),
-                let late = lateChangeNotice(state.framesRead) ?? forcedNotice(branches[0].tally.snapshot)
+                let late = lateChangeNotice(state.framesRead) ?? forcedNotice(state.input)
             {
                 throw VaencError(
                     .unavailable, "strict: \(late)", remedy: "use an earlier frame or time, or leave out `strict`")
             }
-            try hearTheRest(branches, interrupted: interrupted, framesRead: state.framesRead)
+            try hearTheRest(branches, state.input, interrupted: interrupted)
             try group.completeFrames()
             drop(branches, of: group, note: { note($0, .running) })
         } catch {
@@ -53,12 +73,12 @@ struct TranscodeRun {
         for branch in branches where branch.failure == nil {
             do { try branch.finish(interrupted: interrupted) } catch { branch.cancel(error) }
         }
-        state.finish(branches[0].tally)
+        state.finish((branches.first { $0.failure == nil } ?? branches[0]).tally)
         if let failure = branches.lazy.compactMap(\.failure).first, !branches.contains(where: \.isFinished) { throw failure }
-        transcoder.end()
         let damaged = DamagedSound.merged(branches.flatMap(\.damagedSounds))
-        result.damagedSoundPackets = damaged.reduce(0) { $0 + $1.packets }
-        for text in endNotices(branches, damaged, interrupted: interrupted, framesRead: state.framesRead) {
+        // A stream may be copied in one output and encoded in another.
+        result.damagedSoundPackets = Dictionary(damaged.map { ($0.stream, $0.packets) }, uniquingKeysWith: max).values.reduce(0, +)
+        for text in endNotices(branches, damaged, state.input, interrupted: interrupted, framesRead: state.framesRead) {
             notices.append(Transcoder.Notice(text: text, moment: .end))
         }
         (result.framesRead, result.isInterrupted, result.allNotices) = (state.framesRead, interrupted, notices)
@@ -70,7 +90,8 @@ struct TranscodeRun {
     private func makeBranches(note: (String) -> Void) throws -> [OutputBranch] {
         var branches: [OutputBranch] = []
         do {
-            let plans = try outputs.map { try SoundPlan($0, source, fits: options.soundFitsPictures) }
+            let fits = options.soundFitsPictures && (source is CameraSource || source.info.speedChange == nil)
+            let plans = try outputs.map { try SoundPlan($0, source, fits: fits) }
             for (output, plan) in zip(outputs, plans) { branches.append(try OutputBranch(output, plan, options: options)) }
             for branch in branches {
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
@@ -134,6 +155,7 @@ struct TranscodeRun {
                     .badInput, "frame \(frame) of the input: \(error.message)",
                     remedy: "check its times with `ffprobe -show_frames`, and make a copy with increasing times")
             }
+            state.input.took(timing)
             for branch in branches where branch.failure == nil { branch.tally.took(timing) }
             var wishes = FrameOptions()
             wishes.dynamicHDR = source.dynamicHDR
@@ -152,18 +174,18 @@ struct TranscodeRun {
 
     /// Reads and passes on the rest of the audio. The audio ends with the pictures if these were cut or interrupted.
     /// Otherwise it ends with the input.
-    private func hearTheRest(_ branches: [OutputBranch], interrupted: Bool, framesRead: Int) throws {
+    private func hearTheRest(_ branches: [OutputBranch], _ input: FrameCounts, interrupted: Bool) throws {
         guard branches.contains(where: \.hears) else { return }
-        let end = endOfSound(branches[0].tally.snapshot, interrupted: interrupted, framesRead: framesRead)
+        let end = endOfSound(input, interrupted: interrupted)
         let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
     }
 
     /// Returns the time at which the audio ends; nil for the end of the input. If the pictures end before a time limit,
     /// the audio continues up to the limit.
-    private func endOfSound(_ counts: FrameCounts, interrupted: Bool, framesRead: Int) -> MediaTime? {
+    private func endOfSound(_ counts: FrameCounts, interrupted: Bool) -> MediaTime? {
         let end = counts.endOfInput(frameRate: source.info.frameRate)
-        if interrupted || framesRead >= options.frameLimit ?? .max { return end }
+        if interrupted || counts.input >= options.frameLimit ?? .max { return end }
         guard let seconds = options.duration else { return nil }
         let scale = 90_000.0
         return source.info.isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
@@ -198,6 +220,8 @@ private struct ProgressReporter {
     private let began = MonotonicClock.nanoseconds
     private var lastReported: Int64 = 0
     var framesRead = 0
+    /// The frames of the input, also if an output has failed.
+    var input = FrameCounts()
 
     init(_ source: any FrameSource, report: @escaping (Transcoder.Progress) -> Void) {
         (self.source, self.report) = (source, report)

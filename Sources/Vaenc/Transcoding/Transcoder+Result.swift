@@ -10,7 +10,8 @@ extension Transcoder {
         /// The number of frames that were copied into the memory of an output's encoder. Frames for a single output are
         /// read directly into it.
         public var framesCopied = 0
-        /// The number of packets of re-encoded sound that could not be decoded completely, over all streams.
+        /// The number of damaged packets of sound, over all streams: those that could not be decoded completely, and
+        /// copied ones that lack data.
         public var damagedSoundPackets = 0
         /// The device that decoded a compressed input; nil for other inputs.
         public var decode: EffectiveEntry?
@@ -39,7 +40,8 @@ extension Transcoder {
         public var statistics: EncoderStatistics
         /// Each requested setting with the effective one, those of the input, the container and the sound included.
         public var effective: [EffectiveEntry] = []
-        /// The error that ended the output early; nil if it was finished. No file with its name exists then.
+        /// The error that ended the output early; nil if it was finished. No unfinished file has its name then; an older
+        /// file of that name is kept.
         public var error: (any Error)?
     }
 }
@@ -88,6 +90,14 @@ public struct FrameCounts: Sendable {
     public func bitrate(frameRate: Rational) -> Int {
         let media = mediaSeconds(frameRate: frameRate)
         return media > 0 ? Int(saturating: (Double(packetBytes) * 8 / media).rounded()) : 0
+    }
+
+    /// Counts a frame that was passed to the encoders.
+    mutating func took(_ timing: FrameTiming) {
+        input += 1
+        if firstInput == nil { firstInput = timing.presentation }
+        lastInput = timing.presentation
+        lastInputDuration = timing.duration
     }
 
     /// Returns the time at which the last frame of the input ends.

@@ -146,17 +146,22 @@ public final class Transcoder: Sendable {
         if isCancelled { cancel() }
     }
 
-    /// Notes that all outputs are finished: `abandon` has nothing to end.
-    func end() { state.withLock { $0.hasEnded = true } }
+    /// Notes that the run has ended: `cancel` and `abandon` have no effect from now on.
+    private func end() {
+        state.withLock { state in
+            state.hasEnded = true
+            state.sinks = []
+        }
+    }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Encodes the input, finishes the outputs and returns what came out. Blocks until the end of the input.
     ///
-    /// If an output fails, no file with its name remains, and the other outputs continue. Their results have the error.
+    /// If an output fails, no unfinished file has its name, and the other outputs continue. Its result has the error.
     /// After `cancel`, the outputs are finished with the frames so far.
     ///
-    /// - Parameter progress: Called on this thread, at most ten times a second.
+    /// - Parameter progress: Called on this thread, at most ten times a second, and once at the end.
     /// - Throws: `DescribedError`: the first error, if no output was finished; `interrupted` if `cancel` was called
     ///   before the first frame; `usage` for a second run.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
@@ -173,7 +178,7 @@ public final class Transcoder: Sendable {
                     continuation.resume(with: Swift.Result { try run(progress: progress) { _ in } })
                 }
                 if !starts {
-                    continuation.resume(throwing: VaencError(.deviceFailed, "the system starts no further thread", remedy: "end other threads"))
+                    continuation.resume(throwing: VaencError.noThread("to transcode"))
                 }
             }
         } onCancel: {
@@ -190,17 +195,19 @@ public final class Transcoder: Sendable {
             return !state.isStarted
         }
         guard isFirst else { throw VaencError(.usage, "the transcoder ran already", remedy: "create another one") }
-        if outputs.isEmpty { throw VaencError(.usage, "a transcoder needs an output", remedy: "name at least one") }
+        defer { end() }
         return try TranscodeRun(self).run(progress: progress, onNotice: onNotice)
     }
 
     /// Ends the run soon: the outputs are finished with the frames that were read so far, under their final names.
-    /// Idempotent.
+    /// Idempotent; has no effect after the run.
     public func cancel() {
-        let sinks = state.withLock { state in
+        let sinks: [OutputSink]? = state.withLock { state in
+            if state.hasEnded { return nil }
             state.isCancelled = true
             return state.sinks
         }
+        guard let sinks else { return }
         source.cancel()
         for sink in sinks { sink.abortBlockingIO() }
     }

@@ -63,6 +63,7 @@ struct DecodeReport: Encodable, Sendable {
             ? nil
             : "the input is displayed \(Rotation.name(matrix)); the output cannot store this, and the pictures stay as stored"
         notices = source.info.notices + [rate, turn, times.notice, (source.info.changes + source.lateChanges).notice].compactMap { $0 }
+        notices += source.lateNotices.map { FileName.printable($0) }
         notices = notices.map(OptionNames.translate)
         self.output = FileName.printable(output)
         interrupted = isInterrupted

@@ -26,7 +26,7 @@ struct EncodeReport: Encodable, Sendable {
         /// The number of frames copied into the memory of an output's encoder if there are several outputs. Frames for
         /// a single output are read directly into it.
         var framesCopied = 0
-        /// The number of packets of re-encoded audio that could not be decoded completely, over all streams.
+        /// The number of damaged packets of audio, over all streams.
         var damagedSoundPackets = 0
         /// The device that decoded a compressed input; also under `effective`.
         var decode: EffectiveEntry?

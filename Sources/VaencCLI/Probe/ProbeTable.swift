@@ -69,8 +69,8 @@ enum ProbeTable {
             capability.maxReferences.map { "\($0.l0)/\($0.l1)" } ?? "?", capability.bFrames ? "yes" : "no",
             capability.maxSlices.map(String.init) ?? "?", capability.qualityLevels.map(String.init) ?? "-",
             capability.maxRegions > 0 ? String(capability.maxRegions) : "-",
-            capability.intraRefresh.isEmpty ? "-" : capability.intraRefresh.names.joined(separator: " "),
-            capability.packedHeaders.isEmpty ? "none" : capability.packedHeaders.names.joined(separator: " "),
+            capability.intraRefresh.names.isEmpty ? "-" : capability.intraRefresh.names.joined(separator: " "),
+            capability.packedHeaders.names.isEmpty ? "none" : capability.packedHeaders.names.joined(separator: " "),
             capability.memoryTypes.names.joined(separator: " "),
         ]
     }
