@@ -66,6 +66,12 @@ import Testing
         }
     }
 
+    /// The reference of the command line is the program's own help.
+    @Test func commandLineReferenceIsTheHelp() throws {
+        let run = try ProcessRunner.run(Checkout.root + "/scripts/cli-reference.sh", ["--check", Checkout.vaenc])
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
     /// Errors of the library name its settings, in backticks, and no options; the command line knows an option for each.
     @Test func errorsNameSettings() throws {
         let options = try text("Sources/VaencCLI/Support/OptionNames.swift")
