@@ -16,7 +16,9 @@ extension EncoderSettings {
         case .icq, .qvbr:
             let quality = c.quality ?? 24
             set("crf", quality)
-            report("quality", c.quality, "\(quality)", "\(Self.why(c.quality)), as the library's constant rate factor")
+            let used = max(min(quality, c.maxQP ?? quality), c.minQP ?? 0)
+            let why = used == quality ? "\(Self.why(c.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
+            report("quality", c.quality, "\(used)", why)
             if mode == .qvbr, let limit = c.maxBitrate ?? c.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
         case .vbr:
             mapAverage(bitrate)
@@ -314,7 +316,8 @@ extension EncoderSettings {
         if c.qpB != nil, reorderDepth == 0 {
             report("qpB", c.qpB, "none", "no B pictures")
         } else {
-            report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "same as P pictures"))
+            let finer = reorderDepth > 1 && qpB > qp ? "; B pictures that others refer to are finer" : ""
+            report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "same as P pictures") + finer)
         }
     }
 

@@ -5,6 +5,9 @@ extension EncoderSettings {
     mutating func mapSlices() {
         guard let asked = configuration.slices else { return }
         let most = mostSlices
+        if configuration.maxSliceBytes != nil, library == .x264 {
+            return report("slices", asked, "none", "libx264 divides a picture by `maxSliceBytes` alone")
+        }
         let used = min(asked, most.count)
         set("slices", used)
         switch library {

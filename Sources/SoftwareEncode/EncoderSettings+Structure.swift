@@ -54,8 +54,9 @@ extension EncoderSettings {
         set("scenecut", 0)
         report("gop", c.gopFrames, "\(gop)", why)
         if let asked = c.gopSeconds {
-            let length = Double(gop) / c.frameRate.value
-            let isUsed = abs(length - asked) <= 0.5 / c.frameRate.value + 1e-9
+            // In seconds, with three decimals.
+            let length = (Double(gop) / c.frameRate.value * 1000).rounded() / 1000
+            let isUsed = abs(length - asked) <= 0.5 / c.frameRate.value + 0.001
             if let seconds, gop < seconds {
                 // Both are limits: the longer one has no effect, and the request is met.
                 report("gopSeconds", nil as String?, "\(length)", "`gopFrames` is shorter than \(asked) s")
@@ -80,7 +81,9 @@ extension EncoderSettings {
                 gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")
         }
         if let interval = c.idrInterval, interval != 1 {
-            if open {
+            if c.intraRefresh, gop > 1 {
+                report("idrInterval", interval, "none", "intra refresh has no key frames")
+            } else if open {
                 report("idrInterval", interval, "none", "\(encoderName) makes only the first key frame of an open GOP an IDR picture")
             } else {
                 report("idrInterval", interval, "1", "\(encoderName) makes every key frame of a closed GOP an IDR picture")
@@ -105,12 +108,15 @@ extension EncoderSettings {
         if count > 0, c.lowLatency { (count, why) = (0, "low latency does not reorder") }
         if count > 0, c.profile == .h264ConstrainedBaseline { (count, why) = (0, "the profile has no B frames") }
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
+        // A closed GOP ends with a P picture.
+        let most = max(gop - (c.openGOP && !c.intraRefresh ? 1 : 2), 0)
+        if count > most, c.bFrames != nil { (count, why) = (most, "limited by `gopFrames`") }
         if count > 0, c.intraRefresh, c.bFrames == nil {
             (count, why) = (0, "B frames are off by default with intra refresh")
         }
         if let delay = c.maxFrameDelay, c.lowLatency {
             // Each picture is waited for, so looking ahead would never end.
-            report("maxFrameDelay", delay, "\(delay)", "as asked: low latency delays no frame")
+            report("maxFrameDelay", delay, "0", delay == 0 ? "as asked" : "low latency delays no frame")
         } else if let delay = c.maxFrameDelay {
             let most: Int
             switch library {

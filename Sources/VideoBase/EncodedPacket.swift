@@ -48,7 +48,7 @@ public struct EncodedPacket: Sendable {
     /// Whether later pictures may predict from this one.
     public var isReference = true
     /// The number of frames after which decoding that starts here shows correct pictures. It is set for I pictures of
-    /// an open GOP and at the start of an intra refresh, and nil for other pictures.
+    /// an open GOP and at the start of an intra refresh (which libx265 does not mark), and nil for other pictures.
     public var recoveryFrameCount: Int?
     /// The token to return in `FrameOptions.acknowledgedTokens` when the receiver has the packet:
     /// *RequireLTRAcknowledgementToken*. nil if the picture is not a long-term reference.

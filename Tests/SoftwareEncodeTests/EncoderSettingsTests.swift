@@ -92,13 +92,29 @@ import VideoBase
         }
     }
 
+    /// What the libraries cannot hold together is a difference, which `strict` refuses.
+    @Test func settingsThatExcludeEachOtherAreReported() throws {
+        let cases: [(option: String, used: String, set: (inout EncoderConfiguration) -> Void)] = [
+            ("slices", "none", { ($0.slices, $0.maxSliceBytes) = (2, 1000) }), ("bFrames", "1", { ($0.gopFrames, $0.bFrames) = (3, 7) }),
+            ("bFrames", "2", { ($0.gopFrames, $0.bFrames, $0.openGOP) = (3, 7, true) }),
+            ("quality", "40", { ($0.quality, $0.minQP) = (30, 40) }), ("quality", "20", { ($0.quality, $0.maxQP) = (30, 20) }),
+            ("maxFrameDelay", "0", { ($0.lowLatency, $0.maxFrameDelay) = (true, 5) }),
+            ("idrInterval", "none", { ($0.intraRefresh, $0.idrInterval) = (true, 3) }), ("idrInterval", "none", { ($0.openGOP, $0.idrInterval) = (true, 3) }),
+        ]
+        for (option, wanted, set) in cases {
+            let entry = try used(option, set)
+            #expect(entry?.used == wanted && entry?.differs == true, "\(option): \(entry as Any)")
+            #expect(throws: VaencError.self) { try used(option) { set(&$0); $0.strict = true } }
+        }
+    }
+
     @Test func gopSettingsMapToLibraryParameters() throws {
         let seconds = try parameters {
             $0.gopSeconds = 2; $0.frameRate = Rational(25)
         }
         #expect(seconds["keyint"] == "50")
         let both = try used("gopSeconds") { $0.gopSeconds = 2; $0.gopFrames = 30 }
-        #expect(both?.asked == "2.0" && both?.used == "1.0" && both?.why == "`gopFrames` is shorter")
+        #expect(both?.asked == nil && both?.used == "1.0" && both?.why == "`gopFrames` is shorter than 2.0 s")
         let shorter = try used("gopSeconds") { $0.gopSeconds = 0.5; $0.gopFrames = 30 }
         #expect(shorter?.used == "0.5" && shorter?.differs == false)
         let standard = try parameters { _ in }

@@ -98,6 +98,54 @@ import VideoBase
         }
     }
 
+    /// An output whose encoder refuses a change ends, and the others go on.
+    @Test func refusedChangesEndOneOutput() throws {
+        try Files.withTemporaryFolder { folder in
+            let source = try MediaInput.open("testsrc:64x48@25:60")
+            defer { source.close() }
+            var rated = EncoderConfiguration(encoding: source.info)
+            (rated.codec, rated.bitrate) = (.h264, BitsPerSecond(200_000))
+            var constant = EncoderConfiguration(encoding: source.info)
+            (constant.codec, constant.qp) = (.h264, 30)
+            var options = Transcoder.Options()
+            options.device = .reference
+            var change = RunningChange()
+            change.bitrate = BitsPerSecond(100_000)
+            options.rateChanges = [25: change]
+            let outputs = [Transcoder.Output(folder + "/a.mp4", rated), Transcoder.Output(folder + "/b.mp4", constant)]
+            let result = try Transcoder(source, outputs: outputs, options: options).run()
+            #expect(result.outputs[0].error == nil && (result.outputs[1].error as? VaencError)?.category == .unavailable)
+            #expect(try Self.probe(folder + "/a.mp4").streams == ["h264 60"] && !Files.exists(folder + "/b.mp4"))
+        }
+    }
+
+    /// The limits of the source end the sound too; sound that the source does not read is reported as such.
+    @Test func sourceOptionsApplyToTheSound() throws {
+        try Files.withTemporaryFolder { folder in
+            let film = try Self.film(folder)
+            func run(_ name: String, _ set: (inout SourceOptions) -> Void) throws -> Transcoder.Result {
+                var reading = SourceOptions()
+                set(&reading)
+                let source = try MediaInput.open(film, options: reading)
+                defer { source.close() }
+                var configuration = EncoderConfiguration(encoding: source.info)
+                configuration.codec = .h264
+                var options = Transcoder.Options()
+                options.device = .software
+                return try Transcoder(source, outputs: [Transcoder.Output(folder + name, configuration)], options: options).run()
+            }
+            _ = try run("/short.mp4") { ($0.readsSound, $0.duration) = (true, 1) }
+            let lengths = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-show_entries", "stream=codec_type,duration", "-of", "csv=p=0", folder + "/short.mp4"])
+            let seconds = lengths.output.split(separator: "\n").filter { $0.hasPrefix("audio") || $0.hasPrefix("video") }
+                .compactMap { $0.split(separator: ",").last.flatMap { Double($0) } }
+            #expect(seconds.count == 2 && seconds.allSatisfy { abs($0 - 1) < 0.05 }, "\(lengths.output)")
+            let silent = try run("/silent.mp4") { $0.readsSound = false }
+            let entry = silent.outputs[0].effective.first { $0.option.contains("audio") && $0.used == "left out" }
+            #expect(entry?.why == "`SourceOptions.readsSound` is off", "\(silent.outputs[0].effective)")
+        }
+    }
+
     /// Names decide the codec in both forms of `init`; a pipe without a reader does not outlast `cancel`.
     @Test func namedPipesEndWithCancel() async throws {
         try await Files.withTemporaryFolder { folder in
@@ -165,6 +213,8 @@ import VideoBase
             #expect(category { _ = try Transcoder(input: film, output: film, overwrite: true) } == .usage)
             #expect(category { _ = try Transcoder(input: film, output: folder + "/a.xyz") } == .usage)
             #expect(category { _ = try Transcoder(input: film, output: folder + "/a.h264") { $0.codec = .hevc } } == .usage)
+            #expect(category { _ = try Transcoder(input: film, output: folder + "/a.mp4") { $0.size = VideoSize(width: 80, height: 48) }.run() } == .usage)
+            #expect(category { _ = try Transcoder(input: film, output: folder + "/a.mp4") { $0.frameRate = Rational(50) }.run() } == .usage)
             #expect(category { _ = try Transcoder(input: folder + "/none.mp4", output: folder + "/a.mp4") } == .noInput)
             let source = try MediaInput.open("testsrc:64x48@25:2")
             #expect(category { _ = try Transcoder(source, outputs: []).run() } == .usage)

@@ -56,12 +56,13 @@ extension SettingsResolver {
         }
         report.add("gop", asked: asked.gopFrames, used: used, why: why)
         if let seconds = asked.gopSeconds {
-            let length = Double(used) / rate
+            // In seconds, with three decimals.
+            let length = (Double(used) / rate * 1000).rounded() / 1000
             if used < fromSeconds(seconds), limits.maxReferences0 > 0 {
                 // Both are limits: the longer one has no effect, and the request is met.
                 report.add("gopSeconds", asked: nil as String?, used: "\(length)", why: "`gopFrames` is shorter than \(seconds) s")
             } else {
-                let isUsed = abs(length - seconds) <= 0.5 / rate + 1e-9
+                let isUsed = abs(length - seconds) <= 0.5 / rate + 0.001
                 report.add(
                     "gopSeconds", asked: "\(seconds)", used: "\(isUsed ? seconds : length)",
                     why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "the distance is a whole number of frames")

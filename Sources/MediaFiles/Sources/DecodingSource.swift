@@ -61,6 +61,7 @@ package final class DecodingSource: FrameSource {
         info.frameRateIsAssumed = info.isImages && options.frameRate == nil
         let saysNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
         let own = mean ?? (saysNoRate ? nil : stream.frameRate)
+        info.note(options)
         info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
         info.hasSound = demuxer.hasSound
         info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)

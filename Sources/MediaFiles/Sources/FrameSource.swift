@@ -40,6 +40,15 @@ public struct SourceInfo: Sendable, Hashable {
     public var changes: [EffectiveEntry] = []
     /// The decisions that were made because the input leaves a choice, one line each.
     public var notices: [String] = []
+    /// `SourceOptions.frameLimit`, `duration` and `readsSound`, with which the source was opened.
+    package private(set) var frameLimit: Int?
+    package private(set) var durationLimit: Double?
+    package private(set) var readsSound = false
+
+    /// Records the options with which the source is opened.
+    package mutating func note(_ options: SourceOptions) {
+        (frameLimit, durationLimit, readsSound) = (options.frameLimit, options.duration, options.readsSound)
+    }
     /// The matrix by which players rotate or mirror the pictures, which are delivered as stored; see
     /// `SinkOptions.displayMatrix`.
     public var displayMatrix: [Int32] = []

@@ -82,6 +82,7 @@ final class RawSource: FrameSource {
             frameCount: count, durationSeconds: count.map { Double($0) / rate.value }, nativeFormat: format,
             nativeSize: size, kind: kind)
         info.frameRateIsAssumed = ownRate == nil && options.frameRate == nil
+        info.note(options)
         info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }
         self.info = info
         state = Guarded(State(pictures: pictures))

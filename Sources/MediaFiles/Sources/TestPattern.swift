@@ -74,6 +74,7 @@ final class TestPattern: FrameSource {
             frameCount: count,
             durationSeconds: Double(count) / rate.value, nativeFormat: isDeep ? .p010 : .nv12, nativeSize: size,
             kind: "test pattern")
+        info.note(options)
         info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }
         self.info = info
         firstIndex = first

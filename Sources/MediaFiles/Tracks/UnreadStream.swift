@@ -53,7 +53,10 @@ extension SourceInfo {
             // A format for pictures only does not miss sound that is not read.
             return kinds.contains(stream.kind) && (format.holdsTracks || stream.kind != .audio)
         }
-        let entries = streams.map { EffectiveEntry(option: $0.name, asked: "copied", used: "left out", why: $0.reason) }
+        let entries = streams.map { stream in
+            let why = stream.kind == .audio && !readsSound ? "`SourceOptions.readsSound` is off" : stream.reason
+            return EffectiveEntry(option: stream.name, asked: "copied", used: "left out", why: why)
+        }
         if !keepsMetadata { return entries }
         let places = MetadataPlaces(format, codec: codec)
         return entries + [leftOutTimeCode].compactMap { $0 } + places.losses(chapters: metadata.chapters.count, tags: metadata.tags)

@@ -142,6 +142,7 @@ public final class CameraSource: FrameSource {
             size: size, frameRate: camera.frameRate ?? request.frameRate ?? Rational(30), color: camera.color,
             sampleAspectRatio: Rational(1, 1), frameCount: options.frameLimit, durationSeconds: options.duration,
             nativeFormat: format, nativeSize: camera.size, kind: "camera, \(camera.layout)")
+        info.note(options)
         if format == nil { info.nativeFormatName = camera.layout.description }
         info.frameRateVaries = true
         info.isLive = true

@@ -30,8 +30,18 @@ struct TranscodeRun {
         if let frame = options.rateChanges.keys.first(where: { $0 < 0 }) {
             throw VaencError(.usage, "`Transcoder.Options.rateChanges` \(frame) is not the index of a frame", remedy: "use 0 or more")
         }
-        if options.frameLimit.map({ $0 < 0 }) ?? false || options.duration.map({ !($0 >= 0 && $0 < .infinity) }) ?? false {
-            throw VaencError(.usage, "`frameLimit` and `duration` cannot be negative", remedy: "use 0 or more, or nil for no limit")
+        for configuration in outputs.map(\.configuration) {
+            if configuration.size != source.info.size {
+                throw VaencError(
+                    .usage, "the output's size is \(configuration.size), but the source's is \(source.info.size)",
+                    remedy: "open the source with `SourceOptions.outputSize` to scale the pictures")
+            }
+            if configuration.frameRate.reduced != source.info.frameRate.reduced, !source.info.isLive {
+                throw VaencError(
+                    .usage,
+                    "the output's frame rate is \(configuration.frameRate.words), but the source's is \(source.info.frameRate.words)",
+                    remedy: "open the source with `SourceOptions.frameRate` to change the times of the pictures")
+            }
         }
     }
 
@@ -140,7 +150,7 @@ struct TranscodeRun {
             if transcoder.isCancelled { return true }
             drop(branches, of: group, note: note)
             if !branches.contains(where: { $0.failure == nil }), let failure = branches[0].failure { throw failure }
-            if let change = options.rateChanges[frame] { try group.change(change) }
+            if let change = options.rateChanges[frame] { apply(change, branches, group) }
             let next: (buffer: any PixelBuffer, timing: FrameTiming)?
             do {
                 next = try decoding.nextFrame { try group.makePixelBuffer() }
@@ -165,6 +175,16 @@ struct TranscodeRun {
         }
     }
 
+    /// Changes the encoders that run. One that refuses the change ends its output.
+    private func apply(_ change: RunningChange, _ branches: [OutputBranch], _ group: SessionGroup) {
+        for (index, branch) in branches.enumerated() where branch.failure == nil {
+            do { try branch.session.change(change) } catch {
+                group.fail(index, error)
+                branch.cancel(error)
+            }
+        }
+    }
+
     /// Passes on the audio that was read along with a picture.
     private func appendAudio(_ branches: [OutputBranch], _ timing: FrameTiming) {
         guard branches.contains(where: \.hears) else { return }
@@ -185,8 +205,8 @@ struct TranscodeRun {
     /// the audio continues up to the limit.
     private func endOfSound(_ counts: FrameCounts, interrupted: Bool) -> MediaTime? {
         let end = counts.endOfInput(frameRate: source.info.frameRate)
-        if interrupted || counts.input >= options.frameLimit ?? .max { return end }
-        guard let seconds = options.duration else { return nil }
+        if interrupted || counts.input >= source.info.frameLimit ?? .max { return end }
+        guard let seconds = source.info.durationLimit else { return nil }
         let scale = 90_000.0
         return source.info.isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
     }

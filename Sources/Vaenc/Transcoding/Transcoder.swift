@@ -21,11 +21,6 @@ public final class Transcoder: Sendable {
         public var requireHardware = false
         /// Changes of the encoders' settings, by the index of the frame before which they apply.
         public var rateChanges: [Int: RunningChange] = [:]
-        /// The number of frames of the input at which its sound ends too, and the seconds; nil for no limit. The source
-        /// limits the pictures (`SourceOptions.frameLimit` and `duration`).
-        public var frameLimit: Int?
-        /// The time at which the sound ends, in seconds from the start; nil for no limit.
-        public var duration: Double?
         /// Whether the sound matches the times of the pictures. Otherwise it is left out.
         package var soundFitsPictures = true
         /// Settings of the effective configuration that always have a value and were not requested.

@@ -86,7 +86,6 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         var options = Transcoder.Options()
         (options.device, options.requireHardware) = (selection, device.requireHardware)
         options.rateChanges = try rate.changes()
-        (options.frameLimit, options.duration) = (sourceOptions.frameLimit, sourceOptions.duration)
         options.soundFitsPictures = inputOptions.fps == nil || camera != nil
         options.inheritedSettings = unasked
         let isOnStdout = named.contains { $0.name == "-" }

@@ -19,7 +19,7 @@ enum OptionNames {
         "regionsOfInterest": "--roi", "transform8x8": "--transform-8x8",
         "inputFormat": "--input-format", "inputSize": "--input-size", "level": "--level", "longTermReferences": "--ltr",
         "maxBitrate": "--max-bitrate", "maxFrameBytes": "--max-frame-bytes", "maxFrameDelay": "--max-frame-delay", "maxQP": "--max-qp",
-        "maxSliceBytes": "--max-slice-bytes", "minQP": "--min-qp", "outputSize": "--size", "overwrite": "--overwrite", "SinkOptions.overwrite": "--overwrite", "SourceOptions.outputSize": "--size",
+        "maxSliceBytes": "--max-slice-bytes", "minQP": "--min-qp", "outputSize": "--size", "overwrite": "--overwrite", "SinkOptions.overwrite": "--overwrite", "SourceOptions.outputSize": "--size", "SourceOptions.readsSound": "--audio", "SourceOptions.frameRate": "--fps",
         "preset": "--preset", "preview": "--preview", "profile": "--profile", "qp": "--qp", "qpB": "--qp-b", "qpI": "--qp-i",
         "quality": "--quality", "rateControl": "--rate-control", "rateController": "--rate-controller", "references": "--refs",
         "requireHardware": "--require-hardware", "slices": "--slices", "start": "--start", "strict": "--strict",
