@@ -91,6 +91,8 @@ package final class HardwareEncoder: VideoEncoder {
 
     package func change(_ change: RunningChange) throws { try supervisor().change(change) }
 
+    package func check(_ changes: [RunningChange]) throws { try supervisor().rate.check(changes) }
+
     package func refresh() throws { try supervisor().refresh() }
 
     package var statistics: EncoderStatistics {

@@ -139,7 +139,8 @@ extension EncoderSettings {
     /// Maps the decoder's buffer and the data rate limits, which the library implements as that buffer.
     private mutating func mapBuffer() {
         let c = configuration
-        limits.base = RateLimits.Base(bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize)
+        limits.base = RateLimits.Base(
+            bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize, asksMaximum: configuration.maxBitrate != nil)
         let asked = c.vbvSize.map { min($0, Self.largestBuffer) }
         if let asked, limits.maxRate > 0 { limits.base.bufferSize = max(1, asked / 1000) }
         let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
@@ -221,8 +222,8 @@ extension EncoderSettings {
         let ratio = Double(base.maxRate) / Double(max(base.bitrate, 1))
         if let rate = change.bitrate { base.bitrate = max(1, rate.value / 1000) }
         if let most = change.maxBitrate {
-            base.maxRate = max(1, most.value / 1000)
-        } else if change.bitrate != nil {
+            (base.maxRate, base.asksMaximum) = (max(1, most.value / 1000), true)
+        } else if change.bitrate != nil, !(base.asksMaximum && mode != .cbr && base.bitrate <= base.maxRate) {
             base.maxRate = max(min(Int(saturating: Double(base.bitrate) * ratio), Self.highestRate / 1000), base.bitrate)
         }
         base.bufferSize = max(1, Int(saturating: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
@@ -243,8 +244,7 @@ extension EncoderSettings {
             report.change("maxBitrate", asked: "\(rate.value)", used: "\(used)")
         } else if change.bitrate != nil, let old = before.first(where: { $0.option == "maxBitrate" }) {
             let used = "\(limits.maxRate * 1000)"
-            report.change(
-                "maxBitrate", asked: old.asked.map { _ in used }, used: used, why: "changed with the bit rate")
+            if old.used != used { report.change("maxBitrate", asked: old.asked, used: used, why: "changed with the bit rate") }
         }
         if let windows = change.dataRateLimits {
             report.removeAll { $0.option == "dataRateLimits" }

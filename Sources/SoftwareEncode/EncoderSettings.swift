@@ -17,6 +17,8 @@ struct RateLimits: Sendable, Hashable {
         var bitrate = 0
         var maxRate = 0
         var bufferSize = 0
+        /// Whether the maximum rate was requested.
+        var asksMaximum = false
     }
 }
 

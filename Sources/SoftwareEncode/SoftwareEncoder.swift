@@ -304,6 +304,12 @@ public final class SoftwareEncoder: VideoEncoder {
         }
     }
 
+    /// Checks changes that follow each other, without making them.
+    public func check(_ changes: [RunningChange]) throws {
+        var limits = settings.limits
+        for change in changes { limits = try settings.changed(limits, by: change) }
+    }
+
     /// Makes the next frame a key frame, because the library does not allow references to be chosen.
     public func invalidateReferences(displayIndices: [Int]) throws {
         if displayIndices.isEmpty { return }

@@ -289,6 +289,9 @@ public final class CompressionSession: Sendable {
     ///   case.
     public func change(_ change: RunningChange) throws { try core.change(change) }
 
+    /// Checks changes that will be made one after the other, without making them.
+    func check(_ changes: [RunningChange]) throws { try core.with(waits: false) { try $0.encoder.check(changes) } }
+
     /// Tells the encoder that a receiver lost frames. Later pictures do not predict from these frames, or from pictures
     /// that depend on them. If no other reference remains, the next frame is a key frame.
     ///

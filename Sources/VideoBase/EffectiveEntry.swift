@@ -17,6 +17,9 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
         self.why = why
     }
 
+    /// The used value of `hrdParameters` after a change of the rate that the HRD parameters in the stream do not describe.
+    package static let outdatedHRD = "of the first rate"
+
     private enum CodingKeys: CodingKey { case option, asked, used, why }
 
     /// Encodes the entry. `asked` is encoded as null if nothing was requested.

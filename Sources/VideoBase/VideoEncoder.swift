@@ -101,6 +101,11 @@ public protocol VideoEncoder: AnyObject, Sendable {
     ///   is changed then.
     func change(_ change: RunningChange) throws
 
+    /// Checks changes that will be made one after the other, without making them.
+    ///
+    /// - Throws: What `change` would throw.
+    func check(_ changes: [RunningChange]) throws
+
     /// Reports frames that a receiver has lost, by display index. Pictures that are encoded later do not predict from
     /// them or from pictures that depend on them. If no reference remains, the next frame is a key frame.
     func invalidateReferences(displayIndices: [Int]) throws
@@ -180,6 +185,9 @@ extension VideoEncoder {
     public func change(_ change: RunningChange) throws {
         throw VaencError(.unavailable, "this encoder cannot change while it runs", remedy: "create a new session")
     }
+
+    /// Checks nothing by default.
+    public func check(_ changes: [RunningChange]) throws {}
 
     /// Throws a `VaencError` of category `.unavailable`: by default, an encoder does not choose its references.
     public func invalidateReferences(displayIndices: [Int]) throws {

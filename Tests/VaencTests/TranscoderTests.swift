@@ -98,24 +98,28 @@ import VideoBase
         }
     }
 
-    /// An output whose encoder refuses a change ends, and the others go on.
-    @Test func refusedChangesEndOneOutput() throws {
+    /// A change that an encoder would refuse is refused before the first frame, and nothing is written.
+    @Test(arguments: [DeviceSelector.reference, .software]) func impossibleChangesAreRefusedAtOnce(_ device: DeviceSelector) throws {
         try Files.withTemporaryFolder { folder in
             let source = try MediaInput.open("testsrc:64x48@25:60")
             defer { source.close() }
             var rated = EncoderConfiguration(encoding: source.info)
-            (rated.codec, rated.bitrate) = (.h264, BitsPerSecond(200_000))
+            (rated.codec, rated.rateControl, rated.bitrate, rated.maxBitrate) = (.h264, .vbr, BitsPerSecond(200_000), BitsPerSecond(400_000))
             var constant = EncoderConfiguration(encoding: source.info)
             (constant.codec, constant.qp) = (.h264, 30)
             var options = Transcoder.Options()
-            options.device = .reference
+            options.device = device
             var change = RunningChange()
-            change.bitrate = BitsPerSecond(100_000)
+            change.bitrate = BitsPerSecond(300_000)
             options.rateChanges = [25: change]
-            let outputs = [Transcoder.Output(folder + "/a.mp4", rated), Transcoder.Output(folder + "/b.mp4", constant)]
-            let result = try Transcoder(source, outputs: outputs, options: options).run()
-            #expect(result.outputs[0].error == nil && (result.outputs[1].error as? VaencError)?.category == .unavailable)
-            #expect(try Self.probe(folder + "/a.mp4").streams == ["h264 60"] && !Files.exists(folder + "/b.mp4"))
+            let names = ["/a.mp4", "/b.mp4"].map { folder + $0 }
+            let outputs = [Transcoder.Output(names[0], rated), Transcoder.Output(names[1], constant)]
+            let error = #expect(throws: VaencError.self) { try Transcoder(source, outputs: outputs, options: options).run() }
+            #expect(error?.category == .unavailable && Files.list(folder).isEmpty, "\(error as Any)")
+            // Alone, the first one follows the change, and keeps the maximum that was requested.
+            let result = try Transcoder(source, outputs: [outputs[0]], options: options).run()
+            let maximum = result.outputs[0].effective.first { $0.option == "maxBitrate" }
+            #expect(result.outputs[0].counts.encoded == 60 && maximum?.differs == false && maximum?.asked?.contains("400000") == true, "\(maximum as Any)")
         }
     }
 

@@ -40,7 +40,7 @@ extension RateSession {
             }
             state.qps = qps
             state.changes.merge(change)
-            if new.maxBitrate > state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
+            if new.maxBitrate > state.rate.maxBitrate || new.mode == .cbr && new.maxBitrate != state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
                 state.keepsHRD = false
             }
             if new != state.rate { state.isNew = true }
@@ -64,8 +64,26 @@ extension RateSession {
 
     /// Returns the report of the configuration with all changes since then.
     func changed(_ report: [EffectiveEntry]) -> [EffectiveEntry] {
-        let (rate, qps, changes) = state.withLock { ($0.rate, $0.qps, $0.changes) }
-        return rate.report(report, with: changes, qps)
+        let (rate, qps, changes, keepsHRD) = state.withLock { ($0.rate, $0.qps, $0.changes, $0.keepsHRD) }
+        var changed = rate.report(report, with: changes, qps)
+        if !keepsHRD, let old = report.first(where: { $0.option == "hrdParameters" && $0.used == "on" }) {
+            changed.change("hrdParameters", asked: old.asked, used: EffectiveEntry.outdatedHRD, why: "the rate was changed while running")
+        }
+        return changed
+    }
+
+    /// Checks changes that follow each other, without making them.
+    ///
+    /// - Throws: What `change` throws.
+    func check(_ changes: [RunningChange]) throws {
+        var (rate, frameRate) = state.withLock { ($0.rate, $0.frameRate) }
+        for change in changes {
+            if let new = change.frameRate {
+                try Validation.refuse(frameRate: new)
+                frameRate = new
+            }
+            rate = try rate.changed(by: change, frameRate: frameRate, highest: .highest(settings.profile))
+        }
     }
 
     /// Returns to the state before the pictures that were not delivered. They were lost and will be planned again, on a

@@ -51,7 +51,7 @@ extension RateSettings {
             report.change("maxBitrate", asked: asked, used: asked)
         } else {
             let used = "\(BitsPerSecond(maxBitrate))"
-            report.change("maxBitrate", asked: old?.asked.map { _ in used }, used: used, why: "changed with the bit rate")
+            if old?.used != used { report.change("maxBitrate", asked: old?.asked, used: used, why: "changed with the bit rate") }
         }
     }
 }
@@ -59,8 +59,8 @@ extension RateSettings {
 extension RunningChange {
     /// Adds a later change.
     mutating func merge(_ later: RunningChange) {
-        // A later average rate replaces an earlier maximum rate.
-        if later.bitrate != nil { maxBitrate = nil }
+        // A later average rate above an earlier maximum rate replaces it.
+        if let rate = later.bitrate, let most = maxBitrate, most < rate { maxBitrate = nil }
         bitrate = later.bitrate ?? bitrate
         maxBitrate = later.maxBitrate ?? maxBitrate
         frameRate = later.frameRate ?? frameRate

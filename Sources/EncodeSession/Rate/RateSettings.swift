@@ -89,12 +89,14 @@ struct RateSettings: Sendable, Hashable {
         if let rate = change.bitrate {
             let ratio = Double(maxBitrate) / Double(max(bitrate, 1))
             new.bitrate = rate.value & ~63
-            if change.maxBitrate == nil {
+            // A requested maximum stays if the new average does not exceed it.
+            let keepsMaximum = asksMaximum && mode != .cbr && new.bitrate <= maxBitrate
+            if change.maxBitrate == nil, !keepsMaximum {
                 let wanted = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
                 new.maxBitrate = max(min(wanted, highest.maxBitrate), new.bitrate)
             }
         }
-        if let most = change.maxBitrate, mode != .cbr { new.maxBitrate = most.value & ~63 }
+        if let most = change.maxBitrate, mode != .cbr { (new.maxBitrate, new.asksMaximum) = (most.value & ~63, true) }
         // A limit that was derived from the rates changes with them.
         if !hasRequestedDataRateLimits, !limits.isEmpty { new.limits = [new.derivedLimit] }
         guard new.maxBitrate <= highest.maxBitrate else {

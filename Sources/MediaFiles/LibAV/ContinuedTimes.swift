@@ -26,6 +26,8 @@ struct ContinuedTimes {
         /// The duration of the stream's packets since its latest jump, without gaps, and the number of consecutive
         /// jumps that came soon after another.
         var steady: Int64 = 0
+        /// The number of packets in the stream's part.
+        var count = 1
         var hurried = 0
     }
 
@@ -61,6 +63,14 @@ struct ContinuedTimes {
             option: "times", asked: "as in the input", used: "continued at \(count) \(count == 1 ? "jump" : "jumps")",
             why: "\(count == 1 ? "the times jump" : "the first jump is") from \(seconds(firstJump.from)) s "
                 + "to \(seconds(firstJump.to)) s, which is not a wrap of the clock")
+    }
+
+    /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of packets.
+    func silentStreams(of all: Set<Int>) -> [Int] {
+        let last = shifts.count - 1
+        let known = streams.filter { all.contains($0.key) }
+        guard last > 0, known.values.contains(where: { $0.part == last && $0.count > 1 && $0.steady > Self.second }) else { return [] }
+        return known.filter { $0.value.part < last || $0.value.count < 2 }.map(\.key).sorted()
     }
 
     /// Returns the value of the file's clock for a time to which libavformat may have added a wrap.
@@ -187,6 +197,7 @@ struct ContinuedTimes {
         var next = Stream(
             part: part, raw: raw, time: placed, end: max(before?.end ?? placed, placed + length),
             shownEnd: max(before?.shownEnd ?? placed, (shown ?? placed) + length))
+        if let before, before.part == part { next.count = before.count + 1 }
         if let before {
             let isHurried = hasJumped && before.steady < Self.shortestPart
             next.steady = hasJumped ? 0 : before.steady + (step > 0 && step < Self.nearness ? step : 0)

@@ -194,8 +194,8 @@ import VideoBase
         return true
     }
 
-    /// The notice about packets of MPEG-TS that are missing so far; nil if none is.
-    var lossNotice: String? { input.lossNotice(of: Set([streamIndex] + sounds.map(\.index))) }
+    /// The notices about what the streams have lost so far.
+    var lossNotices: [String] { input.lossNotices(of: Set([streamIndex] + sounds.map(\.index))) }
 
     /// Fills `packet` with the stream's next packet. Sound packets before it are kept for `takeSounds`.
     /// - Throws: The errors of reading the file.

@@ -75,7 +75,9 @@ import VideoBase
         let known = unsafe format.flatMap { unsafe av.pointee.av_find_input_format!($0) }
         var dictionary: OpaquePointer?
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
-        for option in reader.sequence?.demuxerOptions ?? [] {
+        // Streams of MPEG-TS that a later program map adds are known then. Other demuxers have no such option.
+        let options = [(name: "scan_all_pmts", value: "1")] + (reader.sequence?.demuxerOptions ?? [])
+        for option in options {
             let code = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0)
             if code >= 0 { continue }
             unsafe av.pointee.avformat_free_context!(opened)
@@ -209,8 +211,16 @@ import VideoBase
         return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: place)
     }
 
-    /// Returns the notice about packets of MPEG-TS that are missing so far, although no packet of these streams lacks data; nil if none is.
-    func lossNotice(of streams: Set<Int>) -> String? {
+    /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although no packet lacks data, and
+    /// streams that end where another recording follows.
+    func lossNotices(of streams: Set<Int>) -> [String] {
+        let silent = (times?.silentStreams(of: streams.filter(keepsTime)) ?? []).map { index in
+            "stream \(index) of \(name) ends where the times jump: the part after the jump has no such stream, or another codec"
+        }
+        return [missingPacketsNotice(streams)].compactMap { $0 } + silent
+    }
+
+    private func missingPacketsNotice(_ streams: Set<Int>) -> String? {
         guard container == "mpegts" else { return nil }
         let pids = streams.filter((0..<Int(unsafe context.pointee.nb_streams)).contains).map { Int(unsafe context.pointee.streams[$0]!.pointee.id) }
         let count = io.losses(of: Set(pids))

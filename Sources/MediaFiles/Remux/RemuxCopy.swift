@@ -514,7 +514,7 @@ import VideoBase
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
         let copied = streams.indices.filter { streams[$0] != nil }
-        report.notices += [input.lossNotice(of: Set(copied))].compactMap { $0 }
+        report.notices += input.lossNotices(of: Set(copied))
         for (index, count) in leading.sorted(by: { $0.key < $1.key }) {
             guard let track = streams[index] else { continue }
             report.notices.append("\(track.name(of: index)) has no key picture: its \(count) picture\(count == 1 ? "" : "s") may not be decodable")

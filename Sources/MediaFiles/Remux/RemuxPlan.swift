@@ -53,7 +53,7 @@ struct RemuxPlan {
             // Chapters and time codes that the metadata also state are written or reported from there.
             if track.kind == .data, hasChapters && track.isChapters || hasTimeCode && track.isTimeCode { continue }
             let name = track.name(of: index)
-            if format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
+            if why != Self.undescribed, format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
                 // libavformat does not know the sample entry, so another format does not help.
                 if track.codecName == "none" {
                     throw InputContext.unreadable(
@@ -115,6 +115,9 @@ struct RemuxPlan {
         format.hasSampleEntries || format == .mkv && vaenc_libav_major(LibAV.Parts.format.rawValue) >= 61
     }
 
+    /// The reason for a stream of sound that cannot be copied into any format.
+    private static let undescribed = "the input does not describe the sound"
+
     /// Returns why a format does not hold a track in addition to those that were selected; nil if it does.
     private static func refusal(
         _ track: MediaTrack, _ format: OutputFormat, _ named: VideoCodec?, _ counts: [MediaTrack.Kind: Int]
@@ -142,6 +145,7 @@ struct RemuxPlan {
             }
             return "\(name) has no identifier for this kind of data"
         }
+        if kind == .audio, track.codecName != "none", track.sampleRate <= 0 { return Self.undescribed }
         if format == .flv, counts[kind, default: 0] > 0 { return "flv can contain only one stream of each kind" }
         return try format.holds(track) ? nil : "\(name) cannot contain \(format.words(for: track))"
     }

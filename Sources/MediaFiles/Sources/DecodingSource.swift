@@ -323,7 +323,7 @@ package final class DecodingSource: FrameSource {
             return state.changes + (isTold ? [] : [Demuxer.deinterlaced]) + [state.demuxer.timesEntry].compactMap { $0 }
         }
     }
-    package var lateNotices: [String] { state.withLock { [$0?.demuxer.lossNotice].compactMap { $0 } } }
+    package var lateNotices: [String] { state.withLock { $0?.demuxer.lossNotices ?? [] } }
     package var picturesLeftOut: Int { state.withLock { $0.map { $0.leftOut + $0.leading } ?? 0 } }
     package var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 

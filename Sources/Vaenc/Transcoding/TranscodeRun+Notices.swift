@@ -16,7 +16,14 @@ extension TranscodeRun {
         let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(framesRead)]
         return source.lateNotices + unique(branches.flatMap { $0.session.statistics.broken.notices })
             + ([unforeseenNotice(counts), leftOutNotice, source.lateChanges.notice] + missed).compactMap { $0 }
-            + unique(damaged.map(\.notice) + branches.compactMap(boundNotice))
+            + unique(damaged.map(\.notice) + branches.compactMap(boundNotice) + branches.compactMap(outdatedHRDNotice))
+    }
+
+    /// Returns the notice for HRD parameters of a rate that was changed.
+    private func outdatedHRDNotice(_ branch: OutputBranch) -> String? {
+        guard branch.description.effective.contains(where: { $0.option == "hrdParameters" && $0.used == EffectiveEntry.outdatedHRD })
+        else { return nil }
+        return "the rate was changed: the stream's HRD parameters are still those of the first rate (`hrdParameters` off omits them)"
     }
 
     func unique(_ texts: [String]) -> [String] {
@@ -98,7 +105,8 @@ extension TranscodeRun {
         let configuration = branch.output.configuration
         let counts = branch.tally.snapshot
         let seconds = counts.mediaSeconds(frameRate: configuration.frameRate)
-        guard branch.failure == nil, options.rateChanges.isEmpty, configuration.rateControl ?? .vbr == .vbr, let most = configuration.maxFrameBytes,
+        let isUsed = branch.description.effective.contains { $0.option == "maxFrameBytes" && $0.used != "none" }
+        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, configuration.rateControl ?? .vbr == .vbr, let most = configuration.maxFrameBytes,
             let wanted = configuration.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
         else { return nil }
         let used = Double(counts.packetBytes) * 8 / seconds

@@ -103,7 +103,9 @@ struct TranscodeRun {
             let fits = options.soundFitsPictures && (source is CameraSource || source.info.speedChange == nil)
             let plans = try outputs.map { try SoundPlan($0, source, fits: fits) }
             for (output, plan) in zip(outputs, plans) { branches.append(try OutputBranch(output, plan, options: options)) }
+            let changes = options.rateChanges.sorted { $0.key < $1.key }.map(\.value)
             for branch in branches {
+                try branch.session.check(changes)
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
             for branch in branches {
