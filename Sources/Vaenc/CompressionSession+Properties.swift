@@ -105,6 +105,10 @@ extension CompressionSession {
         var plain = configuration
         for (property, value) in values {
             guard value?.isFinite != false, property.write(&plain, value) else {
+                if property.type == "name", let text = value?.asString {
+                    throw VaencError(
+                        .usage, "\(property.name) has no value “\(text)”", remedy: "use one of the `choices` that `supportedProperties` lists")
+                }
                 throw VaencError(
                     .usage, "the value of \(property.name) has the wrong type",
                     remedy: "set a value of type \(property.type)")

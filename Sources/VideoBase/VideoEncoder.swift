@@ -148,7 +148,7 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     /// The number of pictures that exceeded each limit. A picture that exceeds two limits is counted for both.
     public var broken = LimitViolations()
     /// The rates that were set in the driver if the driver controls the rate, in order of time. A long session keeps
-    /// the first and the latest 255.
+    /// the first and the latest 255. After a swap, `DriverRate.picture` counts from the swap.
     public var driverRates: [DriverRate] = []
 
     /// Creates counters that are 0.

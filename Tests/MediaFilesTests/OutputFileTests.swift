@@ -57,7 +57,7 @@ import VideoBase
             try Files.write([1, 2, 3], to: path)
             let error = failure { try MediaOutput.open(path) }
             #expect(error?.category == .cannotCreate)
-            #expect(error?.message.contains("`SinkOptions.overwrite`") == true)
+            #expect(error?.message.contains("`overwrite`") == true)
             #expect(Files.list(folder) == ["a.h264"])
             var options = SinkOptions()
             options.overwrite = true

@@ -95,7 +95,7 @@ enum SystemError {
     }
 
     static func exists(_ name: String) -> VaencError {
-        VaencError(.cannotCreate, "\(name) exists", remedy: "add `SinkOptions.overwrite` to replace it")
+        VaencError(.cannotCreate, "\(name) exists", remedy: "add `overwrite` to replace it")
     }
 
     static let interrupted = VaencError(.interrupted, "interrupted")

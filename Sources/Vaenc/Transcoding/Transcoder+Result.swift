@@ -19,7 +19,8 @@ extension Transcoder {
         public var scaling: EffectiveEntry?
         /// Whether a camera's pictures were copied; nil for other inputs.
         public var captureMemory: EffectiveEntry?
-        /// The decisions that were made for the user, one line each: what was left out, replaced or missed.
+        /// The decisions that were made for the user, and what became known about the input, one line each. What an output
+        /// leaves out or replaces is in its `effective`.
         public var notices: [String] { allNotices.map(\.text) }
         package var allNotices: [Notice] = []
         /// Whether `cancel`, or the cancellation of the task, ended the run.
