@@ -107,7 +107,7 @@ extension CompressionSession {
             guard value?.isFinite != false, property.write(&plain, value) else {
                 if property.type == "name", let text = value?.asString {
                     throw VaencError(
-                        .usage, "\(property.name) has no value “\(text)”", remedy: "use one of the `choices` that `supportedProperties` lists")
+                        .usage, "\(property.name) has no value “\(text)”", remedy: "use one of the choices that the list of supported properties has")
                 }
                 throw VaencError(
                     .usage, "the value of \(property.name) has the wrong type",
