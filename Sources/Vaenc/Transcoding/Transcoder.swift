@@ -160,7 +160,7 @@ public final class Transcoder: Sendable {
     /// - Throws: `DescribedError`: the first error, if no output was finished; `interrupted` if `cancel` was called
     ///   before the first frame; `usage` for a second run.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
-    public func run(progress: @escaping (Progress) -> Void = { _ in }) throws -> Result { try run(progress: progress) { _ in } }
+    public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> Result { try run(progress: progress) { _ in } }
 
     /// Encodes the input, as the blocking form does, on a thread of its own. If the task is cancelled, the outputs are
     /// finished with the frames so far, as after `cancel`.
