@@ -8,7 +8,7 @@ import Testing
     /// Rate changes after the end of the input are reported once, or end a strict run.
     @Test func rateChangesAfterTheEndAreReported() throws {
         try Files.withTemporaryFolder { folder in
-            let line = "testsrc:64x48@25:20 --device reference --codec h264 --bitrate 100k --overwrite --change-bitrate 5=150k -o a.h264"
+            let line = "testsrc:64x48@25:20 --device reference --codec h264 --bitrate 100k --hrd off --overwrite --change-bitrate 5=150k -o a.h264"
             let some = try EncodeRun(words(line) + ["--json", "--change-bitrate", "20=90k", "--change-bitrate", "1000=80k"], in: folder)
             #expect(some.status == 0)
             let notice = "the input ended before the frames of --change-bitrate: 20, 1000"
@@ -21,7 +21,7 @@ import Testing
             #expect(!Files.exists("\(folder)/b.h264"))
             for key in ["20", "0.9s"] {
                 let forced = try EncodeRun(words(line.replacing("a.h264", with: "b.h264")) + ["--strict", "--force-key", key], in: folder)
-                #expect(forced.status == 69 && forced.errors.contains("forced at \(key)"), "\(forced.errors)")
+                #expect(forced.status == 69 && forced.errors.contains("forced key frames at \(key)"), "\(forced.errors)")
             }
             let last = try EncodeRun(words(line) + ["--strict", "--force-key", "19,0.7s"], in: folder)
             #expect(last.status == 0, "\(last.errors)")
