@@ -62,7 +62,7 @@ extension EncoderSettings {
                 report("gopSeconds", nil as String?, "\(length)", "`gopFrames` is shorter than \(asked) s")
             } else {
                 report(
-                    "gopSeconds", asked, "\(isUsed ? asked : length)", isUsed ? "as asked" : "the distance is a whole number of frames")
+                    "gopSeconds", isUsed ? asked : nil, "\(isUsed ? asked : length)", isUsed ? "as asked" : "one frame is the shortest distance")
             }
         }
         var open = c.openGOP

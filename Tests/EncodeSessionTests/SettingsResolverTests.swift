@@ -347,7 +347,7 @@ import VideoBase
         #expect(try reported(30, 2) == ["30 -> 30: as asked", "nothing -> 1.0: `gopFrames` is shorter than 2.0 s"])
         #expect(try reported(30, 0.5) == ["30 -> 15: `gopSeconds` is shorter", "0.5 -> 0.5: as asked"])
         #expect(try reported(60, 2) == ["60 -> 60: as asked", "2.0 -> 2.0: as asked"])
-        #expect(try reported(nil, 0.001) == ["nothing -> 1: 0.001 s", "0.001 -> 0.033: the distance is a whole number of frames"])
+        #expect(try reported(nil, 0.001) == ["nothing -> 1: 0.001 s", "nothing -> 0.033: one frame is the shortest distance"])
     }
 
     private static func both(_ change: (inout EncodeCapabilities) -> Void = { _ in }) -> [EncodeCapabilities] {

@@ -64,8 +64,8 @@ extension SettingsResolver {
             } else {
                 let isUsed = abs(length - seconds) <= 0.5 / rate + 0.001
                 report.add(
-                    "gopSeconds", asked: "\(seconds)", used: "\(isUsed ? seconds : length)",
-                    why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "the distance is a whole number of frames")
+                    "gopSeconds", asked: isUsed || limits.maxReferences0 == 0 ? "\(seconds)" : nil, used: "\(isUsed ? seconds : length)",
+                    why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "one frame is the shortest distance")
             }
         }
         return used
