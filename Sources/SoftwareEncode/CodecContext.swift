@@ -306,9 +306,13 @@ import VideoBase
         // AV_PKT_DATA_QUALITY_STATS: 32 bits of λ (118 per QP step), then the picture type.
         if let data = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_QUALITY_STATS, &size), size >= 5 {
             let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
-            let lambda = Int32(truncatingIfNeeded: (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) })
+            switch codec {
             // libx264's is that of another picture.
-            output.qp = lambda < 0 ? nil : Int(lambda / 118)
+            case .h264: break
+            case .hevc:
+                let lambda = Int32(truncatingIfNeeded: (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) })
+                output.qp = lambda < 0 ? nil : Int(lambda / 118)
+            }
             if !output.kind.isIDR {
                 let type = unsafe UInt32(bytes[4])
                 output.type = type == AV_PICTURE_TYPE_B.rawValue ? .b : type == AV_PICTURE_TYPE_I.rawValue ? .i : .p

@@ -127,7 +127,7 @@ import VideoBase
     @Test func sourceOptionsApplyToTheSound() throws {
         try Files.withTemporaryFolder { folder in
             let film = try Self.film(folder)
-            func run(_ name: String, _ set: (inout SourceOptions) -> Void) throws -> Transcoder.Result {
+            func run(_ name: String, audio: AudioMode? = nil, _ set: (inout SourceOptions) -> Void) throws -> Transcoder.Result {
                 var reading = SourceOptions()
                 set(&reading)
                 let source = try MediaInput.open(film, options: reading)
@@ -136,7 +136,9 @@ import VideoBase
                 configuration.codec = .h264
                 var options = Transcoder.Options()
                 options.device = .software
-                return try Transcoder(source, outputs: [Transcoder.Output(folder + name, configuration)], options: options).run()
+                var output = Transcoder.Output(folder + name, configuration)
+                output.audio = audio
+                return try Transcoder(source, outputs: [output], options: options).run()
             }
             _ = try run("/short.mp4") { ($0.readsSound, $0.duration) = (true, 1) }
             let lengths = try ProcessRunner.run(
@@ -147,6 +149,9 @@ import VideoBase
             let silent = try run("/silent.mp4") { $0.readsSound = false }
             let entry = silent.outputs[0].effective.first { $0.option.contains("audio") && $0.used == "left out" }
             #expect(entry?.why == "`SourceOptions.readsSound` is off", "\(silent.outputs[0].effective)")
+            let asked = try run("/asked.mp4", audio: .aac) { $0.readsSound = false }
+            let sound = asked.outputs[0].effective.first { $0.option == "audio" }
+            #expect(sound?.used == "none" && sound?.why == "`SourceOptions.readsSound` is off", "\(sound as Any)")
         }
     }
 

@@ -1,4 +1,4 @@
-/// Finds the joints of MPEG-TS: the places where another segment or recording follows whose continuity counters begin anew.
+/// Finds the joints of MPEG-TS: the places where another segment or recording follows whose continuity counters restart.
 ///
 /// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each PID continues there at
 /// the start of a PES packet or section and with the counter with which it began in the input. Multiplexers that begin with any counter
@@ -101,7 +101,7 @@ struct TransportJoints {
         let isJump = before.map { counter != ($0 + 1) & 0x0F && !isTwin && !isAnnounced } ?? false
         if isJump { Self.append(offset, to: &jumps[pid, default: []]) }
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
-        // The counter of a table may go on at a joint by chance.
+        // At a joint, the counter of a table may continue by chance.
         if begins, before != nil, Self.tables.contains(pid) { Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints) }
         if before == nil, firstCounters[pid] == nil { firstCounters[pid] = counter }
         var place = joints.count - 1

@@ -26,7 +26,7 @@ package struct DriverQuirk: Sendable, Hashable {
     package let endsBefore: Int?
     /// What the driver does.
     package let symptom: String
-    /// Where this is known from.
+    /// Where this is known from. For some, only the project's own page records it.
     package let source: String
 
     fileprivate init(_ driver: Driver, _ versions: String, endsBefore: Int? = nil, _ symptom: String, source: String) {
@@ -63,13 +63,13 @@ extension DriverQuirk {
         .iHD, "before 25", "HEVC of low power needs 128×128 and does not report it",
         source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
     package static let threeQualityLevels = DriverQuirk(
-        .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only", source: "media-driver's HEVC encoder settings")
+        .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only", source: "docs/HEVC.md")
     package static let hevcToolsAreUnreported = DriverQuirk(
         .iHD, "23.1", "HEVC does not report its coding tools, block sizes and prediction direction on Gen9 and on older low power",
         source: "the capabilities of iHD 23.1; FFmpeg's defaults for a driver that does not answer")
     package static let vdencReferences = DriverQuirk(
         .iHD, "all", "HEVC of VDEnc takes two references in list 0 and one in list 1 if the lists differ",
-        source: "media-driver's VDEnc HEVC packets")
+        source: "intel/media-driver issue 1390")
     package static let freeBuildEncodesNothing = DriverQuirk(
         .iHD, "Debian's and Ubuntu's free build", "the free build encodes nothing on some hardware",
         source: "the package intel-media-va-driver-non-free")
@@ -81,7 +81,7 @@ extension DriverQuirk {
         source: "Mesa 25.0.7, run on a faked kernel")
     package static let ownHEVCSlices = DriverQuirk(
         .radeonsi, "all", "HEVC slices that are not equal rows, or have fewer than four coding tree blocks, get other addresses than those in the client's headers",
-        source: "Mesa's radeon_vcn_enc")
+        source: "docs/HEVC.md")
     package static let rawDataAlone = DriverQuirk(
         .radeonsi, "25", "HEVC fails pictures that have a packed message before their slices and no other packed header",
         source: "Mesa 25.0.7, run on a faked kernel")
@@ -92,13 +92,13 @@ extension DriverQuirk {
             """,
         source: "Mesa 22.3.6, run on a faked kernel")
     package static let smallMinimum = DriverQuirk(
-        .radeonsi, "before 25", "the minimum of 256×128 is not reported", source: "Mesa's radeon_vcn_enc; the capabilities of 22.3.6")
+        .radeonsi, "before 25", "the minimum of 256×128 is not reported", source: "the capabilities of Mesa 22.3.6 and 25.0.7")
     package static let qualityIsBitField = DriverQuirk(
         .radeonsi, "all", "VAConfigAttribEncQualityRange and the quality level are a bit field (vlVaQualityBits)",
         source: "Mesa's va_private.h")
     package static let hevcBlocksAreUnreported = DriverQuirk(
         .radeonsi, "22.3", "HEVC does not report its block sizes: coding tree blocks of 64×64, no split of inter transforms",
-        source: "Mesa's radeon_vcn_enc; FFmpeg's defaults for a driver that does not answer")
+        source: "FFmpeg's defaults for a driver that does not answer")
     package static let hevcWidthStep = DriverQuirk(
         .radeonsi, "all", "HEVC codes widths in steps of 64, and reports this only from VA-API 1.21 on",
         source: "obs-studio issue 10953")

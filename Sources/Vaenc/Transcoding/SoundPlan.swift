@@ -16,9 +16,10 @@ struct SoundPlan {
     ///     leaves the stream out.
     ///   - best: The index in `sounds` of the stream for a format that holds only one.
     ///   - inputHasSound: Whether the input has audio, read or not.
+    ///   - isUnread: Whether the input has audio that the source does not read.
     ///   - fits: Whether the audio matches the times of the pictures.
     /// - Throws: `usage` for a request that the format cannot hold.
-    init(asked: AudioMode?, sounds: [SourceSound], best: Int, inputHasSound: Bool, format: OutputFormat, fits: Bool) throws {
+    init(asked: AudioMode?, sounds: [SourceSound], best: Int, inputHasSound: Bool, isUnread: Bool, format: OutputFormat, fits: Bool) throws {
         /// Audio that is left out is a difference even if no mode was requested.
         func none(_ why: String) -> EffectiveEntry {
             EffectiveEntry(option: "audio", asked: asked?.rawValue ?? "copied", used: "none", why: why)
@@ -34,7 +35,7 @@ struct SoundPlan {
                 remedy: "use mp4, mov, mkv, ts or flv")
         }
         if sounds.isEmpty {
-            if asked != nil { entries = [none("the input has no sound")] }
+            if asked != nil { entries = [none(isUnread ? "`SourceOptions.readsSound` is off" : "the input has no sound")] }
             return
         }
         if !fits {
@@ -61,8 +62,8 @@ struct SoundPlan {
     init(_ output: Transcoder.Output, _ source: any FrameSource, fits: Bool) throws {
         let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
         try self.init(
-            asked: output.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound, format: output.format(),
-            fits: fits)
+            asked: output.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
+            isUnread: source.info.hasSound && !source.info.readsSound, format: output.format(), fits: fits)
         // Microphone audio is encoded as it arrives.
         if source is CameraSource, output.audio == nil, modes.first == .copy {
             entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "from the microphone")]

@@ -11,9 +11,9 @@ extension TranscodeRun {
 
     /// Returns the notices after the last frame.
     func endNotices(
-        _ branches: [OutputBranch], _ damaged: [DamagedSound], _ counts: FrameCounts, interrupted: Bool, framesRead: Int
+        _ branches: [OutputBranch], _ damaged: [DamagedSound], _ counts: FrameCounts, interrupted: Bool
     ) -> [String] {
-        let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(framesRead)]
+        let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(counts.input)]
         return source.lateNotices + unique(branches.flatMap { $0.session.statistics.broken.notices })
             + ([unforeseenNotice(counts), leftOutNotice, source.lateChanges.notice] + missed).compactMap { $0 }
             + unique(damaged.map(\.notice) + branches.compactMap(boundNotice) + branches.compactMap(outdatedHRDNotice))

@@ -45,7 +45,7 @@ struct TranscodeRun {
         }
     }
 
-    /// Encodes the input, finishes the outputs and returns what came out.
+    /// Encodes the input, finishes the outputs and returns the result.
     func run(progress: @escaping (Transcoder.Progress) -> Void, onNotice: (Transcoder.Notice) -> Void) throws -> Transcoder.Result {
         var notices: [Transcoder.Notice] = []
         func note(_ text: String, _ moment: Transcoder.Notice.Moment) {
@@ -69,7 +69,7 @@ struct TranscodeRun {
             }
             interrupted = try feed(decoding, group, branches, &state, note: { note($0, .running) })
             if !interrupted, outputs.contains(where: \.configuration.strict),
-                let late = lateChangeNotice(state.framesRead) ?? forcedNotice(state.input)
+                let late = lateChangeNotice(state.input.input) ?? forcedNotice(state.input)
             {
                 throw VaencError(
                     .unavailable, "strict: \(late)", remedy: "use an earlier frame or time, or leave out `strict`")
@@ -88,10 +88,10 @@ struct TranscodeRun {
         let damaged = DamagedSound.merged(branches.flatMap(\.damagedSounds))
         // A stream may be copied in one output and encoded in another.
         result.damagedSoundPackets = Dictionary(damaged.map { ($0.stream, $0.packets) }, uniquingKeysWith: max).values.reduce(0, +)
-        for text in endNotices(branches, damaged, state.input, interrupted: interrupted, framesRead: state.framesRead) {
+        for text in endNotices(branches, damaged, state.input, interrupted: interrupted) {
             notices.append(Transcoder.Notice(text: text, moment: .end))
         }
-        (result.framesRead, result.isInterrupted, result.allNotices) = (state.framesRead, interrupted, notices)
+        (result.framesRead, result.isInterrupted, result.allNotices) = (state.input.input, interrupted, notices)
         result.outputs = branches.map { outputResult($0, result) }
         return result
     }
@@ -161,7 +161,6 @@ struct TranscodeRun {
             }
             if branches.contains(where: \.output.configuration.strict), let error = (source.lateChanges + leftOut).strictError { throw error }
             guard let (buffer, timing) = next else { return false }
-            state.framesRead += 1
             do { try timing.check() } catch {
                 throw VaencError(
                     .badInput, "frame \(frame) of the input: \(error.message)",
@@ -241,8 +240,7 @@ private struct ProgressReporter {
     private let report: (Transcoder.Progress) -> Void
     private let began = MonotonicClock.nanoseconds
     private var lastReported: Int64 = 0
-    var framesRead = 0
-    /// The frames of the input, also if an output has failed.
+    /// The counts of the input, also if an output has failed.
     var input = FrameCounts()
 
     init(_ source: any FrameSource, report: @escaping (Transcoder.Progress) -> Void) {
@@ -260,7 +258,7 @@ private struct ProgressReporter {
         let (counts, info) = (tally.snapshot, source.info)
         report(
             Transcoder.Progress(
-                framesRead: framesRead, framesEncoded: counts.encoded, expectedFrames: info.frameCount,
+                framesRead: input.input, framesEncoded: counts.encoded, expectedFrames: info.frameCount,
                 expectedSeconds: info.durationSeconds, elapsedSeconds: Double(MonotonicClock.nanoseconds - began) / 1e9,
                 mediaSeconds: counts.mediaSeconds(frameRate: info.frameRate),
                 packetBytes: counts.packetBytes, framesLost: source.picturesLost))

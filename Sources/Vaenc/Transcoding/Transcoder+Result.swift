@@ -1,7 +1,7 @@
 public import VideoBase
 
 extension Transcoder {
-    /// What came out of a run.
+    /// The result of a run.
     public struct Result: Sendable {
         /// The outputs, in the order in which they were given.
         public var outputs: [OutputResult]
@@ -27,7 +27,7 @@ extension Transcoder {
         public var isInterrupted = false
     }
 
-    /// What came out of one output.
+    /// The result of one output.
     public struct OutputResult: Sendable {
         /// The path or URL.
         public var name: String
@@ -51,7 +51,7 @@ extension Transcoder {
 public struct FrameCounts: Sendable {
     /// The number of frames that were passed to the encoder.
     public var input = 0
-    /// The number of packets that came out.
+    /// The number of packets that were delivered.
     public var encoded = 0
     /// The number of pictures at which decoding can begin.
     public var key = 0
@@ -59,7 +59,7 @@ public struct FrameCounts: Sendable {
     public var p = 0
     /// The number of B pictures.
     public var b = 0
-    /// The number of frames that did not come out.
+    /// The number of frames without a packet.
     public var dropped: Int { input - encoded }
     /// The number of bytes of all packets.
     public var packetBytes = 0

@@ -11,7 +11,7 @@ public import VideoBase
 ///     let result = try await transcoder.run { print($0.framesEncoded) }
 ///     print(result.outputs[0].bytes, result.notices)
 ///
-/// A transcoder runs once. Any thread may call `cancel`. The command `vaenc encode` is made of it.
+/// A transcoder runs once. Any thread may call `cancel`. The command `vaenc encode` uses it.
 public final class Transcoder: Sendable {
     /// What is common to all outputs.
     public struct Options: Sendable {
@@ -34,7 +34,7 @@ public final class Transcoder: Sendable {
     public struct Progress: Sendable {
         /// The number of frames that were read and passed to the encoders.
         public var framesRead = 0
-        /// The number of frames whose packets came out, of the first output that has not failed.
+        /// The number of frames whose packets were delivered, of the first output that has not failed.
         public var framesEncoded = 0
         /// The number of frames that the input is expected to have; nil if unknown.
         public var expectedFrames: Int?
@@ -116,7 +116,7 @@ public final class Transcoder: Sendable {
         var sourceOptions = SourceOptions()
         sourceOptions.readsSound = format.holdsTracks
         let source = try MediaInput.open(input, options: sourceOptions)
-        // Standard input may end in the midst.
+        // Standard input may end unexpectedly.
         sinkOptions.survivesKill = input == "-" && source.info.frameCount == nil
         var configuration = EncoderConfiguration(encoding: source.info)
         configure(&configuration)
@@ -132,7 +132,7 @@ public final class Transcoder: Sendable {
 
     deinit { if ownsSource { source.close() } }
 
-    /// Notes the sinks that `cancel` and `abandon` must reach.
+    /// Stores the sinks that `cancel` and `abandon` must reach.
     func begin(_ sinks: [OutputSink]) {
         let isCancelled = state.withLock { state in
             state.sinks = sinks
@@ -141,7 +141,7 @@ public final class Transcoder: Sendable {
         if isCancelled { cancel() }
     }
 
-    /// Notes that the run has ended: `cancel` and `abandon` have no effect from now on.
+    /// Records that the run has ended: `cancel` and `abandon` have no effect from now on.
     private func end() {
         state.withLock { state in
             state.hasEnded = true
@@ -151,7 +151,7 @@ public final class Transcoder: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Encodes the input, finishes the outputs and returns what came out. Blocks until the end of the input.
+    /// Encodes the input, finishes the outputs and returns the result. Blocks until the end of the input.
     ///
     /// If an output fails, no unfinished file has its name, and the other outputs continue. Its result has the error.
     /// After `cancel`, the outputs are finished with the frames so far.
