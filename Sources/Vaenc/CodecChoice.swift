@@ -80,7 +80,7 @@ public enum CodecChoice {
         if kind == .software { return inSoftware(depth) }
         let report = device()
         let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
-        let all = report.capabilities.filter { $0.encodes && $0.codec == .hevc }
+        let all = report.capabilities.filter { $0.encodes && $0.codec == wanted.codec }
         if all.isEmpty { return (.h264, .decided("the device does not encode HEVC")) }
         let own = all.filter { $0.profile == Profile(wanted) }
         if own.isEmpty {
