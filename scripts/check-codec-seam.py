@@ -13,7 +13,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/ADDING-A-CODEC.md"
 # The codec, and the types of which each codec has its own case.
-ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecLimits", "StreamLevel", "SoftwareLibrary"]
+ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecCapabilities", "StreamLevel", "SoftwareLibrary"]
 COMPARISON = re.compile(r"[=!]= *\.(h264|hevc)\b")
 
 
