@@ -177,10 +177,10 @@ extension RateLimit {
                     "arrives too late for the decoder's buffer that `hrdParameters` on describes",
                     "raise `maxQP`, `bitrate` or `vbvSize`"
                 )
-            case .frameBytes: ("exceeds `maxFrameBytes`", "raise it, or `maxQP`")
+            case .frameBytes: ("exceeds `maxFrameBytes`", "raise it, use a smaller picture, or raise `maxQP` if it is set")
             case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
-            case .dataRate: ("exceeds a limit of `dataRateLimits`", "raise it, or `maxQP`")
-            case .maximum: ("exceeds `maxBitrate` within one second", "raise it, or `maxQP`")
+            case .dataRate: ("exceeds a limit of `dataRateLimits`", "raise it, use a smaller picture, or raise `maxQP` if it is set")
+            case .maximum: ("exceeds `maxBitrate` within one second", "raise it, use a smaller picture, or raise `maxQP` if it is set")
             case .level: ("exceeds the limits of `level`", "use a higher one, or lower the rate")
             }
         return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")

@@ -44,6 +44,8 @@ public final class MediaMuxer: Sendable {
         var isStarted = false
         var isCancelled = false
         var hasEnded = false
+        /// Whether a call after `stop` was reported.
+        var hasReportedLateCall = false
         var failure: (any Error)?
     }
 
@@ -61,8 +63,9 @@ public final class MediaMuxer: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The output and its options.
-    ///   - onError: Called once, on the muxer's thread, with the error that ends the muxer early. It may call the
-    ///     muxer, except the blocking `stop`, which throws there.
+    ///   - onError: Called on the muxer's thread: once with the error that ends the muxer early, or once with `usage` if
+    ///     `start`, `describe` or `append` is called after `stop`. It may call the muxer, except the blocking `stop`,
+    ///     which throws there.
     public init(_ configuration: Configuration, onError: (@Sendable (any Error) -> Void)? = nil) {
         self.configuration = configuration
         self.onError = onError
@@ -245,7 +248,7 @@ public final class MediaMuxer: Sendable {
     /// Runs `body` on the muxer's thread if the muxer has not ended. If `body` throws, the muxer ends.
     private func perform(_ body: @escaping @Sendable (MediaMuxer) throws -> Void) {
         thread.add { [self] in
-            if state.withLock({ $0.hasEnded }) { return }
+            if state.withLock({ $0.hasEnded }) { return reportLateCall() }
             do { try body(self) } catch {
                 let sink = state.withLock { state in
                     state.hasEnded = true
@@ -257,6 +260,19 @@ public final class MediaMuxer: Sendable {
                 onError?(told)
             }
         }
+    }
+
+    /// Reports the first call after a `stop` that completed the file. Its sample is not in the file.
+    private func reportLateCall() {
+        let reports = state.withLock { state in
+            defer { state.hasReportedLateCall = true }
+            return !state.isCancelled && state.failure == nil && !state.hasReportedLateCall
+        }
+        guard reports else { return }
+        onError?(
+            VaencError(
+                .usage, "writing \(configuration.output) was stopped already: later packets are not in it",
+                remedy: "call stop after the last packet"))
     }
 
     /// If every kind is described, describes the tracks to the sink and writes the samples that arrived before.

@@ -39,10 +39,10 @@ public struct LimitViolations: Sendable, Hashable, Codable {
             line(
                 bufferUnderflows, "arrived too late for the decoder's buffer that the stream's HRD parameters describe",
                 "raise `maxQP`, `bitrate` or `vbvSize`, or use `hrdParameters` off"),
-            line(overMaxFrameBytes, "exceeded `maxFrameBytes`", "raise it, or `maxQP`"),
+            line(overMaxFrameBytes, "exceeded `maxFrameBytes`", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
             line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", "raise it, or the QP"),
-            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", "raise it, or `maxQP`"),
-            line(overMaxBitrate, "exceeded `maxBitrate` within one second", "raise it, or `maxQP`"),
+            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
+            line(overMaxBitrate, "exceeded `maxBitrate` within one second", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
             line(
                 overLevel, "exceeded the bit rate, the buffer or the picture size of the stream's level",
                 "use a higher `level`, or lower the rate"),

@@ -275,6 +275,23 @@ import Vaenc
         #expect(await stop(fourth) == "the muxer was started already")
     }
 
+    /// A packet that is appended after `stop` is not in the file. The handler is told once.
+    @Test func packetAfterStopIsReported() async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        let told = CallCount()
+        let muxer = MediaMuxer(configuration(path)) { error in
+            #expect((error as? VaencError)?.code == .usage, "\(error)")
+            told.count += 1
+        }
+        try await record(muxer, seconds: 1)
+        try await muxer.stop()
+        #expect(told.count == 0)
+        for index in 0..<3 { muxer.append(Self.packet(shown: MediaTime(value: Int64(index), timescale: 25))) }
+        await #expect(throws: VaencError.self) { try await muxer.stop() }
+        #expect(told.count == 1)
+    }
+
     /// The handler is called once, and `stop` throws the error again.
     @Test func failedOpenIsReported() async throws {
         let told = CallCount()
