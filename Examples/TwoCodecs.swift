@@ -12,10 +12,10 @@ func twoCodecs(_ input: String, _ h264: String, _ hevc: String, device: DeviceSe
         var configuration = EncoderConfiguration(size: source.info.size)
         configuration.codec = codec
         configuration.frameRate = source.info.frameRate
-        configuration.rateControl = .vbr
-        configuration.bitrate = BitsPerSecond(800_000)
-        configuration.bFrames = 0
-        configuration.gopSeconds = 1
+        configuration.rate.rateControl = .vbr
+        configuration.rate.bitrate = BitsPerSecond(800_000)
+        configuration.structure.bFrames = 0
+        configuration.structure.gopSeconds = 1
         let muxer = MediaMuxer(MediaMuxer.Configuration(output: output))
         muxers.append(muxer)
         sessions.append(

@@ -174,13 +174,13 @@ import VideoBase
         unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(settings.color.transfer))
         unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(settings.color.matrix))
         unsafe context.pointee.color_range =
-            c.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
+            c.display.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
         unsafe set(settings.given(settings.limits), on: context)
         if settings.limits.initialPercent > 0 {
             unsafe context.pointee.rc_initial_buffer_occupancy =
                 Int32(clamping: settings.limits.bufferSize * 10 * settings.limits.initialPercent)
         }
-        if let aspect = c.sampleAspectRatio?.reduced {
+        if let aspect = c.display.sampleAspectRatio?.reduced {
             unsafe context.pointee.sample_aspect_ratio = AVRational(
                 num: Int32(clamping: aspect.numerator), den: Int32(clamping: aspect.denominator))
         }

@@ -67,7 +67,7 @@ final class EncodeWorker: Sendable {
         self.handler = handler
         monitor.withLock {
             $0.limits = settings.limits
-            $0.keyTimesLeft = settings.configuration.forcedKeyTimes.sorted()[...]
+            $0.keyTimesLeft = settings.configuration.structure.forcedKeyTimes.sorted()[...]
         }
     }
 
@@ -222,7 +222,7 @@ private struct TimeHistory {
         }
         depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
-        delimits = configuration.accessUnitDelimiters
+        delimits = configuration.headers.accessUnitDelimiters
         keyMessages = PictureMessages(keyFramesOf: configuration)
     }
 

@@ -51,7 +51,7 @@ struct EncoderMemory: Sendable, Hashable {
         picture = samples + reduced + (width / 16) * (height / 16) * (90 + 30 * bFrames)
         coding = samples + alignedWidth * alignedHeight * (isFastest ? 73 : 69) / 10
         frameEncoder = 1_500_000 + 2 * width * height
-        let isHeldBack = keyInterval > 1 && !settings.configuration.lowLatency
+        let isHeldBack = keyInterval > 1 && !settings.configuration.pipeline.lowLatency
         let lookahead = isHeldBack ? settings.number("rc-lookahead") ?? settings.lookahead : 0
         firstCoded = lookahead == 0 ? 0 : lookahead + bFrames + 1
         switch keyInterval {

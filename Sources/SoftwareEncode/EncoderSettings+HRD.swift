@@ -5,7 +5,7 @@ extension EncoderSettings {
     var writesHRD: Bool { parameters.contains { $0.name == "nal-hrd" || $0.name == "hrd" } }
 
     mutating func mapHRD(_ hasBuffer: Bool) {
-        guard let wanted = configuration.hrdParameters else { return }
+        guard let wanted = configuration.headers.hrdParameters else { return }
         let used = wanted && hasBuffer
         if used {
             switch library {
@@ -37,11 +37,11 @@ extension EncoderSettings {
     /// The rate of start codes, SEI messages, delimiters and parameter sets in kbit/s, rounded up.
     private var uncountedRate: Int {
         func value(_ name: String) -> Int? { parameters.first { $0.name == name }.flatMap { Int($0.value) } }
-        let delimiter = configuration.accessUnitDelimiters ? 7 : 0
+        let delimiter = configuration.headers.accessUnitDelimiters ? 7 : 0
         // Each slice has a start code, and picture timing takes 14 bytes.
         let perPicture = 4 * max(value("slices") ?? 1, 1) + 14 + delimiter
         // VPS, SPS, PPS and buffering period take about 130 bytes; HDR metadata takes 45.
-        let hasHDR = configuration.masteringDisplay != nil || configuration.contentLight != nil
+        let hasHDR = configuration.display.masteringDisplay != nil || configuration.display.contentLight != nil
         let perKey = 160 + (hasHDR ? 50 : 0)
         let bytes = Double(perPicture) + Double(perKey) / Double(isAllIntra ? 1 : max(value("keyint") ?? 1, 1))
         return Int(saturating: (bytes * 8 * configuration.frameRate.value / 1000).rounded(.up))

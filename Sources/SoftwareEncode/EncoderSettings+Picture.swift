@@ -8,21 +8,21 @@ extension EncoderSettings {
             let profile = c.profile ?? .h264High
             let name = profile == .h264ConstrainedBaseline ? "baseline" : profile == .h264Main ? "main" : "high"
             options.append(("profile", name))
-            var entropy = c.entropy ?? .cabac
-            var why = Self.why(c.entropy)
+            var entropy = c.coding.entropy ?? .cabac
+            var why = Self.why(c.coding.entropy)
             if profile == .h264ConstrainedBaseline, entropy == .cabac {
                 (entropy, why) = (.cavlc, "the profile supports CAVLC only")
             }
             set("cabac", entropy == .cabac ? 1 : 0)
-            report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
+            report("entropy", c.coding.entropy?.rawValue, entropy.rawValue, why)
             if let level = usedLevel { set("level", level) }
         case .x265:
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
-            if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
+            if let entropy = c.coding.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
             if let level = usedLevel, takesLevel { set("level-idc", level) }
             // If high-tier is set, the library uses the High tier if a rate or buffer needs it. Without a rate, it
             // would use the High tier just because of the level.
-            let mayBeHigh = c.tier.map { $0 == .high } ?? (c.bitrate != nil || c.maxBitrate != nil)
+            let mayBeHigh = c.tier.map { $0 == .high } ?? (c.rate.bitrate != nil || c.rate.maxBitrate != nil)
             set("high-tier", mayBeHigh ? 1 : 0)
             // libx265 prints to stderr by default.
             set("log-level", "none")
@@ -50,7 +50,7 @@ extension EncoderSettings {
         case .x265: return nil
         }
         if let profile = c.profile, profile != .h264High { return profile }
-        return c.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
+        return c.coding.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
     }
 
     /// Whether the library takes a level. libx265 does not open with both a level and a constant QP, because no rate is
@@ -76,9 +76,9 @@ extension EncoderSettings {
     /// Maps the transform, filter, quantization and regions.
     mutating func mapPicture() {
         let c = configuration
-        if let display = c.masteringDisplay { report("masteringDisplay", display, "\(display)", "as asked") }
-        if let light = c.contentLight { report("contentLight", light, "\(light)", "as asked") }
-        if let wanted = c.transform8x8 {
+        if let display = c.display.masteringDisplay { report("masteringDisplay", display, "\(display)", "as asked") }
+        if let light = c.display.contentLight { report("contentLight", light, "\(light)", "as asked") }
+        if let wanted = c.coding.transform8x8 {
             let (used, why): (Bool, String)
             switch library {
             case .x264:
@@ -88,42 +88,42 @@ extension EncoderSettings {
             }
             report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? "as asked" : why)
         }
-        if let filter = c.deblocking {
+        if let filter = c.coding.deblocking {
             let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
             if filter.isOn { set("deblock", "\(filter.alphaOffset),\(filter.betaOffset)") } else { set("no-deblock", 1) }
             report("deblocking", text, text, "as asked")
         } else if library == .x264, preset == Self.presetNames.count {
             report("deblocking", String?.none, "off", "libx264 \(Self.presetNames[preset - 1]) does not filter")
         }
-        if let wanted = c.trellis {
+        if let wanted = c.coding.trellis {
             switch library {
             case .x264: set("trellis", wanted ? 2 : 0)
             case .x265: set("rdoq-level", wanted ? 2 : 0)
             }
             report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", "as asked")
         }
-        if let wanted = c.macroblockRateControl {
+        if let wanted = c.rate.macroblockRateControl {
             let used = wanted && mode != .cqp
             set("aq-mode", used ? 1 : 0)
             report(
                 "macroblockRateControl", wanted ? "on" : "off", used ? "on" : "off",
                 used == wanted ? "the library's adaptive quantization" : "the QP is constant")
         }
-        if !c.regionsOfInterest.isEmpty {
+        if !c.coding.regionsOfInterest.isEmpty {
             report(
-                "regionsOfInterest", c.regionsOfInterest.count, takesRegions ? "\(c.regionsOfInterest.count)" : "0",
+                "regionsOfInterest", c.coding.regionsOfInterest.count, takesRegions ? "\(c.coding.regionsOfInterest.count)" : "0",
                 takesRegions
                     ? "as asked"
                     : "the library needs adaptive quantization for them, which constant QP and the fastest preset lack")
-            if takesRegions { effective += c.regionsOfInterest.clipped(to: c.size) }
+            if takesRegions { effective += c.coding.regionsOfInterest.clipped(to: c.size) }
         }
-        if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }
-        if let wanted = c.identifier {
+        if c.rate.maxFrameBytes != nil { lacks("maxFrameBytes", c.rate.maxFrameBytes, used: "none") }
+        if let wanted = c.headers.identifier {
             report("identifier", wanted ? "on" : "off", "on", "\(encoderName) always writes its name into the stream")
         }
     }
 
     /// Whether regions are supported. The libraries implement regions as offsets of adaptive quantization, which the
     /// fastest preset uses only on request.
-    var takesRegions: Bool { mode != .cqp && (configuration.macroblockRateControl ?? (preset < Self.presetNames.count)) }
+    var takesRegions: Bool { mode != .cqp && (configuration.rate.macroblockRateControl ?? (preset < Self.presetNames.count)) }
 }

@@ -9,28 +9,28 @@ extension EncoderSettings {
 
     mutating func mapRate() {
         let c = configuration
-        let bitrate = c.bitrate?.value ?? 0
+        let bitrate = c.rate.bitrate?.value ?? 0
         mapUnusedTargets()
         switch mode {
         case .cqp: mapConstantQP()
         case .icq, .qvbr:
-            let quality = c.quality ?? 24
+            let quality = c.rate.quality ?? 24
             set("crf", quality)
-            let used = max(min(quality, c.maxQP ?? quality), c.minQP ?? 0)
-            let why = used == quality ? "\(Self.why(c.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
-            report("quality", c.quality, "\(used)", why)
-            if mode == .qvbr, let limit = c.maxBitrate ?? c.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
+            let used = max(min(quality, c.rate.maxQP ?? quality), c.rate.minQP ?? 0)
+            let why = used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
+            report("quality", c.rate.quality, "\(used)", why)
+            if mode == .qvbr, let limit = c.rate.maxBitrate ?? c.rate.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
         case .vbr:
             mapAverage(bitrate)
-            mapLimit(c.maxBitrate ?? Self.usualMaximum(bitrate))
+            mapLimit(c.rate.maxBitrate ?? Self.usualMaximum(bitrate))
         case .avbr:
             mapAverage(bitrate)
-            if c.maxBitrate != nil { lacks("maxBitrate", c.maxBitrate, used: "none") }
+            if c.rate.maxBitrate != nil { lacks("maxBitrate", c.rate.maxBitrate, used: "none") }
         case .cbr:
             mapAverage(bitrate)
             mapLimit(BitsPerSecond(bitrate))
             switch library {
-            case .x264: if c.hrdParameters != false { set("nal-hrd", "cbr") } else { set("filler", 1) }
+            case .x264: if c.headers.hrdParameters != false { set("nal-hrd", "cbr") } else { set("filler", 1) }
             case .x265: set("strict-cbr", 1)
             }
         }
@@ -52,17 +52,17 @@ extension EncoderSettings {
         switch mode {
         case .cqp, .icq:
             let why = "not used: \(mode.rawValue) has no bit rate"
-            if let rate = c.bitrate { report("bitrate", rate.value, "none", why) }
-            if let most = c.maxBitrate { report("maxBitrate", most.value, "none", why) }
+            if let rate = c.rate.bitrate { report("bitrate", rate.value, "none", why) }
+            if let most = c.rate.maxBitrate { report("maxBitrate", most.value, "none", why) }
         case .qvbr:
-            if let rate = c.bitrate {
-                let isUsed = c.maxBitrate == nil
+            if let rate = c.rate.bitrate {
+                let isUsed = c.rate.maxBitrate == nil
                 report(
                     "bitrate", rate.value, isUsed ? "\(rate.value)" : "none",
                     isUsed ? "only sets the maximum rate" : "`maxBitrate` limits the rate")
             }
         case .vbr, .avbr, .cbr:
-            if let quality = c.quality { report("quality", quality, "none", "the bit rate has priority") }
+            if let quality = c.rate.quality { report("quality", quality, "none", "the bit rate has priority") }
         }
         if mode == .cqp { return }
         let why = mode == .icq || mode == .qvbr ? "the mode has a quality as its target" : "the bit rate has priority"
@@ -81,19 +81,19 @@ extension EncoderSettings {
         let asked =
             switch mode {
             case .cqp: "a QP"
-            case .icq: c.quality == nil ? "nothing" : "a quality"
+            case .icq: c.rate.quality == nil ? "nothing" : "a quality"
             default: "a bit rate"
             }
         report(
-            "rateControl", c.rateControl?.rawValue, mode.rawValue,
-            c.rateControl != nil ? label : "\(label): \(asked) was requested")
-        if let controller = c.rateController {
+            "rateControl", c.rate.rateControl?.rawValue, mode.rawValue,
+            c.rate.rateControl != nil ? label : "\(label): \(asked) was requested")
+        if let controller = c.rate.rateController {
             let controls = mode != .cqp && mode != .icq
             report(
                 "rateController", controller.rawValue, controls ? "driver" : "none",
                 controls ? "the library has its own rate control" : "\(mode.rawValue) has no bit rate to control")
         }
-        for (option, name, limit) in [("minQP", "qpmin", c.minQP), ("maxQP", "qpmax", c.maxQP)] {
+        for (option, name, limit) in [("minQP", "qpmin", c.rate.minQP), ("maxQP", "qpmax", c.rate.maxQP)] {
             guard let limit else { continue }
             if mode == .cqp {
                 report(option, limit, "\(limit)", "only limits the constant QP")
@@ -106,7 +106,7 @@ extension EncoderSettings {
 
     private mutating func mapAverage(_ bitrate: Int) {
         limits.bitrate = max(1, bitrate / 1000)
-        report("bitrate", configuration.bitrate?.value, "\(bitrate)", "as asked")
+        report("bitrate", configuration.rate.bitrate?.value, "\(bitrate)", "as asked")
     }
 
     /// Rejects a constant rate at which pictures are larger than the buffer: each picture would be filled up to the
@@ -130,27 +130,27 @@ extension EncoderSettings {
         let perFrame = Int(saturating: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
         limits.bufferSize = max(limits.maxRate, min(perFrame, Self.highestRate / 1000))
         report(
-            "maxBitrate", configuration.maxBitrate?.value, "\(limit.value)",
-            configuration.maxBitrate == nil
+            "maxBitrate", configuration.rate.maxBitrate?.value, "\(limit.value)",
+            configuration.rate.maxBitrate == nil
                 ? "default"
-                : configuration.maxBitrate == limit ? "as asked" : "in CBR, the maximum is the bit rate")
+                : configuration.rate.maxBitrate == limit ? "as asked" : "in CBR, the maximum is the bit rate")
     }
 
     /// Maps the decoder's buffer and the data rate limits, which the library implements as that buffer.
     private mutating func mapBuffer() {
         let c = configuration
         limits.base = RateLimits.Base(
-            bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize, asksMaximum: configuration.maxBitrate != nil)
-        let asked = c.vbvSize.map { min($0, Self.largestBuffer) }
+            bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize, asksMaximum: configuration.rate.maxBitrate != nil)
+        let asked = c.rate.vbvSize.map { min($0, Self.largestBuffer) }
         if let asked, limits.maxRate > 0 { limits.base.bufferSize = max(1, asked / 1000) }
-        let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
+        let limited = c.rate.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
         if let limited {
             let used = mode != .cqp
             if used {
                 apply(limited)
-                limits.windows = c.dataRateLimits
+                limits.windows = c.rate.dataRateLimits
             }
-            for limit in c.dataRateLimits {
+            for limit in c.rate.dataRateLimits {
                 let text = "\(limit.bytes)/\(limit.seconds)"
                 report(
                     "dataRateLimits", text, used && limit == limited ? text : "none",
@@ -164,14 +164,14 @@ extension EncoderSettings {
         if let asked {
             if has { limits.bufferSize = max(1, asked / 1000) }
             report(
-                "vbvSize", c.vbvSize, has ? "\(asked)" : "none",
-                !has ? "\(mode.rawValue) has no buffer" : asked == c.vbvSize ? "as asked" : "libavcodec's limit")
+                "vbvSize", c.rate.vbvSize, has ? "\(asked)" : "none",
+                !has ? "\(mode.rawValue) has no buffer" : asked == c.rate.vbvSize ? "as asked" : "libavcodec's limit")
         } else if has {
             report(
                 "vbvSize", Int?.none, "\(limits.bufferSize * 1000)",
                 limited == nil ? "one second" : "from the data-rate limit")
         }
-        if let percent = c.vbvInitialPercent {
+        if let percent = c.rate.vbvInitialPercent {
             if has {
                 limits.initialPercent = percent
                 switch library {
@@ -269,10 +269,10 @@ extension EncoderSettings {
     /// Rejects changes that would be rejected in the configuration.
     private func check(_ next: RateLimits) throws(VaencError) {
         var asked = configuration
-        asked.bitrate = BitsPerSecond(next.bitrate * 1000)
-        asked.maxBitrate = BitsPerSecond(next.maxRate * 1000)
-        asked.vbvSize = next.bufferSize * 1000
-        asked.dataRateLimits = next.windows
+        asked.rate.bitrate = BitsPerSecond(next.bitrate * 1000)
+        asked.rate.maxBitrate = BitsPerSecond(next.maxRate * 1000)
+        asked.rate.vbvSize = next.bufferSize * 1000
+        asked.rate.dataRateLimits = next.windows
         try asked.checkContradictions(mode)
     }
 
@@ -290,7 +290,7 @@ extension EncoderSettings {
     /// steps.
     private mutating func mapConstantQP() {
         let c = configuration
-        let range = (c.minQP ?? 0)...max(c.maxQP ?? 51, c.minQP ?? 0)
+        let range = (c.rate.minQP ?? 0)...max(c.rate.maxQP ?? 51, c.rate.minQP ?? 0)
         let lowest = max(library.lowestQP, range.lowerBound)
         func kept(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
@@ -299,25 +299,25 @@ extension EncoderSettings {
             return range.contains(asked)
                 ? "in libx264, QP 0 is lossless coding, which needs another profile" : "kept within `minQP` and `maxQP`"
         }
-        let qp = kept(c.qp ?? c.quality ?? EncoderConfiguration.standardQuality)
-        let qpI = kept(c.qpI ?? qp), qpB = kept(c.qpB ?? qp)
+        let qp = kept(c.rate.qp ?? c.rate.quality ?? EncoderConfiguration.standardQuality)
+        let qpI = kept(c.rate.qpI ?? qp), qpB = kept(c.rate.qpB ?? qp)
         set("qp", qp)
         report(
-            "qp", c.qp, "\(qp)", reason(c.qp, qp, c.quality == nil ? "default" : "from the quality"))
-        if let quality = c.quality {
+            "qp", c.rate.qp, "\(qp)", reason(c.rate.qp, qp, c.rate.quality == nil ? "default" : "from the quality"))
+        if let quality = c.rate.quality {
             report(
-                "quality", quality, c.qp == nil ? "\(qp)" : "none",
-                c.qp != nil ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, qp, ""))
+                "quality", quality, c.rate.qp == nil ? "\(qp)" : "none",
+                c.rate.qp != nil ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, qp, ""))
         }
         func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
         set("ipratio", ratio(qp - qpI))
         set("pbratio", ratio(qpB - qp))
-        report("qpI", c.qpI, "\(qpI)", reason(c.qpI, qpI, "same as P pictures"))
-        if c.qpB != nil, reorderDepth == 0 {
-            report("qpB", c.qpB, "none", "no B pictures")
+        report("qpI", c.rate.qpI, "\(qpI)", reason(c.rate.qpI, qpI, "same as P pictures"))
+        if c.rate.qpB != nil, reorderDepth == 0 {
+            report("qpB", c.rate.qpB, "none", "no B pictures")
         } else {
             let finer = reorderDepth > 1 && qpB > qp ? "; B pictures that others refer to are finer" : ""
-            report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "same as P pictures") + finer)
+            report("qpB", c.rate.qpB, "\(qpB)", reason(c.rate.qpB, qpB, "same as P pictures") + finer)
         }
     }
 

@@ -3,9 +3,9 @@ import VideoBase
 extension EncoderSettings {
     /// Maps the slices. Call it after the buffer is mapped, because HRD parameters of HEVC reduce the number of slices.
     mutating func mapSlices() {
-        guard let asked = configuration.slices else { return }
+        guard let asked = configuration.coding.slices else { return }
         let most = mostSlices
-        if configuration.maxSliceBytes != nil, library == .x264 {
+        if configuration.rate.maxSliceBytes != nil, library == .x264 {
             return report("slices", asked, "none", "libx264 divides a picture by `maxSliceBytes` alone")
         }
         let used = min(asked, most.count)
@@ -13,7 +13,7 @@ extension EncoderSettings {
         switch library {
         case .x264:
             // If threads share a picture, each thread writes a slice of at least four rows, whatever the slice count is.
-            if configuration.lowLatency || configuration.maxFrameDelay != nil {
+            if configuration.pipeline.lowLatency || configuration.pipeline.maxFrameDelay != nil {
                 let mostThreads = 128
                 set("threads", used <= min(codedRows(of: 16) / 4, mostThreads) ? used : 1)
             }
@@ -34,7 +34,7 @@ extension EncoderSettings {
 
     private var mostSlicesOfX265: (count: Int, reason: String) {
         // With slices, libx265 always holds back a picture. A session that waits for each picture would wait forever.
-        if configuration.lowLatency { return (1, "libx265 delays a picture if it writes slices") }
+        if configuration.pipeline.lowLatency { return (1, "libx265 delays a picture if it writes slices") }
         // libx265 divides a picture only if it codes rows in parallel, which needs two rows of three blocks. With
         // fewer, it writes slices without data, or crashes (libx265 199).
         let side = blockSide
@@ -44,7 +44,7 @@ extension EncoderSettings {
         }
         // libx265 has space for 16 NAL units in a picture, and writes past the end of that array (libx265 199). A
         // delimiter, buffering period, picture timing and filler data also count. It never writes 16 slices.
-        let others = (configuration.accessUnitDelimiters ? 1 : 0) + (writesHRD ? 2 : 0) + (mode == .cbr ? 1 : 0)
+        let others = (configuration.headers.accessUnitDelimiters ? 1 : 0) + (writesHRD ? 2 : 0) + (mode == .cbr ? 1 : 0)
         let room = 16 - max(others, 1)
         if rows > room { return (room, "libx265 writes at most 16 NAL units for each picture") }
         return (rows, "the picture has \(rows == 1 ? "one row" : "\(rows) rows") of blocks of \(side)×\(side)")
@@ -61,7 +61,7 @@ extension EncoderSettings {
     /// Returns the maximum number of slices for a configuration. Without a size, 1920×1080 is used.
     static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
         var whole = configuration
-        (whole.strict, whole.slices) = (false, nil)
+        (whole.strict, whole.coding.slices) = (false, nil)
         if whole.size.width <= 0 || whole.size.height <= 0 { whole.size = VideoSize(width: 1920, height: 1080) }
         // If another setting cannot be encoded, only the size counts.
         var bare = EncoderConfiguration(size: whole.size)

@@ -3,21 +3,21 @@ import VideoBase
 
 extension EncoderSettings {
     /// The preset, 1 to 7.
-    var preset: Int { configuration.preset ?? (configuration.realTime == true ? Self.presetNames.count : 4) }
+    var preset: Int { configuration.coding.preset ?? (configuration.pipeline.realTime == true ? Self.presetNames.count : 4) }
 
     /// Maps the preset, the GOP and the B pictures.
     mutating func mapStructure() {
         let c = configuration
         options.append(("preset", Self.presetNames[preset - 1]))
-        report("preset", c.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
-        if let realTime = c.realTime {
+        report("preset", c.coding.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
+        if let realTime = c.pipeline.realTime {
             let why = !realTime
                 ? "the preset is not changed"
-                : c.preset == nil ? "the fastest preset" : "only a hint: the requested preset is used"
+                : c.coding.preset == nil ? "the fastest preset" : "only a hint: the requested preset is used"
             report("realTime", realTime ? "on" : "off", realTime ? "on" : "off", why)
         }
         options.append(("forced-idr", "1"))
-        if c.lowLatency {
+        if c.pipeline.lowLatency {
             options.append(("tune", "zerolatency"))
             switch library {
             case .x264: break
@@ -30,8 +30,8 @@ extension EncoderSettings {
         let gop = mapGOP()
         mapBFrames(gop: gop)
         if isAllIntra { mapAllIntra() }
-        if let depth = c.asyncDepth {
-            report("asyncDepth", depth, "\(queueDepth)", c.lowLatency ? "low latency waits for each frame" : "as asked")
+        if let depth = c.pipeline.asyncDepth {
+            report("asyncDepth", depth, "\(queueDepth)", c.pipeline.lowLatency ? "low latency waits for each frame" : "as asked")
         }
         if c.lowPower == true {
             report("entryPoint", "EncSliceLP", "software", "software encoders have one entry point")
@@ -40,9 +40,9 @@ extension EncoderSettings {
 
     private mutating func mapGOP() -> Int {
         let c = configuration
-        let seconds = c.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
-        var gop = c.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
-        var why = c.gopFrames != nil ? "as asked" : c.gopSeconds.map { "\($0) s" } ?? "5 s"
+        let seconds = c.structure.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
+        var gop = c.structure.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
+        var why = c.structure.gopFrames != nil ? "as asked" : c.structure.gopSeconds.map { "\($0) s" } ?? "5 s"
         if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` is shorter") }
         switch library {
         case .x264: isAllIntra = false
@@ -52,8 +52,8 @@ extension EncoderSettings {
         set("min-keyint", 1)
         // The positions of key frames depend only on the GOP, as in hardware.
         set("scenecut", 0)
-        report("gop", c.gopFrames, "\(gop)", why)
-        if let asked = c.gopSeconds {
+        report("gop", c.structure.gopFrames, "\(gop)", why)
+        if let asked = c.structure.gopSeconds {
             // In seconds, with three decimals.
             let length = (Double(gop) / c.frameRate.value * 1000).rounded() / 1000
             let isUsed = abs(length - asked) <= 0.5 / c.frameRate.value + 0.001
@@ -65,23 +65,23 @@ extension EncoderSettings {
                     "gopSeconds", isUsed ? asked : nil, "\(isUsed ? asked : length)", isUsed ? "as asked" : "one frame is the shortest distance")
             }
         }
-        var open = c.openGOP
-        if c.openGOP {
-            let reason = c.intraRefresh
+        var open = c.structure.openGOP
+        if c.structure.openGOP {
+            let reason = c.structure.intraRefresh
                 ? "intra refresh has no key frames"
-                : gop == 1 ? "every picture is a key frame" : c.bFrames == 0 || c.lowLatency ? "there are no B frames" : nil
+                : gop == 1 ? "every picture is a key frame" : c.structure.bFrames == 0 || c.pipeline.lowLatency ? "there are no B frames" : nil
             if reason != nil { open = false }
             report("openGOP", "on", open ? "on" : "off", reason ?? "as asked")
         }
         set("open-gop", open ? 1 : 0)
-        if c.intraRefresh {
+        if c.structure.intraRefresh {
             if gop > 1 { set("intra-refresh", 1) }
             report(
                 "intraRefresh", "on", gop > 1 ? "on" : "off",
                 gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")
         }
-        if let interval = c.idrInterval, interval != 1 {
-            if c.intraRefresh, gop > 1 {
+        if let interval = c.structure.idrInterval, interval != 1 {
+            if c.structure.intraRefresh, gop > 1 {
                 report("idrInterval", interval, "none", "intra refresh has no key frames")
             } else if open {
                 report("idrInterval", interval, "none", "\(encoderName) makes only the first key frame of an open GOP an IDR picture")
@@ -103,21 +103,21 @@ extension EncoderSettings {
 
     private mutating func mapBFrames(gop: Int) {
         let c = configuration
-        var count = c.bFrames ?? 2
-        var why = Self.why(c.bFrames)
-        if count > 0, c.lowLatency { (count, why) = (0, "low latency does not reorder") }
+        var count = c.structure.bFrames ?? 2
+        var why = Self.why(c.structure.bFrames)
+        if count > 0, c.pipeline.lowLatency { (count, why) = (0, "low latency does not reorder") }
         if count > 0, c.profile == .h264ConstrainedBaseline { (count, why) = (0, "the profile has no B frames") }
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
         // A closed GOP ends with a P picture.
-        let most = max(gop - (c.openGOP && !c.intraRefresh ? 1 : 2), 0)
-        if count > most, c.bFrames != nil { (count, why) = (most, "limited by `gopFrames`") }
-        if count > 0, c.intraRefresh, c.bFrames == nil {
+        let most = max(gop - (c.structure.openGOP && !c.structure.intraRefresh ? 1 : 2), 0)
+        if count > most, c.structure.bFrames != nil { (count, why) = (most, "limited by `gopFrames`") }
+        if count > 0, c.structure.intraRefresh, c.structure.bFrames == nil {
             (count, why) = (0, "B frames are off by default with intra refresh")
         }
-        if let delay = c.maxFrameDelay, c.lowLatency {
+        if let delay = c.pipeline.maxFrameDelay, c.pipeline.lowLatency {
             // Each picture is waited for, so looking ahead would never end.
             report("maxFrameDelay", delay, "0", delay == 0 ? "as asked" : "low latency delays no frame")
-        } else if let delay = c.maxFrameDelay {
+        } else if let delay = c.pipeline.maxFrameDelay {
             let most: Int
             switch library {
             case .x264:
@@ -139,7 +139,7 @@ extension EncoderSettings {
             if count > most { (count, why) = (most, "limited by `maxFrameDelay`") }
             if delay <= 1 { set(library.treeSetting, 0) }
             report("maxFrameDelay", delay, "\(delay)", "as asked")
-        } else if c.isLive, !c.lowLatency {
+        } else if c.isLive, !c.pipeline.lowLatency {
             mapLive(bFrames: count)
         } else {
             switch library {
@@ -151,17 +151,17 @@ extension EncoderSettings {
         set("bframes", count)
         // Use exactly the requested number, as in hardware. By default, the library may choose fewer, depending on the
         // content.
-        if c.bFrames != nil { set("b-adapt", 0) }
-        report("bFrames", c.bFrames, "\(count)", why)
-        var pyramid = c.bPyramid ?? true
-        why = Self.why(c.bPyramid)
+        if c.structure.bFrames != nil { set("b-adapt", 0) }
+        report("bFrames", c.structure.bFrames, "\(count)", why)
+        var pyramid = c.structure.bPyramid ?? true
+        why = Self.why(c.structure.bPyramid)
         if count < 2 { (pyramid, why) = (false, "a pyramid needs two B frames") }
         reorderDepth = count == 0 ? 0 : pyramid ? 2 : 1
         switch library {
         case .x264: set("b-pyramid", pyramid ? "normal" : "none")
         case .x265: set("b-pyramid", pyramid ? 1 : 0)
         }
-        report("bPyramid", c.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
+        report("bPyramid", c.structure.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
     }
 
     /// The pictures that the presets look ahead.
@@ -191,7 +191,7 @@ extension EncoderSettings {
     /// Maps references, temporal layers and the maximum slice size.
     mutating func mapReferences() {
         let c = configuration
-        if let references = c.references {
+        if let references = c.structure.references {
             let taken =
                 switch library {
                 case .x264: references
@@ -208,9 +208,9 @@ extension EncoderSettings {
                 used < taken ? "limit of level \(level)"
                     : used == references ? "as asked" : "libx265 allows eight, including reordered pictures")
         }
-        if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
-        if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
-        if let bytes = c.maxSliceBytes {
+        if let layers = c.structure.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
+        if let kept = c.structure.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
+        if let bytes = c.rate.maxSliceBytes {
             if library.limitsSliceBytes {
                 set("slice-max-size", bytes)
                 report("maxSliceBytes", bytes, "\(bytes)", "as asked")
@@ -218,7 +218,7 @@ extension EncoderSettings {
                 lacks("maxSliceBytes", bytes, used: "none")
             }
         }
-        if c.accessUnitDelimiters {
+        if c.headers.accessUnitDelimiters {
             set("aud", 1)
             report("accessUnitDelimiters", "on", "on", "as asked")
         }

@@ -23,40 +23,40 @@ extension EncoderSettings {
     /// Rejects requests that no encoder supports: values out of range and contradictions.
     static func validate(_ c: EncoderConfiguration) throws(VaencError) {
         for (value, option) in [
-            (c.qp, "qp"), (c.qpI, "qpI"), (c.qpB, "qpB"), (c.minQP, "minQP"), (c.maxQP, "maxQP"),
+            (c.rate.qp, "qp"), (c.rate.qpI, "qpI"), (c.rate.qpB, "qpB"), (c.rate.minQP, "minQP"), (c.rate.maxQP, "maxQP"),
         ] {
             try check(value, 0...51, option)
         }
-        try check(c.quality, 1...51, "quality")
-        try check(c.preset, 1...7, "preset")
-        try check(c.gopFrames, 1...1_000_000, "gopFrames")
-        try check(c.bFrames, 0...7, "bFrames")
-        try check(c.references, 1...16, "references")
-        try check(c.slices, 1...65535, "slices")
-        try check(c.asyncDepth, 1...256, "asyncDepth")
-        try check(c.idrInterval, 1...10_000, "idrInterval")
-        try check(c.temporalLayers, 1...4, "temporalLayers")
-        try check(c.longTermReferences, 0...15, "longTermReferences")
-        try check(c.vbvInitialPercent, 0...100, "vbvInitialPercent")
-        try check(c.maxFrameDelay, 0...64, "maxFrameDelay")
-        try check(c.maxSliceBytes, Validation.sliceBytes, "maxSliceBytes")
-        try check(c.maxFrameBytes, Validation.frameBytes, "maxFrameBytes")
-        try Validation.refuse(bitrate: c.bitrate, "bitrate")
-        try Validation.refuse(bitrate: c.maxBitrate, "maxBitrate")
-        try Validation.refuse(vbvSize: c.vbvSize)
-        for limit in c.dataRateLimits { try Validation.refuse(limit) }
-        if let filter = c.deblocking {
+        try check(c.rate.quality, 1...51, "quality")
+        try check(c.coding.preset, 1...7, "preset")
+        try check(c.structure.gopFrames, 1...1_000_000, "gopFrames")
+        try check(c.structure.bFrames, 0...7, "bFrames")
+        try check(c.structure.references, 1...16, "references")
+        try check(c.coding.slices, 1...65535, "slices")
+        try check(c.pipeline.asyncDepth, 1...256, "asyncDepth")
+        try check(c.structure.idrInterval, 1...10_000, "idrInterval")
+        try check(c.structure.temporalLayers, 1...4, "temporalLayers")
+        try check(c.structure.longTermReferences, 0...15, "longTermReferences")
+        try check(c.rate.vbvInitialPercent, 0...100, "vbvInitialPercent")
+        try check(c.pipeline.maxFrameDelay, 0...64, "maxFrameDelay")
+        try check(c.rate.maxSliceBytes, Validation.sliceBytes, "maxSliceBytes")
+        try check(c.rate.maxFrameBytes, Validation.frameBytes, "maxFrameBytes")
+        try Validation.refuse(bitrate: c.rate.bitrate, "bitrate")
+        try Validation.refuse(bitrate: c.rate.maxBitrate, "maxBitrate")
+        try Validation.refuse(vbvSize: c.rate.vbvSize)
+        for limit in c.rate.dataRateLimits { try Validation.refuse(limit) }
+        if let filter = c.coding.deblocking {
             for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]
             where !(-6...6).contains(value) {
                 throw VaencError(.usage, "`\(option)` \(value) is out of range", remedy: "use -6 to 6")
             }
         }
-        try Validation.refuse(forcedKeyTimes: c.forcedKeyTimes)
-        for region in c.regionsOfInterest { try Validation.refuse(region, in: c.size) }
+        try Validation.refuse(forcedKeyTimes: c.structure.forcedKeyTimes)
+        for region in c.coding.regionsOfInterest { try Validation.refuse(region, in: c.size) }
         try Validation.refuse(frameRate: c.frameRate)
-        try Validation.refuse(masteringDisplay: c.masteringDisplay)
-        if let ratio = c.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
-        if let seconds = c.gopSeconds, !(seconds > 0 && seconds <= 86400) {
+        try Validation.refuse(masteringDisplay: c.display.masteringDisplay)
+        if let ratio = c.display.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
+        if let seconds = c.structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(
                 .usage, "`gopSeconds` \(seconds) is out of range",
                 remedy: "use a time above 0 and up to 86400 seconds")
@@ -73,12 +73,12 @@ extension EncoderSettings {
                 .usage, "\(c.codec.standardName) has no level \(SoftwareLevel.name(level))",
                 remedy: "the levels are \(SoftwareLevel.numbers(c.codec).map(SoftwareLevel.name).joined(separator: " "))")
         }
-        if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
+        if let mode = c.rate.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.rate.bitrate == nil {
             throw VaencError(
                 .usage, "`rateControl` \(mode.rawValue) needs a rate",
                 remedy: "set `bitrate`, for example to 6M")
         }
-        if c.rateControl == .qvbr, c.bitrate == nil, c.maxBitrate == nil {
+        if c.rate.rateControl == .qvbr, c.rate.bitrate == nil, c.rate.maxBitrate == nil {
             throw VaencError(
                 .usage, "`rateControl` qvbr needs a rate",
                 remedy: "set `maxBitrate` or `bitrate`, for example to 6M")

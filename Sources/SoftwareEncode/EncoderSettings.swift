@@ -61,12 +61,12 @@ struct EncoderSettings: Sendable {
     init(_ configuration: EncoderConfiguration) throws(VaencError) {
         try Self.validate(configuration)
         self.configuration = configuration
-        color = configuration.color
+        color = configuration.display.color
         codec = configuration.codec
         codedSize = configuration.size.aligned(to: 2)
         bufferFormat =
             configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec.softwareLibrary.pixelFormat
-        queueDepth = configuration.lowLatency ? 1 : configuration.asyncDepth ?? 4
+        queueDepth = configuration.pipeline.lowLatency ? 1 : configuration.pipeline.asyncDepth ?? 4
 
         report(
             "size", configuration.size, "\(codedSize)",

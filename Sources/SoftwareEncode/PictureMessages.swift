@@ -18,7 +18,7 @@ struct PictureMessages: Sendable {
 
     /// Creates the messages that each key frame has.
     init(keyFramesOf configuration: EncoderConfiguration) {
-        messages = SEIMessage.highDynamicRange(configuration.masteringDisplay, configuration.contentLight)
+        messages = SEIMessage.highDynamicRange(configuration.display.masteringDisplay, configuration.display.contentLight)
     }
 
     private init(_ messages: [SEIMessage]) { self.messages = messages }

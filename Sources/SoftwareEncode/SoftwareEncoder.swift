@@ -35,7 +35,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// Returns whether the rate can change while a session with this configuration runs. This is possible in H.264
     /// without HRD parameters, which libx264 writes for one rate only.
     package static func changesRate(_ configuration: EncoderConfiguration) -> Bool {
-        let writesHRD = configuration.hrdParameters ?? (configuration.rateControl == .cbr)
+        let writesHRD = configuration.headers.hrdParameters ?? (configuration.rate.rateControl == .cbr)
         return configuration.codec.softwareLibrary.changesRate && !writesHRD
     }
 
@@ -129,7 +129,7 @@ public final class SoftwareEncoder: VideoEncoder {
                         ? "from the rate and buffer"
                         : c.tier == tier ? "as asked" : "\(settings.encoderName) chose it"))
         }
-        if c.hrdParameters == true, settings.writesHRD, headers.hrd == nil {
+        if c.headers.hrdParameters == true, settings.writesHRD, headers.hrd == nil {
             entries.change(
                 "hrdParameters", asked: "on", used: "off",
                 why: "\(settings.encoderName) wrote no usable HRD parameters")
@@ -182,7 +182,7 @@ public final class SoftwareEncoder: VideoEncoder {
             if state.queue.count >= depth || state.drains { return nil }
             try own.take()
             let index = state.taken
-            var forced = options.forceKeyFrame || settings.isAllIntra || settings.configuration.forcedKeyFrames.contains(index)
+            var forced = options.forceKeyFrame || settings.isAllIntra || settings.configuration.structure.forcedKeyFrames.contains(index)
             // The library keeps no long-term references. Only a key frame does not depend on pictures that may be lost.
             forced = forced || state.forcesKey || options.refreshFromLongTerm
             state.forcesKey = false
@@ -190,7 +190,7 @@ public final class SoftwareEncoder: VideoEncoder {
                 forced = true
                 state.keyTimesLeft.removeFirst()
             }
-            let regions = options.regionsOfInterest ?? settings.configuration.regionsOfInterest
+            let regions = options.regionsOfInterest ?? settings.configuration.coding.regionsOfInterest
             state.queue.append(
                 EncodeWorker.Job(
                     buffer: own, timing: timing, forceKey: forced, regions: settings.takesRegions ? regions : [],
@@ -201,7 +201,7 @@ public final class SoftwareEncoder: VideoEncoder {
             state.lastTime = timing.presentation
             return Int64(index)
         }
-        if settings.configuration.lowLatency {
+        if settings.configuration.pipeline.lowLatency {
             // The packet is delivered before the next picture is requested. A packet that the handler already has is
             // delivered whatever happens to the session.
             try worker.monitor.wait { state -> Void? in
@@ -238,7 +238,7 @@ public final class SoftwareEncoder: VideoEncoder {
         unsafe try buffer.withUnsafePlanes { from in
             try unsafe from.check(of: buffer)
             unsafe try scaler.scale(
-                PictureView(from), to: PictureView(copy.memory.planes), color: settings.configuration.color)
+                PictureView(from), to: PictureView(copy.memory.planes), color: settings.configuration.display.color)
         }
         return copy
     }

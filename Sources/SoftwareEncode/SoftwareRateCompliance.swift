@@ -21,7 +21,7 @@ struct SoftwareRateCompliance {
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
         stream.levelPictures = level?.pictures
-        stream.maxSliceBytes = settings.library.limitsSliceBytes ? configuration.maxSliceBytes : nil
+        stream.maxSliceBytes = settings.library.limitsSliceBytes ? configuration.rate.maxSliceBytes : nil
         Self.follow(settings.limits, mode, &stream)
         limits = RateComplianceTracker(stream)
         delays = DecoderDelays(settings, headers)
@@ -54,10 +54,10 @@ struct SoftwareRateCompliance {
         let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest)
         return broken.first { limit in
             switch limit {
-            case .buffer: configuration.hrdParameters == true
+            case .buffer: configuration.headers.hrdParameters == true
             case .frameBytes, .sliceBytes: true
             case .dataRate: !stream.windows.isEmpty
-            case .maximum: configuration.maxBitrate != nil
+            case .maximum: configuration.rate.maxBitrate != nil
             case .level: configuration.level != nil
             }
         }

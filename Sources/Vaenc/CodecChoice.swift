@@ -58,10 +58,10 @@ public enum CodecChoice {
             return (.hevc, .decided("\(depth) bits are requested, and vaenc encodes H.264 in 8 bits only"))
         }
         if wishes.tier != nil { return (.hevc, .decided("a tier is requested, and only HEVC has tiers")) }
-        if wishes.entropy != nil {
+        if wishes.coding.entropy != nil {
             return (.h264, .decided("an entropy coder is requested, and only H.264 has a choice of entropy coders"))
         }
-        if wishes.transform8x8 != nil {
+        if wishes.coding.transform8x8 != nil {
             return (.h264, .decided("the 8×8 transform is requested, and it is optional only in H.264"))
         }
         if let level = wishes.level, levelsOfH264Alone.contains(level) {

@@ -84,7 +84,7 @@ public struct EncoderChoice: Sendable, Hashable {
             let encoder: HardwareEncoder
             do {
                 encoder = try HardwareEncoder(
-                    display: display, configuration: coding, conversion: FrameConversion(color: coding.color),
+                    display: display, configuration: coding, conversion: FrameConversion(color: coding.display.color),
                     onPacket: handler)
             } catch let error as VaencError where error.category == .unavailable && why != .requested {
                 throw Self.explained(error, codec, why, DeviceReport(display))
@@ -168,10 +168,10 @@ extension EncoderChoice {
             asked.inputFormat.rawValue, depth: asked.inputFormat.bitDepth,
             used: description.profile.bitDepth > 8 ? .p010 : .nv12, codec: description.codec)
         if let format { add(format) }
-        if let display = asked.masteringDisplay {
+        if let display = asked.display.masteringDisplay {
             add("masteringDisplay", display)
         }
-        if let light = asked.contentLight {
+        if let light = asked.display.contentLight {
             add("contentLight", light)
         }
         if asked.strict, let error = added.strictError { throw error }

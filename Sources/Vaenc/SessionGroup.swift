@@ -41,7 +41,7 @@ public final class SessionGroup {
         self.sessions = sessions
         self.format = format
         size = first.size
-        converters = sessions.map { _ in PixelConverter(color: first.color) }
+        converters = sessions.map { _ in PixelConverter(color: first.display.color) }
     }
 
     /// Invalidates a session and stops using it, for a reason outside the group, such as an error of the code that

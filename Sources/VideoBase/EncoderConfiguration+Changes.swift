@@ -7,23 +7,23 @@ extension EncoderConfiguration {
     package mutating func apply(_ change: RunningChange) {
         let before = self
         if let new = change.bitrate {
-            let old = bitrate ?? maxBitrate
-            if let most = maxBitrate, let old, old.value > 0 {
+            let old = rate.bitrate ?? rate.maxBitrate
+            if let most = rate.maxBitrate, let old, old.value > 0 {
                 let scaled = Double(most.value) / Double(old.value) * Double(new.value)
-                maxBitrate = BitsPerSecond(max(Int(exactly: scaled.rounded()) ?? most.value, new.value))
+                rate.maxBitrate = BitsPerSecond(max(Int(exactly: scaled.rounded()) ?? most.value, new.value))
             }
-            bitrate = new
+            rate.bitrate = new
         }
-        if let new = change.maxBitrate { maxBitrate = new }
+        if let new = change.maxBitrate { rate.maxBitrate = new }
         if let new = change.frameRate { frameRate = new }
-        if let new = change.minQP { minQP = new }
-        if let new = change.maxQP { maxQP = new }
-        if let new = change.dataRateLimits { dataRateLimits = new }
+        if let new = change.minQP { rate.minQP = new }
+        if let new = change.maxQP { rate.maxQP = new }
+        if let new = change.dataRateLimits { rate.dataRateLimits = new }
         if let new = change.qp {
-            let step = kept(new) - before.kept(before.qp ?? before.quality ?? Self.standardQuality)
-            qpI = qpI.map { kept(before.kept($0) + step) }
-            qpB = qpB.map { kept(before.kept($0) + step) }
-            qp = new
+            let step = kept(new) - before.kept(before.rate.qp ?? before.rate.quality ?? Self.standardQuality)
+            rate.qpI = rate.qpI.map { kept(before.kept($0) + step) }
+            rate.qpB = rate.qpB.map { kept(before.kept($0) + step) }
+            rate.qp = new
         }
     }
 
@@ -31,7 +31,7 @@ extension EncoderConfiguration {
     package static let standardQuality = 24
 
     /// Returns a QP limited to `minQP` and `maxQP`.
-    private func kept(_ qp: Int) -> Int { min(max(qp, minQP ?? 0), max(maxQP ?? 51, minQP ?? 0)) }
+    private func kept(_ qp: Int) -> Int { min(max(qp, rate.minQP ?? 0), max(rate.maxQP ?? 51, rate.minQP ?? 0)) }
 }
 
 extension [EffectiveEntry] {

@@ -62,7 +62,7 @@ import VideoBase
     }
 
     @Test func missingUnitsAreAdded() throws {
-        let adapter = try Self.adapter { $0.accessUnitDelimiters = true }
+        let adapter = try Self.adapter { $0.headers.accessUnitDelimiters = true }
         let headers = adapter.stream.headers
         let delimiter: [UInt8] = [0x09, 0x10]
         let whole = [delimiter, headers.spsUnit, headers.ppsUnit, identifier(headers), Self.key]
@@ -76,7 +76,7 @@ import VideoBase
 
     /// Filler and SEI before the slices are the driver's own and are removed; filler after the slices is kept.
     @Test func parameterSetsOccurOnceWithFourByteStartCodes() throws {
-        let adapter = try Self.adapter { $0.identifier = false }
+        let adapter = try Self.adapter { $0.headers.identifier = false }
         let headers = adapter.stream.headers
         let filler: [UInt8] = [0x0C, 0xFF, 0x80]
         let twice = [
@@ -102,7 +102,7 @@ import VideoBase
     /// are kept (log2_max_frame_num 5, log2_max_pic_order_cnt_lsb 5, no 8×8 transform, QP 26); constraint flags and VUI
     /// are replaced by ours. FFmpeg's trace_headers reads the result accordingly.
     @Test func driverParameterSetsAreAdopted() throws {
-        let adapter = try Self.adapter { $0.identifier = false }
+        let adapter = try Self.adapter { $0.headers.identifier = false }
         let headers = adapter.stream.headers
         let theirs: [UInt8] = [
             0x67, 0x64, 0x44, 0x1E, 0xAC, 0x54, 0x80, 0xA0, 0x2F, 0xF9, 0x61, 0x00, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,

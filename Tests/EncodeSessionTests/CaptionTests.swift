@@ -45,7 +45,7 @@ import VideoBase
                 if index == 30 { options.captions = pair(0x14, 0x2C) }
                 return options
             }
-        ) { $0.bFrames = bFrames }
+        ) { $0.structure.bFrames = bFrames }
         try write(packets) { path in
             // The caption decoder needs timestamps, which a raw stream lacks; so the stream is decoded and encoded by
             // x264.
@@ -76,7 +76,7 @@ import VideoBase
                 if index == 3 { options.userData = [data] }
                 return options
             }
-        ) { $0.bFrames = 0 }
+        ) { $0.structure.bFrames = 0 }
         try write(packets) { path in
             let lines = try sideData(path).map { $0.components(of: "User Data Unregistered") }
             // The first picture also carries the encoder's name.

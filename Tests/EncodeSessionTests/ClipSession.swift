@@ -37,7 +37,7 @@ final class ClipSession {
         self.folder = folder
         self.source = source
         var configuration = EncoderConfiguration(size: VideoSize(width: source[0].width, height: source[0].height))
-        configuration.qp = 28
+        configuration.rate.qp = 28
         change(&configuration)
         var variables = ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]
         variables["VAENC_REFERENCE_PERSONALITY"] = personality

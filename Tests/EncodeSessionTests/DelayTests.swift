@@ -9,20 +9,20 @@ import VideoBase
     /// With low latency or no frame delay, each packet is delivered before `encode` returns, whatever the other
     /// options.
     @Test(arguments: [
-        StructureStreamTests.Case("low latency") { $0.lowLatency = true },
-        StructureStreamTests.Case("no delay") { $0.maxFrameDelay = 0 },
+        StructureStreamTests.Case("low latency") { $0.pipeline.lowLatency = true },
+        StructureStreamTests.Case("no delay") { $0.pipeline.maxFrameDelay = 0 },
         StructureStreamTests.Case("no delay, eight in flight, B frames") {
-            $0.maxFrameDelay = 0
-            $0.asyncDepth = 8
-            $0.bFrames = 3
+            $0.pipeline.maxFrameDelay = 0
+            $0.pipeline.asyncDepth = 8
+            $0.structure.bFrames = 3
         },
         StructureStreamTests.Case("low latency, refresh") {
-            $0.lowLatency = true
-            $0.intraRefresh = true
+            $0.pipeline.lowLatency = true
+            $0.structure.intraRefresh = true
         },
         StructureStreamTests.Case("low latency, layers") {
-            $0.lowLatency = true
-            $0.temporalLayers = 3
+            $0.pipeline.lowLatency = true
+            $0.structure.temporalLayers = 3
         },
     ]) func packetIsDeliveredBeforeTheNextFrame(structure: StructureStreamTests.Case) throws {
         let session = try TestSession(structure.change)
@@ -57,47 +57,47 @@ import VideoBase
     @Test(arguments: [0, 2, 3, 7]) func forcedKeyFramesStartNewGOPs(bFrames: Int) throws {
         #expect(
             try keys {
-                $0.bFrames = bFrames
-                $0.forcedKeyFrames = [1, 2, 9, 30]
+                $0.structure.bFrames = bFrames
+                $0.structure.forcedKeyFrames = [1, 2, 9, 30]
             }.idr == [0, 1, 2, 9, 30])
         // At 30 frames/s, 0.34 s is between frames 10 and 11, 0.5 s is frame 15, and 0.51 and 0.52 s mean frame 16.
         #expect(
             try keys {
-                $0.bFrames = bFrames
-                $0.forcedKeyTimes = [0.34, 0.5, 0.51, 0.52, 0]
+                $0.structure.bFrames = bFrames
+                $0.structure.forcedKeyTimes = [0.34, 0.5, 0.51, 0.52, 0]
             }.idr == [0, 11, 15, 16])
         #expect(
             try keys(options: { FrameOptions(forceKeyFrame: [4, 5, 23].contains($0)) }) {
-                $0.bFrames = bFrames
-                $0.gopFrames = 12
-                $0.forcedKeyFrames = [23, 38]
+                $0.structure.bFrames = bFrames
+                $0.structure.gopFrames = 12
+                $0.structure.forcedKeyFrames = [23, 38]
             }.idr == [0, 4, 5, 17, 23, 35, 38])
     }
 
     @Test func keyFramesFollowTheGOPLength() throws {
         // GOP lengths in seconds at a frame rate that does not divide them; the shorter of both lengths applies.
-        #expect(try keys { $0.gopSeconds = 0.4 }.idr == [0, 12, 24, 36])
+        #expect(try keys { $0.structure.gopSeconds = 0.4 }.idr == [0, 12, 24, 36])
         #expect(
             try keys {
                 $0.frameRate = Rational(24000, 1001)
-                $0.gopSeconds = 0.5
+                $0.structure.gopSeconds = 0.5
             }.idr == [0, 12, 24, 36])
         #expect(
             try keys {
-                $0.gopSeconds = 0.5
-                $0.gopFrames = 20
+                $0.structure.gopSeconds = 0.5
+                $0.structure.gopFrames = 20
             }.idr == [0, 15, 30])
         let closed = try keys {
-            $0.gopFrames = 6
-            $0.idrInterval = 3
+            $0.structure.gopFrames = 6
+            $0.structure.idrInterval = 3
         }
         #expect(closed.intra == [0, 6, 12, 18, 24, 30, 36] && closed.idr == [0, 18, 36])
         let open = try keys {
-            $0.gopFrames = 10
-            $0.openGOP = true
-            $0.bFrames = 3
-            $0.idrInterval = 2
-            $0.forcedKeyFrames = [33]
+            $0.structure.gopFrames = 10
+            $0.structure.openGOP = true
+            $0.structure.bFrames = 3
+            $0.structure.idrInterval = 2
+            $0.structure.forcedKeyFrames = [33]
         }
         #expect(open.intra == [0, 10, 20, 30, 33] && open.idr == [0, 20, 33])
     }

@@ -100,11 +100,11 @@ import VideoBase
     func delayFieldsHoldLongBufferTimes(_ codec: VideoCodec, _ buffer: (size: Int, kilobits: Int)) throws {
         let stream = try TestSession.run(frames: 1) {
             $0.codec = codec
-            $0.qp = nil
-            $0.rateControl = .cbr
-            $0.bitrate = BitsPerSecond(buffer.kilobits * 1024)
-            $0.vbvSize = buffer.size
-            $0.hrdParameters = true
+            $0.rate.qp = nil
+            $0.rate.rateControl = .cbr
+            $0.rate.bitrate = BitsPerSecond(buffer.kilobits * 1024)
+            $0.rate.vbvSize = buffer.size
+            $0.headers.hrdParameters = true
         }.stream
         let trace = try TraceHeaders(stream: stream, codec: codec.rawValue)
         let full = buffer.size / 16 * 16 * 90_000 / (buffer.kilobits * 1024)
@@ -120,15 +120,15 @@ import VideoBase
     /// A buffer that takes longer to fill than 32 bits at 90 kHz can express is limited; `strict` refuses it.
     @Test func bufferIsLimitedTo32BitDelays() throws {
         var configuration = ExtremeValues.configuration(.cbr)
-        configuration.bitrate = BitsPerSecond(1000)
-        configuration.vbvSize = 240_000_000
+        configuration.rate.bitrate = BitsPerSecond(1000)
+        configuration.rate.vbvSize = 240_000_000
         let profile = DeviceCapabilities(driver: "a driver", encoders: [Self.devices[0].limits])
         let settings = try SettingsResolver.resolve(configuration, on: profile)
         #expect(settings.rate.vbvSize == 960 * (1 << 32 - 1) / 90_000 / 16 * 16)
         #expect(settings.effective.first { $0.option == "vbvSize" }?.differs == true)
         configuration.strict = true
         #expect(throws: VaencError.self) { try SettingsResolver.resolve(configuration, on: profile) }
-        configuration.hrdParameters = false
+        configuration.headers.hrdParameters = false
         #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 240_000_000)
     }
 
@@ -137,10 +137,10 @@ import VideoBase
         let profile = DeviceCapabilities(driver: "a driver", encoders: [Self.devices[0].limits])
         var configuration = ExtremeValues.configuration(.cbr)
         configuration.frameRate = Rational(1, 10)
-        configuration.bitrate = BitsPerSecond(16_000)
+        configuration.rate.bitrate = BitsPerSecond(16_000)
         #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 160_064)
         configuration.frameRate = Rational(1, 1000)
-        configuration.bitrate = BitsPerSecond(100_000_000)
+        configuration.rate.bitrate = BitsPerSecond(100_000_000)
         let error = #expect(throws: VaencError.self) { try SettingsResolver.resolve(configuration, on: profile) }
         #expect(error?.category == .usage && error?.remedy?.contains("`bitrate`") == true)
     }

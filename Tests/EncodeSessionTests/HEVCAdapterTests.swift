@@ -86,11 +86,11 @@ extension EncodeCapabilities {
     @Test(arguments: [false, true]) func sliceHeadersHoldThePlannedNumbers(needsTwoLists: Bool) throws {
         let limits = Self.limits { $0.tools.needsTwoLists = needsTwoLists }
         let changes: [(inout EncoderConfiguration) -> Void] = [
-            { _ in }, { $0.gopFrames = 1 }, { $0.bFrames = 3; $0.bPyramid = true; $0.references = 2 },
-            { $0.gopFrames = 8; $0.openGOP = true; $0.bFrames = 2 }, { $0.temporalLayers = 3; $0.slices = 3 },
-            { $0.longTermReferences = 2; $0.references = 3 },
-            { $0.temporalLayers = 2; $0.bFrames = 1; $0.gopFrames = 9 },
-            { $0.bFrames = 7; $0.bPyramid = true; $0.gopFrames = 12; $0.idrInterval = 3 },
+            { _ in }, { $0.structure.gopFrames = 1 }, { $0.structure.bFrames = 3; $0.structure.bPyramid = true; $0.structure.references = 2 },
+            { $0.structure.gopFrames = 8; $0.structure.openGOP = true; $0.structure.bFrames = 2 }, { $0.structure.temporalLayers = 3; $0.coding.slices = 3 },
+            { $0.structure.longTermReferences = 2; $0.structure.references = 3 },
+            { $0.structure.temporalLayers = 2; $0.structure.bFrames = 1; $0.structure.gopFrames = 9 },
+            { $0.structure.bFrames = 7; $0.structure.bPyramid = true; $0.structure.gopFrames = 12; $0.structure.idrInterval = 3 },
         ]
         for change in changes {
             let settings = try Self.settle(limits, 640, 360, change)
@@ -116,8 +116,8 @@ extension EncodeCapabilities {
     /// Checks both lists of a P picture that is coded as B slices, in the header and in the buffer.
     @Test func pPicturesInBSlicesHaveEqualLists() throws {
         let settings = try Self.settle(Self.limits { $0.tools.needsTwoLists = true }) {
-            $0.references = 3
-            $0.bFrames = 0
+            $0.structure.references = 3
+            $0.structure.bFrames = 0
         }
         #expect(settings.effective.contains { $0.option == "pFrames" && $0.used == "B with equal lists" })
         let headers = try #require(settings.adapter() as? HEVCAdapter).stream.headers
@@ -132,20 +132,20 @@ extension EncodeCapabilities {
             $0.tools.needsTwoLists = true
             $0.maxReferences1 = 1
         }
-        let few = try Self.settle(narrow) { $0.references = 3 }
+        let few = try Self.settle(narrow) { $0.structure.references = 3 }
         #expect(few.structure.references == 1)
     }
 
     @Test func parameterSetsHoldTheSettings() throws {
         let settings = try Self.settle(Self.limits(.hevcMain10), 1366, 768) {
             $0.profile = .hevcMain10
-            $0.masteringDisplay = MasteringDisplay(
+            $0.display.masteringDisplay = MasteringDisplay(
                 "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
-            $0.contentLight = ContentLight("1000,400")
-            $0.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: false)
-            $0.bitrate = BitsPerSecond(3_000_000)
-            $0.hrdParameters = true
-            $0.temporalLayers = 2
+            $0.display.contentLight = ContentLight("1000,400")
+            $0.display.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: false)
+            $0.rate.bitrate = BitsPerSecond(3_000_000)
+            $0.headers.hrdParameters = true
+            $0.structure.temporalLayers = 2
         }
         let adapter = try #require(settings.adapter() as? HEVCAdapter)
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
@@ -207,7 +207,7 @@ extension EncodeCapabilities {
 
     /// Units after the slices are kept; the driver's own units before them are removed.
     @Test func assemblerKeepsOnlyUnitsAfterTheSlices() throws {
-        let adapter = try Self.settle { $0.identifier = false }.adapter()
+        let adapter = try Self.settle { $0.headers.identifier = false }.adapter()
         var assembler = AccessUnitAssembler(.hevc, adapter)
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
         let slice: [UInt8] = [19 << 1, 1, 0xAF]

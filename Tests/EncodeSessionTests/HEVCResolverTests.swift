@@ -75,16 +75,16 @@ import VideoBase
         func level(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void) throws -> String {
             try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), width, height, change).level.name
         }
-        #expect(try level(1920, 1080) { $0.bitrate = BitsPerSecond(6_000_000) } == "4.0")
+        #expect(try level(1920, 1080) { $0.rate.bitrate = BitsPerSecond(6_000_000) } == "4.0")
         let high = try level(1920, 1080) {
-            $0.bitrate = BitsPerSecond(15_000_000)
-            $0.maxBitrate = BitsPerSecond(20_000_000)
+            $0.rate.bitrate = BitsPerSecond(15_000_000)
+            $0.rate.maxBitrate = BitsPerSecond(20_000_000)
         }
         #expect(high == "4.0 High")
-        #expect(try level(1920, 1080) { $0.frameRate = Rational(60, 1); $0.bitrate = BitsPerSecond(6_000_000) } == "4.1")
-        #expect(try level(3840, 2160) { $0.bitrate = BitsPerSecond(12_000_000); $0.frameRate = Rational(60, 1) } == "5.1")
-        #expect(try level(1920, 1080) { $0.bitrate = BitsPerSecond(6_000_000); $0.level = 51 } == "5.1")
-        #expect(try level(640, 360) { $0.bitrate = BitsPerSecond(1_000_000); $0.vbvSize = 20_000_000 } == "4.0 High")
+        #expect(try level(1920, 1080) { $0.frameRate = Rational(60, 1); $0.rate.bitrate = BitsPerSecond(6_000_000) } == "4.1")
+        #expect(try level(3840, 2160) { $0.rate.bitrate = BitsPerSecond(12_000_000); $0.frameRate = Rational(60, 1) } == "5.1")
+        #expect(try level(1920, 1080) { $0.rate.bitrate = BitsPerSecond(6_000_000); $0.level = 51 } == "5.1")
+        #expect(try level(640, 360) { $0.rate.bitrate = BitsPerSecond(1_000_000); $0.rate.vbvSize = 20_000_000 } == "4.0 High")
         #expect(throws: VaencError.self) { _ = try level(640, 360) { $0.level = 42 } }
     }
 
@@ -93,7 +93,7 @@ import VideoBase
         func settle(_ change: (inout EncoderConfiguration) -> Void) throws -> EncodeSettings {
             try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), 1920, 1080) {
                 $0.strict = true
-                $0.bFrames = 0
+                $0.structure.bFrames = 0
                 change(&$0)
             }
         }
@@ -101,18 +101,18 @@ import VideoBase
             settings.effective.first { $0.option == "tier" }.map { "\($0.asked ?? "nothing"): \($0.used), \($0.why)" }
         }
         let rate = BitsPerSecond(6_000_000)
-        let high = try settle { ($0.bitrate, $0.tier) = (rate, .high) }
+        let high = try settle { ($0.rate.bitrate, $0.tier) = (rate, .high) }
         #expect(high.level.name == "4.0 High" && tier(high) == "High: High, as asked")
-        let main = try settle { ($0.bitrate, $0.maxBitrate, $0.tier) = (rate, BitsPerSecond(20_000_000), .main) }
+        let main = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.tier) = (rate, BitsPerSecond(20_000_000), .main) }
         #expect(main.level.name == "4.1" && tier(main) == "Main: Main, as asked")
-        let asked = try settle { ($0.bitrate, $0.maxBitrate, $0.level) = (rate, BitsPerSecond(20_000_000), 40) }
+        let asked = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.level) = (rate, BitsPerSecond(20_000_000), 40) }
         #expect(asked.level.name == "4.0 High" && tier(asked) == "nothing: High, 20000000 bit/s exceeds level 4.0's Main tier")
-        let buffer = try settle { ($0.bitrate, $0.vbvSize, $0.level) = (rate, 20_000_000, 40) }
+        let buffer = try settle { ($0.rate.bitrate, $0.rate.vbvSize, $0.level) = (rate, 20_000_000, 40) }
         #expect(buffer.level.name == "4.0 High" && tier(buffer) == "nothing: High, a buffer of 20000000 bits exceeds level 4.0's Main tier")
         // The default maximum of 1.5 times the average is no request, so it is lowered to fit the level.
-        let average = try settle { ($0.bitrate, $0.level) = (BitsPerSecond(10_000_000), 40) }
+        let average = try settle { ($0.rate.bitrate, $0.level) = (BitsPerSecond(10_000_000), 40) }
         #expect(average.level.name == "4.0" && average.rate.maxBitrate == 13_200_000)
-        #expect(throws: VaencError.self) { _ = try settle { ($0.bitrate, $0.maxBitrate, $0.level, $0.tier) = (rate, BitsPerSecond(20_000_000), 40, .main) } }
+        #expect(throws: VaencError.self) { _ = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.level, $0.tier) = (rate, BitsPerSecond(20_000_000), 40, .main) } }
         #expect(throws: VaencError.self) { _ = try settle { ($0.level, $0.tier) = (31, .high) } }
         #expect(throws: VaencError.self) {
             _ = try SettingsResolver.resolve(
@@ -124,9 +124,9 @@ import VideoBase
         func entry(_ change: (inout EncoderConfiguration) -> Void) throws -> EffectiveEntry? {
             try HEVCAdapterTests.settle(HEVCAdapterTests.limits(), 1920, 1080, change).effective.first { $0.option == "level" }
         }
-        let size = try entry { ($0.level, $0.qp) = (31, 30) }
+        let size = try entry { ($0.level, $0.rate.qp) = (31, 30) }
         #expect(size?.asked == "3.1" && size?.used == "4.0" && size?.why == "needed by 1920×1080 at 30/1")
-        let rate = try entry { ($0.level, $0.bitrate, $0.maxBitrate) = (40, BitsPerSecond(6_000_000), BitsPerSecond(40_000_000)) }
+        let rate = try entry { ($0.level, $0.rate.bitrate, $0.rate.maxBitrate) = (40, BitsPerSecond(6_000_000), BitsPerSecond(40_000_000)) }
         #expect(rate?.asked == "4.0" && rate?.used == "4.1" && rate?.why == "needed by 1920×1080 at 30/1 and 40000000 bit/s")
     }
 
@@ -166,13 +166,13 @@ import VideoBase
             ($0.maxReferences0, $0.maxReferences1) = (3, 3)
         }
         let settings = try HEVCAdapterTests.settle(clamped) {
-            $0.bFrames = 2
-            $0.references = 3
+            $0.structure.bFrames = 2
+            $0.structure.references = 3
         }
         let used = settings.structure
         #expect(used.references == 3 && used.referencesB == 2 && used.references1 == 1 && used.bFrames == 2)
         let back = HEVCAdapterTests.limits { $0.tools.predictsFromFuture = false }
-        let none = try HEVCAdapterTests.settle(back) { $0.bFrames = 2 }
+        let none = try HEVCAdapterTests.settle(back) { $0.structure.bFrames = 2 }
         #expect(none.structure.bFrames == 0)
         #expect(none.effective.contains { $0.option == "bFrames" && $0.differs })
     }
@@ -186,7 +186,7 @@ import VideoBase
         }
         for height in stride(from: 128, through: 640, by: 64) {
             for slices in 1...10 {
-                let settings = try HEVCAdapterTests.settle(limits, 144, height) { $0.slices = slices }
+                let settings = try HEVCAdapterTests.settle(limits, 144, height) { $0.coding.slices = slices }
                 #expect(settings.sliceBlocks.allSatisfy { $0.count >= 4 } && settings.sliceBlocks.count <= slices)
                 #expect(settings.sliceBlocks.last?.upperBound == settings.grid.columns * settings.grid.rows)
                 let counts = settings.sliceBlocks.map(\.count)

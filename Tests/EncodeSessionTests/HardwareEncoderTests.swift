@@ -64,7 +64,7 @@ final class Received: Sendable {
 
     private func configuration(_ change: (inout EncoderConfiguration) -> Void = { _ in }) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: Self.size)
-        configuration.qp = 20
+        configuration.rate.qp = 20
         change(&configuration)
         return configuration
     }
@@ -95,10 +95,10 @@ final class Received: Sendable {
     @Test func packetsDescribeTheCodedFrames() throws {
         let (received, description) = try encode(
             configuration {
-                $0.gopFrames = 4
-                $0.forcedKeyFrames = [6]
-                $0.references = 2
-                $0.bFrames = 0
+                $0.structure.gopFrames = 4
+                $0.structure.forcedKeyFrames = [6]
+                $0.structure.references = 2
+                $0.structure.bFrames = 0
             }, frames: 12, options: { FrameOptions(forceKeyFrame: $0 == 9) })
         let packets = received.packets
         #expect(packets.map(\.type) == [.idr, .p, .p, .p, .idr, .p, .idr, .p, .p, .idr, .p, .p])
@@ -136,11 +136,11 @@ final class Received: Sendable {
     func decodedPicturesMatchTheSource(slices: Int, entropy: EntropyCoder, references: Int) throws {
         let (received, _) = try encode(
             configuration {
-                $0.slices = slices
-                $0.entropy = entropy
-                $0.references = references
-                $0.accessUnitDelimiters = slices == 3
-                $0.gopFrames = 5
+                $0.coding.slices = slices
+                $0.coding.entropy = entropy
+                $0.structure.references = references
+                $0.headers.accessUnitDelimiters = slices == 3
+                $0.structure.gopFrames = 5
             }, frames: 9)
         for packet in received.packets {
             let units = types(packet.bytes)
@@ -185,7 +185,7 @@ final class Received: Sendable {
     @Test func lowLatencyDeliversEachPacketAtOnce() throws {
         let received = Received()
         let encoder = try HardwareEncoder(
-            display: ReferenceDisplay.open(), configuration: configuration { $0.lowLatency = true },
+            display: ReferenceDisplay.open(), configuration: configuration { $0.pipeline.lowLatency = true },
             onPacket: received.handler)
         for index in 0..<5 {
             try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions())
@@ -197,7 +197,7 @@ final class Received: Sendable {
     @Test func completeFramesDeliversUntilTheTime() throws {
         let received = Received()
         let encoder = try HardwareEncoder(
-            display: ReferenceDisplay.open(), configuration: configuration { $0.asyncDepth = 4 },
+            display: ReferenceDisplay.open(), configuration: configuration { $0.pipeline.asyncDepth = 4 },
             onPacket: received.handler)
         for index in 0..<4 {
             try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions())
@@ -246,7 +246,7 @@ final class Received: Sendable {
         for isDropped in [false, true] {
             let received = Received()
             var encoder: HardwareEncoder? = try HardwareEncoder(
-                display: ReferenceDisplay.open(), configuration: configuration { $0.asyncDepth = 4 },
+                display: ReferenceDisplay.open(), configuration: configuration { $0.pipeline.asyncDepth = 4 },
                 onPacket: received.handler)
             let loan = try encoder?.makePixelBuffer()
             for index in 0..<4 {
@@ -269,8 +269,8 @@ final class Received: Sendable {
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(),
             configuration: configuration {
-                $0.bFrames = 2
-                $0.asyncDepth = 4
+                $0.structure.bFrames = 2
+                $0.pipeline.asyncDepth = 4
             },
             onPacket: { result in
                 isHeld.wait { $0 ? nil : () }
@@ -320,7 +320,7 @@ final class Received: Sendable {
     @Test(arguments: [0, 2]) func failureEndsTheSessionAfterSubmittedFrames(bFrames: Int) throws {
         let received = Received()
         let display = try ReferenceDisplay.open()
-        let settings = try SettingsResolver.resolve(configuration { $0.bFrames = bFrames }, on: DeviceCapabilities(display))
+        let settings = try SettingsResolver.resolve(configuration { $0.structure.bFrames = bFrames }, on: DeviceCapabilities(display))
         let supervisor = try Supervisor(
             display, settings, limits: .of(display.kind), handler: received.handler)
         for index in 0..<3 {
@@ -364,7 +364,7 @@ final class Received: Sendable {
         let display = try ReferenceDisplay.open()
         for (width, height) in [(2, 2), (16384, 16384)] {
             var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
-            configuration.qp = 30
+            configuration.rate.qp = 30
             do {
                 _ = try HardwareEncoder(display: display, configuration: configuration, onPacket: { _ in })
                 Issue.record("\(width)×\(height) was taken")

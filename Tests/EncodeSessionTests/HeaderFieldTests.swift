@@ -19,9 +19,9 @@ import VideoBase
     }
 
     @Test func structureFieldsFollowTheGOP() throws {
-        let flat = try trace { $0.bFrames = 3; $0.bPyramid = false }
-        let pyramid = try trace { $0.bFrames = 3; $0.bPyramid = true }
-        let none = try trace { $0.bFrames = 0 }
+        let flat = try trace { $0.structure.bFrames = 3; $0.structure.bPyramid = false }
+        let pyramid = try trace { $0.structure.bFrames = 3; $0.structure.bPyramid = true }
+        let none = try trace { $0.structure.bFrames = 0 }
         #expect([none, flat, pyramid].map { $0["max_num_reorder_frames"].first } == [0, 1, 2])
         #expect([none, flat, pyramid].map { $0["max_dec_frame_buffering"].first } == [1, 2, 3])
         #expect([none, flat, pyramid].map { $0["max_num_ref_frames"].first } == [1, 2, 3])
@@ -32,32 +32,32 @@ import VideoBase
         #expect(flat["direct_spatial_mv_pred_flag"].allSatisfy { $0 == 1 })
         let refIdc = pyramid.units(named: "Slice Header").compactMap { $0["nal_ref_idc"] }
         #expect(refIdc.prefix(5) == [3, 2, 1, 0, 0])
-        #expect(try trace { $0.temporalLayers = 3 }["gaps_in_frame_num_allowed_flag"].first == 1)
+        #expect(try trace { $0.structure.temporalLayers = 3 }["gaps_in_frame_num_allowed_flag"].first == 1)
     }
 
     @Test func pictureFieldsFollowTheOptions() throws {
         let filter = try trace {
-            $0.deblocking = Deblocking(alphaOffset: -3, betaOffset: 4)
-            $0.bFrames = 0
+            $0.coding.deblocking = Deblocking(alphaOffset: -3, betaOffset: 4)
+            $0.structure.bFrames = 0
         }
         #expect(filter["slice_alpha_c0_offset_div2"].allSatisfy { $0 == -3 })
         #expect(filter["slice_beta_offset_div2"].allSatisfy { $0 == 4 })
-        #expect(try trace { $0.deblocking = Deblocking(isOn: false) }["disable_deblocking_filter_idc"].allSatisfy { $0 == 1 })
-        #expect(try first("transform_8x8_mode_flag") { $0.transform8x8 = false } == 0)
+        #expect(try trace { $0.coding.deblocking = Deblocking(isOn: false) }["disable_deblocking_filter_idc"].allSatisfy { $0 == 1 })
+        #expect(try first("transform_8x8_mode_flag") { $0.coding.transform8x8 = false } == 0)
         #expect(try first("transform_8x8_mode_flag") { _ in } == 1)
-        #expect(try first("entropy_coding_mode_flag") { $0.entropy = .cavlc } == 0)
+        #expect(try first("entropy_coding_mode_flag") { $0.coding.entropy = .cavlc } == 0)
         let qp = try trace {
-            $0.qp = 30; $0.qpI = 20; $0.qpB = 35; $0.bFrames = 1
+            $0.rate.qp = 30; $0.rate.qpI = 20; $0.rate.qpB = 35; $0.structure.bFrames = 1
         }
         #expect(qp["pic_init_qp_minus26"].first == 4)
         #expect(qp["slice_qp_delta"].prefix(3) == [-10, 0, 5])
-        #expect(try trace { $0.slices = 3; $0.bFrames = 0 }["first_mb_in_slice"].prefix(4) == [0, 20, 40, 0])
+        #expect(try trace { $0.coding.slices = 3; $0.structure.bFrames = 0 }["first_mb_in_slice"].prefix(4) == [0, 20, 40, 0])
     }
 
     @Test func longTermReferencesAreMarkedInTheStream() throws {
         let trace = try trace(frames: 20) {
-            $0.longTermReferences = 2
-            $0.references = 3
+            $0.structure.longTermReferences = 2
+            $0.structure.references = 3
         }
         #expect(trace["long_term_reference_flag"].first == 1)
         let operations = trace.units.flatMap(\.fields).filter { $0.name.hasSuffix("memory_management_control_operation") }
@@ -69,22 +69,22 @@ import VideoBase
         own.captions = [0xFC, 0x80, 0x80]
         own.userData = [Array(repeating: 0x42, count: 16) + [1, 2, 3]]
         let told = try trace(options: { $0 == 3 ? own : FrameOptions() }) {
-            $0.bFrames = 0
-            $0.gopFrames = 4
+            $0.structure.bFrames = 0
+            $0.structure.gopFrames = 4
         }
         // The identifier occurs at both key frames, and the frame has two messages of its own.
         #expect(told["last_payload_type_byte"].filter { $0 == 5 }.count == 3)
         #expect(told["last_payload_type_byte"].filter { $0 == 4 }.count == 1)
         #expect(told["itu_t_t35_country_code"] == [0xB5])
-        #expect(try trace { $0.identifier = false }["last_payload_type_byte"] == [])
+        #expect(try trace { $0.headers.identifier = false }["last_payload_type_byte"] == [])
         let open = try trace {
-            $0.openGOP = true
-            $0.gopFrames = 4
+            $0.structure.openGOP = true
+            $0.structure.gopFrames = 4
         }
         #expect(open["recovery_frame_cnt"].first == 0 && open["exact_match_flag"].first == 1)
         let refresh = try trace(frames: 12) {
-            $0.intraRefresh = true
-            $0.gopFrames = 5
+            $0.structure.intraRefresh = true
+            $0.structure.gopFrames = 5
         }
         #expect(refresh["recovery_frame_cnt"].allSatisfy { $0 == 5 } && !refresh["recovery_frame_cnt"].isEmpty)
         #expect(refresh["idr_pic_id"].count == 1)

@@ -47,9 +47,9 @@ import VideoBase
             let report = lost + delay
             let result = try ClipSession.run({
                 $0.codec = codec
-                $0.references = 5 + delay / period
-                $0.bFrames = bFrames
-                $0.bPyramid = false
+                $0.structure.references = 5 + delay / period
+                $0.structure.bFrames = bFrames
+                $0.structure.bPyramid = false
             }) { session in
                 for index in 0..<report + 9 {
                     if index == report { try session.encoder.invalidateReferences(displayIndices: [lost]) }
@@ -73,8 +73,8 @@ import VideoBase
     @Test(arguments: codecs) func repeatedLossesInOneStreamAreRepaired(codec: VideoCodec) throws {
         let result = try ClipSession.run({
             $0.codec = codec
-            $0.references = 6
-            $0.lowLatency = true
+            $0.structure.references = 6
+            $0.pipeline.lowLatency = true
         }) { session in
             for index in 0..<40 {
                 if index == 13 { try session.encoder.invalidateReferences(displayIndices: [10, 11]) }
@@ -89,8 +89,8 @@ import VideoBase
     @Test(arguments: codecs) func lossOfTheOnlyReferenceForcesAKeyFrame(codec: VideoCodec) throws {
         let result = try ClipSession.run({
             $0.codec = codec
-            $0.references = 1
-            $0.lowLatency = true
+            $0.structure.references = 1
+            $0.pipeline.lowLatency = true
         }) { session in
             for index in 0..<20 {
                 if index == 9 { try session.encoder.invalidateReferences(displayIndices: [7]) }
@@ -107,9 +107,9 @@ import VideoBase
         var tokens: [Int] = []
         let result = try ClipSession.run({
             $0.codec = codec
-            $0.longTermReferences = count
-            $0.references = max(count, 2)
-            $0.bFrames = bFrames
+            $0.structure.longTermReferences = count
+            $0.structure.references = max(count, 2)
+            $0.structure.bFrames = bFrames
         }) { session in
             for index in 0..<36 {
                 var options = FrameOptions()
@@ -131,8 +131,8 @@ import VideoBase
     @Test(arguments: codecs, [[], [77]]) func refreshWithoutAcknowledgementIsAKeyFrame(codec: VideoCodec, tokens: [Int]) throws {
         let result = try ClipSession.run({
             $0.codec = codec
-            $0.longTermReferences = 2
-            $0.references = 2
+            $0.structure.longTermReferences = 2
+            $0.structure.references = 2
         }) { session in
             for index in 0..<16 {
                 var options = FrameOptions(forceKeyFrame: false)
@@ -150,9 +150,9 @@ import VideoBase
         let (layers, bFrames) = structure
         let result = try ClipSession.run(frames: 25) {
             $0.codec = codec
-            $0.temporalLayers = layers
-            $0.bFrames = bFrames
-            $0.gopFrames = 17
+            $0.structure.temporalLayers = layers
+            $0.structure.bFrames = bFrames
+            $0.structure.gopFrames = 17
         }
         #expect(Set(result.packets.map(\.temporalLayer)) == Set(0..<layers))
         for kept in 0..<layers {
@@ -179,8 +179,8 @@ import VideoBase
     @Test(arguments: codecs, [6, 11]) func joiningAtARecoveryPointShowsCorrectPictures(codec: VideoCodec, period: Int) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             configuration.codec = codec
-            configuration.intraRefresh = true
-            configuration.gopFrames = period
+            configuration.structure.intraRefresh = true
+            configuration.structure.gopFrames = period
         }
         let result = try ClipSession.run(frames: 36, change)
         let other = try ClipSession.run(frames: 36, from: 24, change)
@@ -209,10 +209,10 @@ import VideoBase
     @Test(arguments: codecs, [1, 2, 3, 7]) func joiningAnOpenGOPShowsCorrectPictures(codec: VideoCodec, bFrames: Int) throws {
         let result = try ClipSession.run(frames: 52) {
             $0.codec = codec
-            $0.openGOP = true
-            $0.bFrames = bFrames
-            $0.gopFrames = 12
-            $0.references = 3
+            $0.structure.openGOP = true
+            $0.structure.bFrames = bFrames
+            $0.structure.gopFrames = 12
+            $0.structure.references = 3
         }
         #expect(result.keys == [0])
         let entries = result.packets.filter { $0.type == .i }

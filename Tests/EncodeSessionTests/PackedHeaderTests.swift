@@ -35,9 +35,9 @@ import VideoBase
 
     @Test func parameterBuffersMatchThePackedHeaders() throws {
         let configuration = SettingsResolverTests.configuration(642, 362) {
-            $0.references = 3
+            $0.structure.references = 3
             $0.frameRate = Rational(30000, 1001)
-            $0.sampleAspectRatio = Rational(7, 5)
+            $0.display.sampleAspectRatio = Rational(7, 5)
         }
         let device = DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()])
         let settings = try SettingsResolver.resolve(configuration, on: device)
@@ -73,18 +73,18 @@ import VideoBase
                 if case .qualityLevel = $0 { true } else { false }
             }
         }
-        let fastest = try sent(key) { $0.preset = 7 }
+        let fastest = try sent(key) { $0.coding.preset = 7 }
         #expect(fastest.count == 1)
-        #expect(try sent(key) { $0.realTime = true } == fastest)
-        #expect(try sent(key) { $0.realTime = true; $0.preset = 1 } == sent(key) { $0.preset = 1 })
-        #expect(try sent(key) { $0.preset = 1 } != fastest)
-        #expect(try sent(key) { $0.realTime = false } == [] && sent(key) { _ in } == [])
-        #expect(try sent(predicted) { $0.realTime = true } == [])
+        #expect(try sent(key) { $0.pipeline.realTime = true } == fastest)
+        #expect(try sent(key) { $0.pipeline.realTime = true; $0.coding.preset = 1 } == sent(key) { $0.coding.preset = 1 })
+        #expect(try sent(key) { $0.coding.preset = 1 } != fastest)
+        #expect(try sent(key) { $0.pipeline.realTime = false } == [] && sent(key) { _ in } == [])
+        #expect(try sent(predicted) { $0.pipeline.realTime = true } == [])
         func stream(_ change: (inout EncoderConfiguration) -> Void) throws -> [UInt8] {
             try ClipSession.run(frames: 6, personality: personality, change).packets.stream
         }
         let plain = try stream { _ in }
-        let hinted = try stream { $0.realTime = true }
-        #expect(try hinted == stream { $0.preset = 7 } && hinted != plain)
+        let hinted = try stream { $0.pipeline.realTime = true }
+        #expect(try hinted == stream { $0.coding.preset = 7 } && hinted != plain)
     }
 }

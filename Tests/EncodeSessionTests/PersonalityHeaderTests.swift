@@ -70,7 +70,7 @@ import VideoBase
     func everyDriverWritesTheSameHRDParameters(personality: String, controller: RateControlOwner) throws {
         func change(_ configuration: inout EncoderConfiguration) {
             PersonalityHeaders.buffered(&configuration)
-            configuration.rateController = controller
+            configuration.rate.rateController = controller
         }
         let (expected, _) = try encode(nil, change)
         let (found, _) = try encode(personality, change)

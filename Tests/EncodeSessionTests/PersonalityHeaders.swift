@@ -10,22 +10,22 @@ enum PersonalityHeaders {
     static let clip = Swift.Result { try Fixture.carphone.frames(frames, width: 270, height: 130) }
 
     static func everything(_ configuration: inout EncoderConfiguration) {
-        configuration.qpI = 28
-        configuration.bFrames = 0
-        configuration.gopFrames = 4
-        configuration.accessUnitDelimiters = true
-        configuration.color = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
-        configuration.sampleAspectRatio = Rational(8, 9)
+        configuration.rate.qpI = 28
+        configuration.structure.bFrames = 0
+        configuration.structure.gopFrames = 4
+        configuration.headers.accessUnitDelimiters = true
+        configuration.display.color = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
+        configuration.display.sampleAspectRatio = Rational(8, 9)
         configuration.frameRate = Rational(30000, 1001)
     }
 
     static func buffered(_ configuration: inout EncoderConfiguration) {
         everything(&configuration)
-        configuration.qp = nil
-        configuration.qpI = nil
-        configuration.rateControl = .cbr
-        configuration.bitrate = BitsPerSecond(500_000)
-        configuration.vbvSize = 400_000
+        configuration.rate.qp = nil
+        configuration.rate.qpI = nil
+        configuration.rate.rateControl = .cbr
+        configuration.rate.bitrate = BitsPerSecond(500_000)
+        configuration.rate.vbvSize = 400_000
     }
 
     /// Encodes with captions on every picture and user data on one. The stream must decode without messages to the
@@ -37,7 +37,7 @@ enum PersonalityHeaders {
             of: clip.get(), personality: personality,
             {
                 change(&$0)
-                if codec == .hevc { ($0.codec, $0.references) = (.hevc, 1) }
+                if codec == .hevc { ($0.codec, $0.structure.references) = (.hevc, 1) }
             }
         ) { session in
             for index in 0..<frames {

@@ -40,8 +40,8 @@ import VideoBase
         init(_ change: (inout EncoderConfiguration) -> Void) throws {
             var configuration = EncoderConfiguration(size: RateChangeTests.size)
             configuration.frameRate = Rational(30)
-            configuration.preset = 7
-            configuration.gopFrames = 1000
+            configuration.coding.preset = 7
+            configuration.structure.gopFrames = 1000
             change(&configuration)
             encoder = try HardwareEncoder(
                 display: ReferenceDisplay.open(), configuration: configuration, onPacket: received.handler)
@@ -101,10 +101,10 @@ import VideoBase
     /// The next picture carries all changes made before it; a refused change has no effect.
     @Test(arguments: [RateControlMode.cbr, .vbr]) func changesBetweenPicturesAddUp(_ mode: RateControlMode) throws {
         let run = try Run {
-            $0.rateControl = mode
-            $0.rateController = .driver
-            $0.bFrames = 0
-            $0.bitrate = BitsPerSecond(500_000)
+            $0.rate.rateControl = mode
+            $0.rate.rateController = .driver
+            $0.structure.bFrames = 0
+            $0.rate.bitrate = BitsPerSecond(500_000)
         }
         try run.encode(30)
         try run.change { $0.bitrate = BitsPerSecond(2_000_000) }
@@ -123,8 +123,8 @@ import VideoBase
     @Test(arguments: VideoCodec.allCases, [RateControlOwner.driver, .vaenc])
     func constantRateFollowsEachChange(_ codec: VideoCodec, _ controller: RateControlOwner) throws {
         let run = try Run {
-            ($0.codec, $0.rateControl, $0.rateController, $0.bFrames) = (codec, .cbr, controller, 0)
-            $0.bitrate = BitsPerSecond(800_000)
+            ($0.codec, $0.rate.rateControl, $0.rate.rateController, $0.structure.bFrames) = (codec, .cbr, controller, 0)
+            $0.rate.bitrate = BitsPerSecond(800_000)
         }
         let rates = [800_000, 240_000, 1_200_000, 400_000]
         for rate in rates {
@@ -142,9 +142,9 @@ import VideoBase
     /// A change is refused if the same value is refused in the configuration.
     @Test func changesOutOfRangeAreRefused() throws {
         let run = try Run {
-            $0.rateControl = .cbr
-            $0.rateController = .vaenc
-            $0.bitrate = BitsPerSecond(500_000)
+            $0.rate.rateControl = .cbr
+            $0.rate.rateController = .vaenc
+            $0.rate.bitrate = BitsPerSecond(500_000)
         }
         try run.encode(2)
         let wrong: [(inout RunningChange) -> Void] = [
@@ -165,8 +165,8 @@ import VideoBase
     @Test func derivedLimitsFollowTheRate() throws {
         let run = try Run {
             $0.codec = .h264
-            ($0.rateControl, $0.rateController, $0.bFrames) = (.vbr, .vaenc, 0)
-            ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(512_000), BitsPerSecond(6_400_000))
+            ($0.rate.rateControl, $0.rate.rateController, $0.structure.bFrames) = (.vbr, .vaenc, 0)
+            ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(512_000), BitsPerSecond(6_400_000))
         }
         func limit() throws -> String? { try run.encoder.encoderDescription.effective.first { $0.option == "dataRateLimits" }?.used }
         try run.encode(2)
@@ -180,7 +180,7 @@ import VideoBase
     }
 
     @Test func constantQPsOutOfRangeAreRefused() throws {
-        let run = try Run { $0.qp = 30; $0.rateControl = .cqp; $0.strict = true }
+        let run = try Run { $0.rate.qp = 30; $0.rate.rateControl = .cqp; $0.strict = true }
         try run.encode(2)
         for qp in [.min, -1, 52, .max] {
             let error = #expect(throws: VaencError.self) { try run.change { $0.qp = qp } }
@@ -195,28 +195,28 @@ import VideoBase
     /// changes nothing.
     @Test(arguments: [RateControlOwner.driver, .vaenc]) func contradictoryChangesAreRefused(_ controller: RateControlOwner) throws {
         func ask(_ configuration: inout EncoderConfiguration) {
-            configuration.rateControl = .vbr
-            configuration.rateController = controller
-            configuration.bitrate = BitsPerSecond(512_000)
-            configuration.maxBitrate = BitsPerSecond(800_000)
-            configuration.vbvSize = 40_000
-            configuration.bFrames = 0
-            if controller == .vaenc { configuration.maxFrameBytes = 4000 }
-            (configuration.minQP, configuration.maxQP) = (10, 40)
+            configuration.rate.rateControl = .vbr
+            configuration.rate.rateController = controller
+            configuration.rate.bitrate = BitsPerSecond(512_000)
+            configuration.rate.maxBitrate = BitsPerSecond(800_000)
+            configuration.rate.vbvSize = 40_000
+            configuration.structure.bFrames = 0
+            if controller == .vaenc { configuration.rate.maxFrameBytes = 4000 }
+            (configuration.rate.minQP, configuration.rate.maxQP) = (10, 40)
         }
         let run = try Run(ask)
         try run.encode(2)
         // Each pair makes the same change, in the configuration and as a running change.
         let wrong: [((inout EncoderConfiguration) -> Void, (inout RunningChange) -> Void)] = [
-            ({ $0.maxBitrate = BitsPerSecond(400_000) }, { $0.maxBitrate = BitsPerSecond(400_000) }),
-            ({ $0.minQP = 41 }, { $0.minQP = 41 }), ({ $0.maxQP = 9 }, { $0.maxQP = 9 }),
-            ({ ($0.minQP, $0.maxQP) = (30, 20) }, { ($0.minQP, $0.maxQP) = (30, 20) }),
+            ({ $0.rate.maxBitrate = BitsPerSecond(400_000) }, { $0.maxBitrate = BitsPerSecond(400_000) }),
+            ({ $0.rate.minQP = 41 }, { $0.minQP = 41 }), ({ $0.rate.maxQP = 9 }, { $0.maxQP = 9 }),
+            ({ ($0.rate.minQP, $0.rate.maxQP) = (30, 20) }, { ($0.minQP, $0.maxQP) = (30, 20) }),
             // At 5 frames/s, a buffer of 40000 bits is 200 kbit/s, and pictures of 4000 bytes are 160 kbit/s.
             ({ $0.frameRate = Rational(5) }, { $0.frameRate = Rational(5) }),
-            ({ ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000)) }, {
+            ({ ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000)) }, {
                 ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000))
             }),
-            ({ $0.bitrate = BitsPerSecond(999) }, { $0.bitrate = BitsPerSecond(999) }),
+            ({ $0.rate.bitrate = BitsPerSecond(999) }, { $0.bitrate = BitsPerSecond(999) }),
         ]
         for (configure, change) in wrong {
             let first = #expect(throws: VaencError.self) {
@@ -245,7 +245,7 @@ import VideoBase
 
     /// If the rate exceeds every level, the change is refused.
     @Test func ratesAboveEveryLevelAreRefused() throws {
-        let run = try Run { $0.bitrate = BitsPerSecond(900_000_000) }
+        let run = try Run { $0.rate.bitrate = BitsPerSecond(900_000_000) }
         let error = #expect(throws: VaencError.self) { try run.change { $0.bitrate = BitsPerSecond(1_300_000_000) } }
         #expect(error?.category == .unavailable)
         try run.change { $0.bitrate = BitsPerSecond(1_200_000_000) }
@@ -257,9 +257,9 @@ import VideoBase
     @Test(arguments: ["radeonsi-navi21", "radeonsi-raven", "iHD-9A49"], [false, true])
     func dataRateLimitsNeedVaencsController(personality: String, hasLimits: Bool) throws {
         var configuration = EncoderConfiguration(size: Self.size)
-        configuration.bitrate = BitsPerSecond(500_000)
-        configuration.rateController = .driver
-        if hasLimits { configuration.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)] }
+        configuration.rate.bitrate = BitsPerSecond(500_000)
+        configuration.rate.rateController = .driver
+        if hasLimits { configuration.rate.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)] }
         let received = Received()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(["VAENC_REFERENCE_PERSONALITY": personality]), configuration: configuration,
@@ -277,14 +277,14 @@ import VideoBase
 
     @Test func configurationsOutOfRangeAreRefused() {
         let wrong: [(inout EncoderConfiguration) -> Void] = [
-            { $0.maxFrameBytes = .max }, { $0.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
+            { $0.rate.maxFrameBytes = .max }, { $0.rate.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
             { $0.frameRate = Rational(1, .max) }, { $0.frameRate = Rational(.max, .max) },
         ]
         for change in wrong {
             #expect(throws: VaencError.self) {
                 _ = try Run {
-                    $0.rateControl = .cbr
-                    $0.bitrate = BitsPerSecond(500_000)
+                    $0.rate.rateControl = .cbr
+                    $0.rate.bitrate = BitsPerSecond(500_000)
                     change(&$0)
                 }
             }
@@ -293,8 +293,8 @@ import VideoBase
 
     @Test func refusedChangeHasNoEffect() throws {
         let run = try Run {
-            $0.qp = 40
-            $0.bFrames = 0
+            $0.rate.qp = 40
+            $0.structure.bFrames = 0
         }
         try run.encode(2)
         #expect(throws: VaencError.self) {
@@ -310,10 +310,10 @@ import VideoBase
     /// The rate changes from 1 to 4 Mbit/s and back.
     @Test(arguments: cases) func rateFollowsWithinASecond(_ each: Case) throws {
         let run = try Run {
-            $0.rateControl = each.mode
-            $0.rateController = each.controller
-            $0.bFrames = each.bFrames
-            $0.bitrate = BitsPerSecond(1_000_000)
+            $0.rate.rateControl = each.mode
+            $0.rate.rateController = each.controller
+            $0.structure.bFrames = each.bFrames
+            $0.rate.bitrate = BitsPerSecond(1_000_000)
         }
         try run.encode(90)
         // Nothing is drained: pictures are in flight before and after, and the pattern of types continues.
@@ -346,10 +346,10 @@ import VideoBase
     /// At half the frame rate, each frame gets twice the bits.
     @Test(arguments: [RateControlOwner.driver, .vaenc]) func frameRateChangeKeepsTheBitRate(_ controller: RateControlOwner) throws {
         let run = try Run {
-            $0.rateControl = .cbr
-            $0.rateController = controller
-            $0.bFrames = 0
-            $0.bitrate = BitsPerSecond(1_000_000)
+            $0.rate.rateControl = .cbr
+            $0.rate.rateController = controller
+            $0.structure.bFrames = 0
+            $0.rate.bitrate = BitsPerSecond(1_000_000)
         }
         try run.encode(60)
         try run.change { $0.frameRate = Rational(15) }
@@ -364,12 +364,12 @@ import VideoBase
     /// The quality needs more than the maximum rate, so the maximum limits the rate before and after the change.
     @Test(arguments: [RateControlOwner.driver, .vaenc]) func maximumRateFollowsTheChange(_ controller: RateControlOwner) throws {
         let run = try Run {
-            $0.rateControl = .vbr
-            $0.rateController = controller
-            $0.bFrames = 0
-            $0.gopFrames = 15
-            $0.bitrate = BitsPerSecond(1_000_000)
-            $0.maxBitrate = BitsPerSecond(3_000_000)
+            $0.rate.rateControl = .vbr
+            $0.rate.rateController = controller
+            $0.structure.bFrames = 0
+            $0.structure.gopFrames = 15
+            $0.rate.bitrate = BitsPerSecond(1_000_000)
+            $0.rate.maxBitrate = BitsPerSecond(3_000_000)
         }
         try run.encode(60)
         try run.change { $0.maxBitrate = BitsPerSecond(1_100_000) }
@@ -386,10 +386,10 @@ import VideoBase
 
     @Test(arguments: [RateControlOwner.driver, .vaenc]) func qpLimitsFollowTheChange(_ controller: RateControlOwner) throws {
         let run = try Run {
-            $0.rateControl = .vbr
-            $0.rateController = controller
-            $0.bFrames = 0
-            $0.bitrate = BitsPerSecond(1_000_000)
+            $0.rate.rateControl = .vbr
+            $0.rate.rateController = controller
+            $0.structure.bFrames = 0
+            $0.rate.bitrate = BitsPerSecond(1_000_000)
         }
         try run.encode(20)
         try run.change {
@@ -413,10 +413,10 @@ import VideoBase
 
     @Test func changesKeepTheStreamsHRDParameters() throws {
         let run = try Run {
-            $0.bitrate = BitsPerSecond(1_000_000)
-            $0.maxBitrate = BitsPerSecond(2_000_000)
-            $0.hrdParameters = true
-            $0.bFrames = 0
+            $0.rate.bitrate = BitsPerSecond(1_000_000)
+            $0.rate.maxBitrate = BitsPerSecond(2_000_000)
+            $0.headers.hrdParameters = true
+            $0.structure.bFrames = 0
         }
         try run.encode(30)
         #expect(throws: VaencError.self) { try run.change { $0.maxBitrate = BitsPerSecond(3_000_000) } }

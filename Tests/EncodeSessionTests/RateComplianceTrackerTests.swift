@@ -13,8 +13,8 @@ import VideoBase
         let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
         let asked = SettingsResolverTests.configuration(176, 144) {
             $0.frameRate = Rational(10)
-            $0.bitrate = BitsPerSecond(80_000)
-            $0.maxBitrate = BitsPerSecond(100_000)
+            $0.rate.bitrate = BitsPerSecond(80_000)
+            $0.rate.maxBitrate = BitsPerSecond(100_000)
             change(&$0)
         }
         return RateComplianceTracker(
@@ -28,7 +28,7 @@ import VideoBase
     }
 
     @Test func frameAndBufferViolationsAreCounted() throws {
-        var books = try books { $0.maxFrameBytes = 1500 }
+        var books = try books { $0.rate.maxFrameBytes = 1500 }
         let kept = books.add(bits: 12_000, keepsBuffer: true, largestSlice: 9000)
         let broken = books.add(bits: 12_008, keepsBuffer: false, largestSlice: 9000)
         #expect(kept == [] && broken == [.buffer, .frameBytes])
@@ -38,7 +38,7 @@ import VideoBase
 
     /// The limit applies to any three pictures, which last 0.3 s.
     @Test func dataRateLimitAppliesToEveryWindow() throws {
-        let books = try books { $0.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
+        let books = try books { $0.rate.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
         #expect(broken(books, [8000, 8000, 8000, 8000], .dataRate) == [])
         #expect(broken(books, [8000, 8000, 8001, 8000, 7999, 8001, 8001], .dataRate) == [2, 3, 6])
         #expect(broken(books, [24_001, 0, 0, 24_000, 1], .dataRate) == [0, 1, 2, 4])
@@ -68,9 +68,9 @@ import VideoBase
         let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
         let asked = SettingsResolverTests.configuration(176, 144) {
             $0.frameRate = Rational(10)
-            $0.bitrate = BitsPerSecond(80_000)
+            $0.rate.bitrate = BitsPerSecond(80_000)
             $0.level = 11
-            $0.maxFrameBytes = bytes
+            $0.rate.maxFrameBytes = bytes
         }
         let settings = try SettingsResolver.resolve(asked, on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
         #expect(RateSession.targets(settings.rate, settings.frameRate, settings).maxPictureBits == 8 * most)
@@ -102,9 +102,9 @@ import VideoBase
     private enum TestClip {
         static func packets(qp: Int, gop: Int) throws -> (level: Int, bitrate: Int) {
             let result = try ClipSession.run(frames: 60) {
-                $0.qp = qp
-                $0.preset = 7
-                $0.gopFrames = gop
+                $0.rate.qp = qp
+                $0.coding.preset = 7
+                $0.structure.gopFrames = gop
                 $0.frameRate = Rational(30)
             }
             let bits = result.packets.reduce(0) { $0 + $1.bytes.count * 8 }
@@ -123,7 +123,7 @@ import VideoBase
         let fine = try SettingsResolver.resolve(
             SettingsResolverTests.configuration(width, height) {
                 $0.frameRate = Rational(fps)
-                $0.qp = 1
+                $0.rate.qp = 1
             }, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         #expect(fine.level.maxBitrate > settings.level.maxBitrate)
         #expect(fine.effective.first { $0.option == "level" }?.why.contains("at this QP") == true)

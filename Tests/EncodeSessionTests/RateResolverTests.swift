@@ -35,9 +35,9 @@ import VideoBase
                 for controller in [nil, RateControlOwner.driver, .vaenc] {
                     for hasOneQP in [false, true] {
                         func ask(_ configuration: inout EncoderConfiguration) {
-                            configuration.rateControl = wanted
-                            configuration.rateController = controller
-                            if ![.cqp, .icq].contains(wanted) { configuration.bitrate = BitsPerSecond(2_000_000) }
+                            configuration.rate.rateControl = wanted
+                            configuration.rate.rateController = controller
+                            if ![.cqp, .icq].contains(wanted) { configuration.rate.bitrate = BitsPerSecond(2_000_000) }
                         }
                         let settings: EncodeSettings
                         do {
@@ -84,12 +84,12 @@ import VideoBase
     }
 
     private static let targets: [(option: String, set: @Sendable (inout EncoderConfiguration) -> Void)] = [
-        ("qp", { $0.qp = 20 }), ("qpI", { $0.qpI = 10 }), ("qpB", { $0.qpB = 30 }), ("quality", { $0.quality = 24 }),
-        ("bitrate", { $0.bitrate = BitsPerSecond(300_032) }),
+        ("qp", { $0.rate.qp = 20 }), ("qpI", { $0.rate.qpI = 10 }), ("qpB", { $0.rate.qpB = 30 }), ("quality", { $0.rate.quality = 24 }),
+        ("bitrate", { $0.rate.bitrate = BitsPerSecond(300_032) }),
     ]
 
     @Test func lackOfConstantQPNamesTheEntryPoint() throws {
-        let error = #expect(throws: VaencError.self) { try settle([.cbr, .vbr]) { $0.qp = 20 } }
+        let error = #expect(throws: VaencError.self) { try settle([.cbr, .vbr]) { $0.rate.qp = 20 } }
         #expect(error?.message.contains("does not support constant QP with EncSlice") == true, "\(error as Any)")
     }
 
@@ -104,8 +104,8 @@ import VideoBase
                     for second in first..<Self.targets.count {
                         let name = "\(offered.map(\.rawValue).sorted()), \(mode as Any), \(first), \(second), \(hasOneQP)"
                         func ask(_ configuration: inout EncoderConfiguration) {
-                            configuration.rateControl = mode
-                            configuration.bFrames = 1
+                            configuration.rate.rateControl = mode
+                            configuration.structure.bFrames = 1
                             Self.targets[first].set(&configuration)
                             Self.targets[second].set(&configuration)
                         }
@@ -140,17 +140,17 @@ import VideoBase
     /// `qpI` and `qpB` select constant QP, as `qp` does. A quality or a bit rate has priority over them.
     @Test func eachQPSelectsConstantQP() throws {
         let all = Set(Self.modes)
-        let qpI = try settle(all) { $0.qpI = 10; $0.strict = true }
+        let qpI = try settle(all) { $0.rate.qpI = 10; $0.strict = true }
         #expect(qpI.rate.mode == .cqp && qpI.qpI == 10 && qpI.qpP == 24)
-        let qpB = try settle(all, bFrames: true) { $0.qpB = 40; $0.bFrames = 1; $0.strict = true }
+        let qpB = try settle(all, bFrames: true) { $0.rate.qpB = 40; $0.structure.bFrames = 1; $0.strict = true }
         #expect(qpB.rate.mode == .cqp && qpB.qpB == 40)
-        let quality = try settle(all) { $0.qpI = 10; $0.quality = 30 }
+        let quality = try settle(all) { $0.rate.qpI = 10; $0.rate.quality = 30 }
         #expect(quality.rate.mode == .icq && entry(quality, "qpI")?.used == "none")
-        let rate = try settle(all) { $0.qpI = 10; $0.qpB = 12; $0.bitrate = BitsPerSecond(300_032) }
+        let rate = try settle(all) { $0.rate.qpI = 10; $0.rate.qpB = 12; $0.rate.bitrate = BitsPerSecond(300_032) }
         #expect(rate.rate.mode == .vbr && entry(rate, "qpI")?.used == "none")
         #expect(entry(rate, "qpB")?.why == "the bit rate has priority")
         let error = #expect(throws: VaencError.self) {
-            try settle(all) { $0.qpI = 10; $0.bitrate = BitsPerSecond(300_032); $0.strict = true }
+            try settle(all) { $0.rate.qpI = 10; $0.rate.bitrate = BitsPerSecond(300_032); $0.strict = true }
         }
         #expect(error?.message.contains("`qpI`: asked 10, would be none") == true, "\(error as Any)")
     }
@@ -158,8 +158,8 @@ import VideoBase
     /// vaenc's controller keeps limits that the driver cannot keep, unless the driver's controller is requested.
     @Test func missingDriverLimitsSelectVaencsController() throws {
         func ask(_ configuration: inout EncoderConfiguration) {
-            configuration.bitrate = BitsPerSecond(2_000_000)
-            configuration.maxFrameBytes = 50_000
+            configuration.rate.bitrate = BitsPerSecond(2_000_000)
+            configuration.rate.maxFrameBytes = 50_000
         }
         let offered: Set<RateControlMode> = [.cqp, .vbr]
         #expect(try settle(offered, ask).rate.controller == .driver)
@@ -168,13 +168,13 @@ import VideoBase
         #expect(entry(own, "rateController")?.why == "the driver cannot limit the size of pictures")
         let insisting = try settle(offered, limitsFrameBytes: false) {
             ask(&$0)
-            $0.rateController = .driver
+            $0.rate.rateController = .driver
         }
         #expect(insisting.rate.controller == .driver && insisting.rate.maxFrameBytes == nil)
         #expect(entry(insisting, "maxFrameBytes")?.used == "none")
         let windows = try settle(offered) {
-            $0.bitrate = BitsPerSecond(2_000_000)
-            $0.dataRateLimits = [DataRateLimit(bytes: 300_000, seconds: 1)]
+            $0.rate.bitrate = BitsPerSecond(2_000_000)
+            $0.rate.dataRateLimits = [DataRateLimit(bytes: 300_000, seconds: 1)]
         }
         #expect(windows.rate.controller == .vaenc && windows.rate.limits.count == 1)
     }

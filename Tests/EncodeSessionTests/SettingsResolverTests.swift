@@ -58,8 +58,8 @@ import VideoBase
         for frames in 1...20 {
             for layers in 1...4 {
                 var configuration = Self.configuration()
-                configuration.gopFrames = frames
-                configuration.temporalLayers = layers
+                configuration.structure.gopFrames = frames
+                configuration.structure.temporalLayers = layers
                 let settings = try settle(configuration)
                 let most = (1...4).last { $0 == 1 || frames > 1 << ($0 - 2) } ?? 1
                 #expect(settings.structure.temporalLayers == min(layers, most), "\(frames) \(layers)")
@@ -76,11 +76,11 @@ import VideoBase
             let limits = Self.limits { $0.maxReferences1 = 1 }
             return try settle(configuration, [limits]).effective.first { $0.option == option }?.why
         }
-        #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "limited by `references`")
-        #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "limited by `gopFrames`")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "limited by `gopFrames`")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "limited by `maxFrameDelay`")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
+        #expect(try why("longTermReferences") { $0.structure.longTermReferences = 4; $0.structure.references = 2 } == "limited by `references`")
+        #expect(try why("temporalLayers") { $0.structure.temporalLayers = 4; $0.structure.gopFrames = 2 } == "limited by `gopFrames`")
+        #expect(try why("bFrames") { $0.structure.bFrames = 7; $0.structure.gopFrames = 3 } == "limited by `gopFrames`")
+        #expect(try why("bFrames") { $0.structure.bFrames = 7; $0.pipeline.maxFrameDelay = 1 } == "limited by `maxFrameDelay`")
+        #expect(try why("bFrames") { $0.structure.bFrames = 7; $0.pipeline.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
     }
 
     @Test func defaultConfigurationIsResolvedWithoutDifferences() throws {
@@ -100,17 +100,17 @@ import VideoBase
             Self.configuration {
                 $0.profile = .h264Main
                 $0.level = 40
-                $0.entropy = .cavlc
-                $0.rateControl = .cqp
-                $0.qp = 30
-                $0.qpI = 25
-                $0.preset = 2
-                $0.gopFrames = 12
-                $0.references = 3
-                $0.slices = 5
-                $0.bFrames = 0
-                $0.asyncDepth = 3
-                $0.accessUnitDelimiters = true
+                $0.coding.entropy = .cavlc
+                $0.rate.rateControl = .cqp
+                $0.rate.qp = 30
+                $0.rate.qpI = 25
+                $0.coding.preset = 2
+                $0.structure.gopFrames = 12
+                $0.structure.references = 3
+                $0.coding.slices = 5
+                $0.structure.bFrames = 0
+                $0.pipeline.asyncDepth = 3
+                $0.headers.accessUnitDelimiters = true
                 $0.strict = true
             }, [Self.limits(), Self.limits(.h264Main)])
         #expect(settings.profile == .h264Main)
@@ -122,8 +122,8 @@ import VideoBase
 
     @Test func limitsAreReported() throws {
         let asked = Self.configuration {
-            $0.references = 16
-            $0.slices = 100
+            $0.structure.references = 16
+            $0.coding.slices = 100
         }
         let settings = try settle(asked, [Self.limits { $0.maxSlices = 4 }])
         #expect(settings.sliceRows.count == 4 && settings.structure.references == 4)
@@ -170,7 +170,7 @@ import VideoBase
         let baseline = try settle(
             Self.configuration {
                 $0.profile = .h264ConstrainedBaseline
-                $0.entropy = .cabac
+                $0.coding.entropy = .cabac
             }, both)
         #expect(baseline.tools == .h264(H264Tools(entropy: .cavlc, transform8x8: false)) && entry(baseline, "entropy")?.differs == true)
         #expect(error(Self.configuration { $0.profile = .h264Main }, both)?.category == .unavailable)
@@ -203,22 +203,22 @@ import VideoBase
 
     @Test func valuesOutOfRangeAreRefused() {
         let changes: [(inout EncoderConfiguration) -> Void] = [
-            { $0.qp = 99 }, { $0.qp = -1 }, { $0.qpI = 52 }, { $0.quality = 0 }, { $0.preset = 8 },
-            { $0.gopFrames = 0 },
-            { $0.references = 0 }, { $0.references = 17 }, { $0.slices = 0 }, { $0.asyncDepth = 0 },
-            { $0.gopSeconds = -1 }, { $0.gopSeconds = .nan },
+            { $0.rate.qp = 99 }, { $0.rate.qp = -1 }, { $0.rate.qpI = 52 }, { $0.rate.quality = 0 }, { $0.coding.preset = 8 },
+            { $0.structure.gopFrames = 0 },
+            { $0.structure.references = 0 }, { $0.structure.references = 17 }, { $0.coding.slices = 0 }, { $0.pipeline.asyncDepth = 0 },
+            { $0.structure.gopSeconds = -1 }, { $0.structure.gopSeconds = .nan },
             {
-                $0.minQP = 40; $0.maxQP = 30
+                $0.rate.minQP = 40; $0.rate.maxQP = 30
             }, { $0.level = 14 },
             { $0.frameRate = Rational(0, 1) }, { $0.frameRate = Rational(5000, 1) }, { $0.profile = .hevcMain },
-            { $0.size = VideoSize(width: 0, height: 16) }, { $0.temporalLayers = 5 }, { $0.longTermReferences = 16 },
-            { $0.idrInterval = 0 }, { $0.maxSliceBytes = 1 }, { $0.maxFrameDelay = -1 }, { $0.forcedKeyTimes = [-1] },
-            { $0.deblocking = Deblocking(alphaOffset: 7) },
+            { $0.size = VideoSize(width: 0, height: 16) }, { $0.structure.temporalLayers = 5 }, { $0.structure.longTermReferences = 16 },
+            { $0.structure.idrInterval = 0 }, { $0.rate.maxSliceBytes = 1 }, { $0.pipeline.maxFrameDelay = -1 }, { $0.structure.forcedKeyTimes = [-1] },
+            { $0.coding.deblocking = Deblocking(alphaOffset: 7) },
             {
-                $0.masteringDisplay = MasteringDisplay(
+                $0.display.masteringDisplay = MasteringDisplay(
                     red: .init(x: 1, y: 1), green: .init(x: 1, y: 1), blue: .init(x: 1, y: 1), white: .init(x: 1, y: 1), maxLuminance: 1, minLuminance: 2)
             },
-            { $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 9, qpDelta: 1)] }, { $0.sampleAspectRatio = Rational(-1, 1) },
+            { $0.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 9, qpDelta: 1)] }, { $0.display.sampleAspectRatio = Rational(-1, 1) },
         ]
         for change in changes { #expect(error(Self.configuration(1280, 720, change))?.category == .usage) }
     }
@@ -228,27 +228,27 @@ import VideoBase
             let settings = try settle(Self.configuration(1280, 720, change))
             return [settings.qpI, settings.qpP]
         }
-        #expect(try qp { $0.qp = 30 } == [27, 30])
-        #expect(try qp { $0.quality = 30 } == [27, 30])
-        #expect(try qp { $0.qp = 1 } == [0, 1])
+        #expect(try qp { $0.rate.qp = 30 } == [27, 30])
+        #expect(try qp { $0.rate.quality = 30 } == [27, 30])
+        #expect(try qp { $0.rate.qp = 1 } == [0, 1])
         #expect(
             try qp {
-                $0.qp = 30; $0.minQP = 29
+                $0.rate.qp = 30; $0.rate.minQP = 29
             } == [29, 30])
         #expect(
             try qp {
-                $0.qp = 50; $0.maxQP = 40
+                $0.rate.qp = 50; $0.rate.maxQP = 40
             } == [37, 40])
         let one = try settle(
             Self.configuration {
-                $0.qp = 30; $0.qpI = 20
+                $0.rate.qp = 30; $0.rate.qpI = 20
             }, [Self.limits { $0.hasOneQP = true }])
         #expect(one.qpI == 30 && entry(one, "qpI")?.differs == true)
     }
 
     @Test func presetSelectsTheQualityLevel() throws {
         func level(_ preset: Int, _ quality: EncodeCapabilities.QualityScale) throws -> UInt32? {
-            try settle(Self.configuration { $0.preset = preset }, [Self.limits { $0.quality = quality }]).qualityLevel
+            try settle(Self.configuration { $0.coding.preset = preset }, [Self.limits { $0.quality = quality }]).qualityLevel
         }
         #expect(try (1...7).map { try level($0, .levels(count: 7)) } == [1, 2, 3, 4, 5, 6, 7])
         #expect(try [1, 7].map { try level($0, .levels(count: 2)) } == [1, 2])
@@ -261,7 +261,7 @@ import VideoBase
             for wanted in [true, false] {
                 let settings = try settle(
                     Self.configuration {
-                        $0.bitrate = BitsPerSecond(100_000); $0.macroblockRateControl = wanted
+                        $0.rate.bitrate = BitsPerSecond(100_000); $0.rate.macroblockRateControl = wanted
                     }, [Self.limits { $0.rateControl = [.cqp, .vbr]; $0.macroblockRateControl = offered }])
                 #expect(settings.rate.macroblockRateControl == (offered ? wanted : nil))
                 #expect(entry(settings, "macroblockRateControl")?.differs == !offered)
@@ -273,7 +273,7 @@ import VideoBase
         let size = Self.configuration { _ in }.size
         func settled(_ x: Int, _ y: Int) throws {
             _ = try settle(
-                Self.configuration { $0.regionsOfInterest = [RegionOfInterest(x: x, y: y, width: 16, height: 16, qpDelta: -3)] },
+                Self.configuration { $0.coding.regionsOfInterest = [RegionOfInterest(x: x, y: y, width: 16, height: 16, qpDelta: -3)] },
                 [Self.limits { $0.maxRegions = 4 }])
         }
         try settled(size.width - 1, size.height - 1)
@@ -288,7 +288,7 @@ import VideoBase
         ) throws -> (level: UInt32?, said: [String?], differences: [String]) {
             let settings = try settle(
                 Self.configuration {
-                    $0.realTime = realTime; $0.preset = preset
+                    $0.pipeline.realTime = realTime; $0.coding.preset = preset
                 }, [Self.limits { $0.quality = quality }])
             let said = ["preset", "realTime"].map { entry(settings, $0).map { "\($0.used): \($0.why)" } }
             return (settings.qualityLevel, said, differences(settings))
@@ -311,14 +311,14 @@ import VideoBase
     @Test func levelAndReferencesLimitEachOther() throws {
         let capped = try settle(
             Self.configuration {
-                $0.level = 31; $0.references = 8
+                $0.level = 31; $0.structure.references = 8
             }, [Self.limits { $0.maxReferences0 = 16 }])
         #expect(capped.level.name == "3.1" && capped.structure.references == 5)
-        let raised = try settle(Self.configuration { $0.references = 6 }, [Self.limits { $0.maxReferences0 = 16 }])
+        let raised = try settle(Self.configuration { $0.structure.references = 6 }, [Self.limits { $0.maxReferences0 = 16 }])
         #expect(raised.level.name == "4.0" && raised.structure.references == 6)
         let tooLow = try settle(Self.configuration { $0.level = 10 })
         #expect(tooLow.level.name == "3.1" && entry(tooLow, "level")?.differs == true)
-        let intraOnly = try settle(Self.configuration { $0.gopFrames = 30 }, [Self.limits { $0.maxReferences0 = 0 }])
+        let intraOnly = try settle(Self.configuration { $0.structure.gopFrames = 30 }, [Self.limits { $0.maxReferences0 = 0 }])
         #expect(intraOnly.structure.keyInterval == 1 && entry(intraOnly, "gop")?.differs == true)
     }
 
@@ -326,19 +326,19 @@ import VideoBase
         func interval(_ change: (inout EncoderConfiguration) -> Void) throws -> Int? {
             try settle(Self.configuration(1280, 720, change)).structure.keyInterval
         }
-        #expect(try interval { $0.gopSeconds = 2 } == 60)
-        #expect(try interval { $0.gopSeconds = 0.001 } == 1)
+        #expect(try interval { $0.structure.gopSeconds = 2 } == 60)
+        #expect(try interval { $0.structure.gopSeconds = 0.001 } == 1)
         #expect(
             try interval {
-                $0.gopSeconds = 2; $0.gopFrames = 30
+                $0.structure.gopSeconds = 2; $0.structure.gopFrames = 30
             } == 30)
         #expect(
             try interval {
-                $0.gopSeconds = 0.5; $0.gopFrames = 30
+                $0.structure.gopSeconds = 0.5; $0.structure.gopFrames = 30
             } == 15)
         #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
         func reported(_ frames: Int?, _ seconds: Double) throws -> [String] {
-            let settings = try settle(Self.configuration { ($0.gopFrames, $0.gopSeconds) = (frames, seconds) })
+            let settings = try settle(Self.configuration { ($0.structure.gopFrames, $0.structure.gopSeconds) = (frames, seconds) })
             return ["gop", "gopSeconds"].map { option in
                 let entry = entry(settings, option)
                 return "\(entry?.asked ?? "nothing") -> \(entry?.used ?? "nothing"): \(entry?.why ?? "")"
@@ -370,28 +370,28 @@ import VideoBase
             return [used.bFrames, used.isPyramid ? 1 : 0, used.references, used.storage, used.reorderDepth]
         }
         #expect(try structure { _ in } == [2, 0, 1, 2, 1])
-        #expect(try structure { $0.bFrames = 3 } == [3, 1, 1, 3, 2])
-        #expect(try structure { $0.bFrames = 3; $0.bPyramid = false } == [3, 0, 1, 2, 1])
-        #expect(try structure { $0.bFrames = 7; $0.references = 3 } == [7, 1, 3, 5, 3])
-        #expect(try structure { $0.lowLatency = true; $0.bFrames = 3 } == [0, 0, 1, 1, 0])
-        #expect(try structure { $0.maxFrameDelay = 1 } == [1, 0, 1, 2, 1])
-        #expect(try structure { $0.gopFrames = 2 } == [1, 0, 1, 2, 1])
-        #expect(try structure { $0.gopFrames = 1 } == [0, 0, 1, 1, 0])
-        #expect(try structure { $0.intraRefresh = true; $0.references = 3 } == [0, 0, 1, 1, 0])
-        #expect(try structure { $0.temporalLayers = 4 }[0] == 0)
-        #expect(try structure { $0.temporalLayers = 2; $0.bFrames = 2 }[0] == 2)
-        #expect(try structure { $0.longTermReferences = 2 }.prefix(3) == [0, 0, 2])
+        #expect(try structure { $0.structure.bFrames = 3 } == [3, 1, 1, 3, 2])
+        #expect(try structure { $0.structure.bFrames = 3; $0.structure.bPyramid = false } == [3, 0, 1, 2, 1])
+        #expect(try structure { $0.structure.bFrames = 7; $0.structure.references = 3 } == [7, 1, 3, 5, 3])
+        #expect(try structure { $0.pipeline.lowLatency = true; $0.structure.bFrames = 3 } == [0, 0, 1, 1, 0])
+        #expect(try structure { $0.pipeline.maxFrameDelay = 1 } == [1, 0, 1, 2, 1])
+        #expect(try structure { $0.structure.gopFrames = 2 } == [1, 0, 1, 2, 1])
+        #expect(try structure { $0.structure.gopFrames = 1 } == [0, 0, 1, 1, 0])
+        #expect(try structure { $0.structure.intraRefresh = true; $0.structure.references = 3 } == [0, 0, 1, 1, 0])
+        #expect(try structure { $0.structure.temporalLayers = 4 }[0] == 0)
+        #expect(try structure { $0.structure.temporalLayers = 2; $0.structure.bFrames = 2 }[0] == 2)
+        #expect(try structure { $0.structure.longTermReferences = 2 }.prefix(3) == [0, 0, 2])
     }
 
     /// If the device lacks a feature, the effective configuration reports it and `strict` refuses it.
     @Test func missingFeaturesAreReported() throws {
         let asked: [(String, (inout EncoderConfiguration) -> Void)] = [
-            ("bFrames", { $0.bFrames = 2 }), ("intraRefresh", { $0.intraRefresh = true }),
-            ("temporalLayers", { $0.temporalLayers = 3 }), ("longTermReferences", { $0.longTermReferences = 1 }),
-            ("trellis", { $0.trellis = true }), ("maxSliceBytes", { $0.maxSliceBytes = 1000 }),
-            ("regionsOfInterest", { $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 9, height: 9, qpDelta: 1)] }),
-            ("deblocking", { $0.deblocking = Deblocking(isOn: false) }), ("references", { $0.references = 2 }),
-            ("openGOP", { $0.openGOP = true }), ("bPyramid", { $0.bPyramid = true }),
+            ("bFrames", { $0.structure.bFrames = 2 }), ("intraRefresh", { $0.structure.intraRefresh = true }),
+            ("temporalLayers", { $0.structure.temporalLayers = 3 }), ("longTermReferences", { $0.structure.longTermReferences = 1 }),
+            ("trellis", { $0.coding.trellis = true }), ("maxSliceBytes", { $0.rate.maxSliceBytes = 1000 }),
+            ("regionsOfInterest", { $0.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 9, height: 9, qpDelta: 1)] }),
+            ("deblocking", { $0.coding.deblocking = Deblocking(isOn: false) }), ("references", { $0.structure.references = 2 }),
+            ("openGOP", { $0.structure.openGOP = true }), ("bPyramid", { $0.structure.bPyramid = true }),
         ]
         let bare = [Self.limits { $0.packedHeaders = []; $0.maxReferences0 = 1 }]
         for (option, change) in asked {
@@ -402,7 +402,7 @@ import VideoBase
             #expect(refusal?.message.contains(option) == true, "\(option)")
         }
         for (option, change) in asked {
-            let whole = Self.configuration(1280, 720) { change(&$0); if option == "bPyramid" { $0.bFrames = 3 } }
+            let whole = Self.configuration(1280, 720) { change(&$0); if option == "bPyramid" { $0.structure.bFrames = 3 } }
             let settings = try settle(whole, Self.both())
             #expect(entry(settings, option)?.differs == false, "\(option)")
         }
@@ -423,10 +423,10 @@ import VideoBase
                             for longTerm in [0, 2] {
                                 let used = try settle(
                                     Self.configuration(320, 240) {
-                                        $0.bFrames = bFrames
-                                        $0.temporalLayers = layers
-                                        $0.longTermReferences = longTerm
-                                        $0.references = 4
+                                        $0.structure.bFrames = bFrames
+                                        $0.structure.temporalLayers = layers
+                                        $0.structure.longTermReferences = longTerm
+                                        $0.structure.references = 4
                                     }, device
                                 ).structure
                                 #expect(used.storage <= stored && used.references <= max(list0, 1))

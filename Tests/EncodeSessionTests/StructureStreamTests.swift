@@ -27,55 +27,55 @@ import VideoBase
         // openh264 2.3 shows an IDR picture twice instead of the P picture before it if B pictures came between them,
         // also in x264's streams.
         Case("three flat B frames, forced keys", judges: [.libavcodec]) {
-            $0.bFrames = 3
-            $0.bPyramid = false
-            $0.forcedKeyFrames = [7]
-            $0.forcedKeyTimes = [0.5]
+            $0.structure.bFrames = 3
+            $0.structure.bPyramid = false
+            $0.structure.forcedKeyFrames = [7]
+            $0.structure.forcedKeyTimes = [0.5]
         },
         Case("pyramid of three, two references, CAVLC, three slices") {
-            $0.bFrames = 3
-            $0.references = 2
-            $0.entropy = .cavlc
-            $0.slices = 3
-            $0.gopFrames = 10
+            $0.structure.bFrames = 3
+            $0.structure.references = 2
+            $0.coding.entropy = .cavlc
+            $0.coding.slices = 3
+            $0.structure.gopFrames = 10
         },
         // openh264 2.6 reports errors in this stream.
         Case("pyramid of seven, open, four references", judges: [.libavcodec]) {
-            $0.bFrames = 7
-            $0.openGOP = true
-            $0.references = 4
-            $0.gopFrames = 9
+            $0.structure.bFrames = 7
+            $0.structure.openGOP = true
+            $0.structure.references = 4
+            $0.structure.gopFrames = 9
         },
         Case("open group with IDR every second") {
-            $0.openGOP = true
-            $0.idrInterval = 2
-            $0.gopFrames = 6
+            $0.structure.openGOP = true
+            $0.structure.idrInterval = 2
+            $0.structure.gopFrames = 6
         },
         Case("Main, one B frame, deblocking moved") {
             $0.profile = .h264Main
-            $0.bFrames = 1
-            $0.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3)
-            $0.references = 3
+            $0.structure.bFrames = 1
+            $0.coding.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3)
+            $0.structure.references = 3
         },
-        Case("three temporal layers") { $0.temporalLayers = 3 },
+        Case("three temporal layers") { $0.structure.temporalLayers = 3 },
         Case("two temporal layers of B frames, no filter") {
-            $0.temporalLayers = 2
-            $0.bFrames = 1
-            $0.deblocking = Deblocking(isOn: false)
+            $0.structure.temporalLayers = 2
+            $0.structure.bFrames = 1
+            $0.coding.deblocking = Deblocking(isOn: false)
         },
         Case("long-term references", judges: [.libavcodec]) {
-            $0.longTermReferences = 2
-            $0.references = 3
-            $0.gopFrames = 12
+            $0.structure.longTermReferences = 2
+            $0.structure.references = 3
+            $0.structure.gopFrames = 12
         },
         Case("intra refresh") {
-            $0.intraRefresh = true
-            $0.gopFrames = 10
+            $0.structure.intraRefresh = true
+            $0.structure.gopFrames = 10
         },
         Case("delimiters, Constrained Baseline") {
             $0.profile = .h264ConstrainedBaseline
-            $0.accessUnitDelimiters = true
-            $0.references = 2
+            $0.headers.accessUnitDelimiters = true
+            $0.structure.references = 2
         },
     ]
 
@@ -105,22 +105,22 @@ import VideoBase
             try TestSession.run(frames: 13, change).map(\.type)
         }
         #expect(
-            try types { $0.gopFrames = 6 } == [.idr, .p, .b, .b, .p, .b, .idr, .p, .b, .b, .p, .b, .idr])
+            try types { $0.structure.gopFrames = 6 } == [.idr, .p, .b, .b, .p, .b, .idr, .p, .b, .b, .p, .b, .idr])
         #expect(
             try types {
-                $0.gopFrames = 6
-                $0.openGOP = true
+                $0.structure.gopFrames = 6
+                $0.structure.openGOP = true
             } == [.idr, .p, .b, .b, .i, .b, .b, .p, .b, .b, .i, .b, .b])
         #expect(
             try types {
-                $0.gopFrames = 4
-                $0.idrInterval = 2
-                $0.bFrames = 0
+                $0.structure.gopFrames = 4
+                $0.structure.idrInterval = 2
+                $0.structure.bFrames = 0
             } == [.idr, .p, .p, .p, .i, .p, .p, .p, .idr, .p, .p, .p, .i])
     }
 
     @Test(arguments: [2, 3, 4]) func lowerTemporalLayersDecodeAlone(layers: Int) throws {
-        let packets = try TestSession.run(frames: 17) { $0.temporalLayers = layers }
+        let packets = try TestSession.run(frames: 17) { $0.structure.temporalLayers = layers }
         #expect(Set(packets.map(\.temporalLayer)) == Set(0..<layers))
         let whole = ForeignDecoder.libavcodec.decode(packets.stream)
         #expect(whole.messages == [] && whole.frames.count == 17)
@@ -136,8 +136,8 @@ import VideoBase
     /// frame.
     @Test func picturesAreCorrectAfterInvalidation() throws {
         let session = try TestSession {
-            $0.references = 4
-            $0.lowLatency = true
+            $0.structure.references = 4
+            $0.pipeline.lowLatency = true
         }
         for index in 0..<14 {
             if index == 8 { try session.encoder.invalidateReferences(displayIndices: [6]) }
@@ -149,9 +149,9 @@ import VideoBase
     /// The refresh predicts from a long-term reference that the receiver acknowledged.
     @Test func picturesAreCorrectAfterLongTermRefresh() throws {
         let session = try TestSession {
-            $0.longTermReferences = 2
-            $0.references = 2
-            $0.lowLatency = true
+            $0.structure.longTermReferences = 2
+            $0.structure.references = 2
+            $0.pipeline.lowLatency = true
         }
         for index in 0..<16 {
             var options = FrameOptions()
@@ -180,8 +180,8 @@ import VideoBase
     /// same numbers. After the pass its pictures are correct.
     @Test func intraRefreshRepairsWrongReferences() throws {
         func change(_ configuration: inout EncoderConfiguration) {
-            configuration.intraRefresh = true
-            configuration.gopFrames = 10
+            configuration.structure.intraRefresh = true
+            configuration.structure.gopFrames = 10
         }
         let packets = try TestSession.run(frames: 40, change)
         let other = try TestSession.run(frames: 40, moved: 23, change)
@@ -205,8 +205,8 @@ import VideoBase
     @Test func regionOfInterestRaisesItsQuality() throws {
         func quality(_ regions: [RegionOfInterest], _ columns: Range<Int>) throws -> Double {
             let packets = try TestSession.run(frames: 4) {
-                $0.qp = 36
-                $0.regionsOfInterest = regions
+                $0.rate.qp = 36
+                $0.coding.regionsOfInterest = regions
             }
             let frame = ForeignDecoder.libavcodec.decode(packets.stream).frames[3]
             let rows = 0..<TestSession.size.height
@@ -222,9 +222,9 @@ import VideoBase
 
     @Test func packetsKeepTheMaximumFrameDelay() throws {
         let session = try TestSession {
-            $0.bFrames = 2
-            $0.maxFrameDelay = 2
-            $0.asyncDepth = 8
+            $0.structure.bFrames = 2
+            $0.pipeline.maxFrameDelay = 2
+            $0.pipeline.asyncDepth = 8
         }
         for index in 0..<12 {
             try session.encode(index)
@@ -236,7 +236,7 @@ import VideoBase
 
     /// Waiting frames are delivered before the time is reached, and more frames may follow.
     @Test func framesContinueAfterCompletion() throws {
-        let session = try TestSession { $0.bFrames = 3 }
+        let session = try TestSession { $0.structure.bFrames = 3 }
         for index in 0..<7 { try session.encode(index) }
         try session.encoder.completeFrames(until: TestSession.timing(6).presentation)
         #expect(session.received.packets.count == 7)

@@ -35,8 +35,8 @@ import VideoBase
         frames: Int, size: VideoSize = TestSession.size, on other: Display? = nil, counts: String? = nil
     ) throws -> (packets: [EncodedPacket], kept: Int) {
         var configuration = EncoderConfiguration(size: TestSession.size)
-        configuration.qp = 24
-        configuration.bFrames = 2
+        configuration.rate.qp = 24
+        configuration.structure.bFrames = 2
         let received = Received()
         let display = try ReferenceDisplay.open(counts.map { ["VAENC_REFERENCE_COUNTS": $0] } ?? [:])
         let encoder = try HardwareEncoder(display: display, configuration: configuration, onPacket: received.handler)
@@ -59,7 +59,7 @@ import VideoBase
     }
 
     private static func drawn(frames: Int) throws -> [UInt8] {
-        try TestSession.run(frames: frames) { $0.bFrames = 2 }.stream
+        try TestSession.run(frames: frames) { $0.structure.bFrames = 2 }.stream
     }
 
     @Test func surfacesAreEncodedWithoutCopies() throws {

@@ -12,7 +12,7 @@ struct TestSession {
 
     init(_ change: (inout EncoderConfiguration) -> Void) throws {
         var configuration = EncoderConfiguration(size: Self.size)
-        configuration.qp = 24
+        configuration.rate.qp = 24
         change(&configuration)
         encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(), configuration: configuration, onPacket: received.handler)

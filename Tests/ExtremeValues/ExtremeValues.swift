@@ -22,8 +22,8 @@ public enum ExtremeValues {
     /// Returns a small configuration that can be encoded. With a mode, its bit rate is 100 kbit/s.
     public static func configuration(_ mode: RateControlMode? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
-        configuration.rateControl = mode
-        configuration.bitrate = mode == nil ? nil : BitsPerSecond(100_000)
+        configuration.rate.rateControl = mode
+        configuration.rate.bitrate = mode == nil ? nil : BitsPerSecond(100_000)
         return configuration
     }
 
@@ -36,13 +36,13 @@ public enum ExtremeValues {
         func add(_ name: String, _ change: @escaping Change) { changes.append((name, change)) }
         for value in integers { addInteger(value, add) }
         for value in numbers {
-            add("gopSeconds \(value)") { $0.gopSeconds = value }
-            add("key at \(value) s") { $0.forcedKeyTimes = [value] }
-            add("limit in \(value) s") { $0.dataRateLimits = [DataRateLimit(bytes: 50_000, seconds: value)] }
+            add("gopSeconds \(value)") { $0.structure.gopSeconds = value }
+            add("key at \(value) s") { $0.structure.forcedKeyTimes = [value] }
+            add("limit in \(value) s") { $0.rate.dataRateLimits = [DataRateLimit(bytes: 50_000, seconds: value)] }
         }
         for value in rates {
             add("frameRate \(value)") { $0.frameRate = value }
-            add("aspect \(value)") { $0.sampleAspectRatio = value }
+            add("aspect \(value)") { $0.display.sampleAspectRatio = value }
         }
         return changes
     }()
@@ -50,36 +50,36 @@ public enum ExtremeValues {
     private static func addInteger(_ value: Int, _ add: (String, @escaping Change) -> Void) {
         add("level \(value)") { $0.level = value }
         add("bitDepth \(value)") { $0.bitDepth = value }
-        add("vbvSize \(value)") { $0.vbvSize = value }
-        add("vbvInitial \(value)") { $0.vbvInitialPercent = value }
-        add("qp \(value)") { $0.qp = value }
-        add("qpI \(value)") { $0.qpI = value }
-        add("qpB \(value)") { $0.qpB = value }
-        add("quality \(value)") { $0.quality = value }
-        add("minQP \(value)") { $0.minQP = value }
-        add("maxQP \(value)") { $0.maxQP = value }
-        add("maxFrameBytes \(value)") { $0.maxFrameBytes = value }
-        add("maxSliceBytes \(value)") { $0.maxSliceBytes = value }
-        add("preset \(value)") { $0.preset = value }
-        add("gop \(value)") { $0.gopFrames = value }
-        add("idrInterval \(value)") { $0.idrInterval = value }
-        add("bFrames \(value)") { $0.bFrames = value }
-        add("references \(value)") { $0.references = value }
-        add("layers \(value)") { $0.temporalLayers = value }
-        add("ltr \(value)") { $0.longTermReferences = value }
-        add("slices \(value)") { $0.slices = value }
-        add("asyncDepth \(value)") { $0.asyncDepth = value }
-        add("maxFrameDelay \(value)") { $0.maxFrameDelay = value }
-        add("bitrate \(value)") { $0.bitrate = BitsPerSecond(value) }
-        add("maxBitrate \(value)") { $0.maxBitrate = BitsPerSecond(value) }
+        add("vbvSize \(value)") { $0.rate.vbvSize = value }
+        add("vbvInitial \(value)") { $0.rate.vbvInitialPercent = value }
+        add("qp \(value)") { $0.rate.qp = value }
+        add("qpI \(value)") { $0.rate.qpI = value }
+        add("qpB \(value)") { $0.rate.qpB = value }
+        add("quality \(value)") { $0.rate.quality = value }
+        add("minQP \(value)") { $0.rate.minQP = value }
+        add("maxQP \(value)") { $0.rate.maxQP = value }
+        add("maxFrameBytes \(value)") { $0.rate.maxFrameBytes = value }
+        add("maxSliceBytes \(value)") { $0.rate.maxSliceBytes = value }
+        add("preset \(value)") { $0.coding.preset = value }
+        add("gop \(value)") { $0.structure.gopFrames = value }
+        add("idrInterval \(value)") { $0.structure.idrInterval = value }
+        add("bFrames \(value)") { $0.structure.bFrames = value }
+        add("references \(value)") { $0.structure.references = value }
+        add("layers \(value)") { $0.structure.temporalLayers = value }
+        add("ltr \(value)") { $0.structure.longTermReferences = value }
+        add("slices \(value)") { $0.coding.slices = value }
+        add("asyncDepth \(value)") { $0.pipeline.asyncDepth = value }
+        add("maxFrameDelay \(value)") { $0.pipeline.maxFrameDelay = value }
+        add("bitrate \(value)") { $0.rate.bitrate = BitsPerSecond(value) }
+        add("maxBitrate \(value)") { $0.rate.maxBitrate = BitsPerSecond(value) }
         add("width \(value)") { $0.size.width = value }
         add("height \(value)") { $0.size.height = value }
         add("both sides \(value)") { $0.size = VideoSize(width: value, height: value) }
-        add("deblocking \(value)") { $0.deblocking = Deblocking(alphaOffset: value, betaOffset: value) }
-        add("key at \(value)") { $0.forcedKeyFrames = [value] }
-        add("limit of \(value) bytes") { $0.dataRateLimits = [DataRateLimit(bytes: value, seconds: 1)] }
+        add("deblocking \(value)") { $0.coding.deblocking = Deblocking(alphaOffset: value, betaOffset: value) }
+        add("key at \(value)") { $0.structure.forcedKeyFrames = [value] }
+        add("limit of \(value) bytes") { $0.rate.dataRateLimits = [DataRateLimit(bytes: value, seconds: 1)] }
         add("region \(value)") {
-            $0.regionsOfInterest = [RegionOfInterest(x: value, y: value, width: value, height: value, qpDelta: value)]
+            $0.coding.regionsOfInterest = [RegionOfInterest(x: value, y: value, width: value, height: value, qpDelta: value)]
         }
     }
 
@@ -102,21 +102,21 @@ public enum ExtremeValues {
         /// Returns a configuration of values that are likely to be accepted, with up to two extreme ones.
         public mutating func configuration() -> EncoderConfiguration {
             var c = ExtremeValues.configuration(element([nil, .cqp, .icq, .cbr, .cbr, .vbr, .vbr, .qvbr, .avbr]))
-            if c.bitrate != nil {
-                c.bitrate = BitsPerSecond(element([1000, 1063, 10_000, 1_000_000, 50_000_000, 900_000_000]))
-                if below(3) == 0 { c.maxBitrate = c.bitrate.map { BitsPerSecond($0.value * (1 + below(3))) } }
-                if below(3) == 0 { c.vbvSize = element([1000, 100_000, 2_600_000, 200_000_000, 4_000_000_000]) }
-                if below(3) == 0 { c.dataRateLimits = [DataRateLimit(bytes: 1 << below(41), seconds: element([1e-9, 0.5, 3600]))] }
-                if below(3) == 0 { c.hrdParameters = below(2) == 0 }
-                c.rateController = element([nil, .driver, .vaenc])
+            if c.rate.bitrate != nil {
+                c.rate.bitrate = BitsPerSecond(element([1000, 1063, 10_000, 1_000_000, 50_000_000, 900_000_000]))
+                if below(3) == 0 { c.rate.maxBitrate = c.rate.bitrate.map { BitsPerSecond($0.value * (1 + below(3))) } }
+                if below(3) == 0 { c.rate.vbvSize = element([1000, 100_000, 2_600_000, 200_000_000, 4_000_000_000]) }
+                if below(3) == 0 { c.rate.dataRateLimits = [DataRateLimit(bytes: 1 << below(41), seconds: element([1e-9, 0.5, 3600]))] }
+                if below(3) == 0 { c.headers.hrdParameters = below(2) == 0 }
+                c.rate.rateController = element([nil, .driver, .vaenc])
             }
             if below(2) == 0 { c.frameRate = element(ExtremeValues.rates) }
-            if below(3) == 0 { c.gopFrames = element([1, 2, 7, 1_000_000, Int(Int32.max)]) }
-            if below(3) == 0 { c.bFrames = below(8) }
-            if below(4) == 0 { c.temporalLayers = 1 + below(4) }
-            c.openGOP = below(4) == 0
-            c.intraRefresh = below(6) == 0
-            c.lowLatency = below(6) == 0
+            if below(3) == 0 { c.structure.gopFrames = element([1, 2, 7, 1_000_000, Int(Int32.max)]) }
+            if below(3) == 0 { c.structure.bFrames = below(8) }
+            if below(4) == 0 { c.structure.temporalLayers = 1 + below(4) }
+            c.structure.openGOP = below(4) == 0
+            c.structure.intraRefresh = below(6) == 0
+            c.pipeline.lowLatency = below(6) == 0
             for _ in 0..<below(3) { element(ExtremeValues.changes).change(&c) }
             return c
         }

@@ -21,22 +21,22 @@ struct FaultRun {
 
         var configuration: EncoderConfiguration {
             var configuration = EncoderConfiguration(size: personality == nil ? FaultRun.size : VideoSize(width: 128, height: 128))
-            configuration.gopFrames = 5
+            configuration.structure.gopFrames = 5
             if [.hevc, .hevcB, .hevcGPB].contains(self) { configuration.codec = .hevc }
             switch self {
             case .ip, .hevc:
-                configuration.qp = 26
-                configuration.bFrames = 0
+                configuration.rate.qp = 26
+                configuration.structure.bFrames = 0
             case .b, .hevcB:
-                configuration.qp = 26
-                configuration.bFrames = 3
-                configuration.bPyramid = true
+                configuration.rate.qp = 26
+                configuration.structure.bFrames = 3
+                configuration.structure.bPyramid = true
                 if self == .hevcB { configuration.inputFormat = .p010 }
             case .ownRate, .hevcGPB:
-                configuration.rateControl = .cbr
-                configuration.rateController = .vaenc
-                configuration.bitrate = BitsPerSecond(200_000)
-                configuration.bFrames = 0
+                configuration.rate.rateControl = .cbr
+                configuration.rate.rateController = .vaenc
+                configuration.rate.bitrate = BitsPerSecond(200_000)
+                configuration.structure.bFrames = 0
             }
             return configuration
         }

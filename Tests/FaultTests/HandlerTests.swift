@@ -17,8 +17,8 @@ import VideoBase
         limits.pictureNanoseconds = 1_000_000_000
         limits.pauseNanoseconds = 1_000_000
         var configuration = EncoderConfiguration(size: FaultRun.size)
-        configuration.qp = 24
-        configuration.bFrames = 0
+        configuration.rate.qp = 24
+        configuration.structure.bFrames = 0
         change(&configuration)
         let number = Self.number.add(1, ordering: .relaxed).newValue
         return try HardwareEncoder(
@@ -71,8 +71,8 @@ import VideoBase
             encoder.invalidate()
             state.withLock { $0.hasEnded = true }
         } changing: {
-            $0.bFrames = 3
-            $0.asyncDepth = 1
+            $0.structure.bFrames = 3
+            $0.pipeline.asyncDepth = 1
         }
         state.withLock { $0.encoder = encoder }
         for index in 0..<5 {

@@ -19,13 +19,13 @@ import VideoBase
         configuration.codec = codec
         if isWide { configuration.inputFormat = .p010 }
         configuration.frameRate = Rational(30)
-        configuration.gopFrames = 1000
-        configuration.bFrames = bFrames
-        configuration.rateControl = .vbr
-        configuration.rateController = controller
-        configuration.bitrate = BitsPerSecond(most * 2 / 3)
-        configuration.maxBitrate = BitsPerSecond(most)
-        configuration.maxQP = maxQP
+        configuration.structure.gopFrames = 1000
+        configuration.structure.bFrames = bFrames
+        configuration.rate.rateControl = .vbr
+        configuration.rate.rateController = controller
+        configuration.rate.bitrate = BitsPerSecond(most * 2 / 3)
+        configuration.rate.maxBitrate = BitsPerSecond(most)
+        configuration.rate.maxQP = maxQP
         return configuration
     }
 

@@ -88,9 +88,9 @@ import VideoBase
     /// The driver reports quality levels, but accepts only key frames with them.
     @Test func refusedQualityHintIsDropped() throws {
         var configuration = FaultRun.Shape.ip.configuration
-        configuration.gopFrames = 100
-        configuration.preset = 1
-        configuration.maxFrameDelay = 0
+        configuration.structure.gopFrames = 100
+        configuration.coding.preset = 1
+        configuration.pipeline.maxFrameDelay = 0
         let rules = "vaEndPicture@2=status:24; vaEndPicture@4=status:24; vaEndPicture@6=status:24"
         let run = FaultRun(configuration, rules)
         #expect(run.outcome == .whole)
@@ -114,7 +114,7 @@ import VideoBase
 
     @Test(arguments: FaultRun.Shape.allCases) func lossOfAnyPictureIsSurvived(_ shape: FaultRun.Shape) throws {
         var configuration = shape.configuration
-        configuration.gopFrames = 100
+        configuration.structure.gopFrames = 100
         for fault in ["status:1", "lost"] {
             for call in ["vaEndPicture", "vaSyncBuffer"] {
                 for picture in 1...FaultRun.frameCount {
@@ -134,7 +134,7 @@ import VideoBase
     /// Another thread reads the counts all the time.
     @Test func countsAlwaysAddUp() throws {
         var configuration = FaultRun.Shape.b.configuration
-        configuration.gopFrames = 12
+        configuration.structure.gopFrames = 12
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(faults: ["VAENC_FAULT": "# moments; vaEndPicture@*/7=status:1; vaSyncBuffer@*/9=status:24"]),
             configuration: configuration, onPacket: { _ in })
@@ -167,8 +167,8 @@ import VideoBase
 
     @Test func forcedKeyFramesAndTimesSurviveRecovery() throws {
         var configuration = FaultRun.Shape.b.configuration
-        configuration.gopFrames = 100
-        configuration.forcedKeyFrames = [9, 17]
+        configuration.structure.gopFrames = 100
+        configuration.structure.forcedKeyFrames = [9, 17]
         let run = FaultRun(configuration, "vaSyncBuffer@6=status:1; vaSyncBuffer@16=lost", frames: 24)
         #expect(run.faults(secondsAllowed: 30) == [])
         #expect(run.statistics.rebuilds == 2)
@@ -178,11 +178,11 @@ import VideoBase
 
     @Test func bufferModelHoldsAcrossRecovery() throws {
         var configuration = FaultRun.Shape.ownRate.configuration
-        configuration.gopFrames = 12
-        configuration.vbvSize = 100_000
-        configuration.hrdParameters = true
+        configuration.structure.gopFrames = 12
+        configuration.rate.vbvSize = 100_000
+        configuration.headers.hrdParameters = true
         for controller in [RateControlOwner.vaenc, .driver] {
-            configuration.rateController = controller
+            configuration.rate.rateController = controller
             for faults in ["", "vaSyncBuffer@9=status:1; vaEndPicture@23=status:1", "vaSyncBuffer@*/11=status:24"] {
                 let run = FaultRun(configuration, faults, frames: 40)
                 #expect(run.faults(secondsAllowed: 30) == [])
@@ -197,8 +197,8 @@ import VideoBase
 
     @Test func tokensFromBeforeRecoveryAreIgnored() throws {
         var configuration = FaultRun.Shape.ip.configuration
-        configuration.longTermReferences = 2
-        configuration.gopFrames = 100
+        configuration.structure.longTermReferences = 2
+        configuration.structure.gopFrames = 100
         let run = FaultRun(configuration, "vaEndPicture@12=status:1", frames: 24, options: { index, inbox in
             var options = FrameOptions()
             // The options acknowledge all tokens so far, including those from before the fault.

@@ -21,12 +21,12 @@ import VideoBase
         configuration.codec = codec
         configuration.inputFormat = codec == .hevc ? .p010 : .nv12
         configuration.frameRate = Rational(25)
-        configuration.preset = 7
-        configuration.gopFrames = 3
-        configuration.bFrames = 0
-        configuration.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: false)
-        configuration.masteringDisplay = display
-        configuration.contentLight = light
+        configuration.coding.preset = 7
+        configuration.structure.gopFrames = 3
+        configuration.structure.bFrames = 0
+        configuration.display.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: false)
+        configuration.display.masteringDisplay = display
+        configuration.display.contentLight = light
         let packets = Mutex<[EncodedPacket]>([])
         let encoder = try SoftwareEncoder(configuration: configuration) { result in
             if let packet = try? result.get() { packets.withLock { $0.append(packet) } }
@@ -43,7 +43,7 @@ import VideoBase
         }
         try encoder.completeFrames(until: nil)
         var options = SinkOptions()
-        options.color = configuration.color
+        options.color = configuration.display.color
         if container {
             options.masteringDisplay = display
             options.contentLight = light

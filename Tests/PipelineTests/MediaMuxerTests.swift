@@ -281,7 +281,7 @@ import Vaenc
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
         let told = CallCount()
         let muxer = MediaMuxer(configuration(path)) { error in
-            #expect((error as? VaencError)?.code == .usage, "\(error)")
+            #expect((error as? VaencError)?.category == .usage, "\(error)")
             told.count += 1
         }
         try await record(muxer, seconds: 1)

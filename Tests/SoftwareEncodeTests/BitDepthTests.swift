@@ -17,8 +17,8 @@ import VideoBase
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = .hevc
         configuration.frameRate = Rational(25)
-        configuration.preset = 7
-        configuration.qp = 0
+        configuration.coding.preset = 7
+        configuration.rate.qp = 0
         change(&configuration)
         let packets = Mutex<[EncodedPacket]>([])
         let encoder = try SoftwareEncoder(configuration: configuration) { result in

@@ -24,15 +24,15 @@ import VideoBase
         for (bFrames, ratio) in [(2, 3), (0, 2), (2, 2)] {
             let (packets, description) = try SoftwareEncoderTests.encode(45, size: Self.size) {
                 $0.codec = .hevc
-                $0.rateControl = mode
-                $0.bitrate = BitsPerSecond(bitrate)
-                if mode == .vbr { $0.maxBitrate = BitsPerSecond(bitrate * ratio / 2) }
-                $0.vbvSize = bitrate
-                $0.hrdParameters = true
-                $0.gopFrames = 10
-                $0.bFrames = bFrames
-                $0.bPyramid = bFrames == 0 ? nil : ratio == 3
-                $0.accessUnitDelimiters = bFrames == 0
+                $0.rate.rateControl = mode
+                $0.rate.bitrate = BitsPerSecond(bitrate)
+                if mode == .vbr { $0.rate.maxBitrate = BitsPerSecond(bitrate * ratio / 2) }
+                $0.rate.vbvSize = bitrate
+                $0.headers.hrdParameters = true
+                $0.structure.gopFrames = 10
+                $0.structure.bFrames = bFrames
+                $0.structure.bPyramid = bFrames == 0 ? nil : ratio == 3
+                $0.headers.accessUnitDelimiters = bFrames == 0
             }
             #expect(description.effective.first { $0.option == "hrdParameters" }?.used == "on")
             #expect(try violations(packets, .hevc) == [])
@@ -61,13 +61,13 @@ import VideoBase
         for (preset, bitrate) in [(4, 400_000), (7, 50_000_000)] {
             let (packets, description) = try SoftwareEncoderTests.encode(20, size: Self.size) {
                 $0.codec = codec
-                $0.preset = preset
-                $0.rateControl = mode
-                $0.bitrate = BitsPerSecond(bitrate)
-                $0.hrdParameters = true
-                $0.gopFrames = 1
+                $0.coding.preset = preset
+                $0.rate.rateControl = mode
+                $0.rate.bitrate = BitsPerSecond(bitrate)
+                $0.headers.hrdParameters = true
+                $0.structure.gopFrames = 1
                 $0.profile = codec == .hevc ? .hevcMain : .h264High
-                $0.transform8x8 = codec == .h264 ? true : nil
+                $0.coding.transform8x8 = codec == .h264 ? true : nil
                 $0.strict = true
             }
             #expect(packets.count == 20 && packets.allSatisfy { $0.isKey && $0.type == .idr })
@@ -95,13 +95,13 @@ import VideoBase
         var configuration = EncoderConfiguration(size: Self.size)
         configuration.codec = codec
         configuration.frameRate = Rational(25)
-        configuration.preset = 6
-        configuration.rateControl = mode
-        configuration.bitrate = BitsPerSecond(300_000)
+        configuration.coding.preset = 6
+        configuration.rate.rateControl = mode
+        configuration.rate.bitrate = BitsPerSecond(300_000)
         // The buffer has three seconds: each stream of the library assumes the initial fullness.
-        configuration.vbvSize = 900_000
-        configuration.hrdParameters = true
-        configuration.gopFrames = 10
+        configuration.rate.vbvSize = 900_000
+        configuration.headers.hrdParameters = true
+        configuration.structure.gopFrames = 10
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         defer { encoder.invalidate() }
@@ -119,9 +119,9 @@ import VideoBase
     @Test func rewrittenScheduleIsReadBack() throws {
         var configuration = EncoderConfiguration(size: Self.size)
         configuration.codec = .hevc
-        configuration.rateControl = .vbr
-        configuration.bitrate = BitsPerSecond(300_000)
-        configuration.hrdParameters = true
+        configuration.rate.rateControl = .vbr
+        configuration.rate.bitrate = BitsPerSecond(300_000)
+        configuration.headers.hrdParameters = true
         let context = try CodecContext(try EncoderSettings(configuration))
         let sps = try #require(AnnexB.split(context.headers).first { $0[0] >> 1 == 33 })
         let own = try #require(StreamHRD(sps: sps, codec: .hevc))

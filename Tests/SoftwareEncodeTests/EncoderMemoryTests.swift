@@ -45,7 +45,7 @@ import VideoBase
     @Test(arguments: measured) func estimateIsJustBelowTheMeasurement(_ measured: Measured) throws {
         let memory = try #require(
             try Self.memory(width: measured.width, height: measured.height) {
-                $0.preset = measured.preset
+                $0.coding.preset = measured.preset
                 $0.bitDepth = measured.bitDepth
             })
         for (estimate, taken) in [(memory.picture, measured.given), (memory.picture + memory.coding, measured.coded)] {
@@ -54,14 +54,14 @@ import VideoBase
     }
 
     @Test func libx264NeedsNoEstimate() throws {
-        let memory = try Self.memory(width: 64, height: 64, codec: .h264) { $0.preset = 7 }
+        let memory = try Self.memory(width: 64, height: 64, codec: .h264) { $0.coding.preset = 7 }
         #expect(memory == nil)
     }
 
     /// Memory for coding is allocated when the lookahead is full, or at once without a lookahead.
     @Test func estimateFollowsTheLookahead() throws {
         // The lookahead is five pictures. With two B pictures, the tenth is the first with which a picture is coded.
-        let usual = try #require(try Self.memory(width: 64, height: 64) { $0.preset = 7 })
+        let usual = try #require(try Self.memory(width: 64, height: 64) { $0.coding.preset = 7 })
         #expect(usual.firstCoded == 8 && usual.codedCount == 5)
         #expect(usual.needed(forPicture: 0) == usual.picture + usual.coding + usual.frameEncoder)
         #expect(usual.needed(forPicture: 8) == usual.picture + 5 * usual.coding + usual.frameEncoder)
@@ -72,15 +72,15 @@ import VideoBase
         #expect(usual.needed(afterPictures: 1000) == EncoderMemory.slack)
         let low = try #require(
             try Self.memory(width: 64, height: 64) {
-                $0.preset = 7
-                $0.lowLatency = true
+                $0.coding.preset = 7
+                $0.pipeline.lowLatency = true
             })
         #expect(low.firstCoded == 0 && low.needed(forPicture: 3) == low.picture + low.coding)
         #expect(low.needed(forPicture: 4) == EncoderMemory.slack)
         let still = try #require(
             try Self.memory(width: 64, height: 64) {
-                $0.preset = 7
-                $0.gopFrames = 1
+                $0.coding.preset = 7
+                $0.structure.gopFrames = 1
             })
         #expect(still.firstCoded == 0 && still.codedCount == 2)
     }

@@ -12,12 +12,12 @@ import VideoBase
         for (gop, isBaseline) in [(50, false), (1, false), (50, true)] where !isBaseline || entropy == .cavlc {
             var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 80))
             configuration.frameRate = Rational(25)
-            configuration.rateControl = .vbr
-            configuration.bitrate = BitsPerSecond(400_000)
-            configuration.bFrames = 0
-            configuration.gopFrames = gop
-            configuration.entropy = entropy
-            configuration.slices = slices
+            configuration.rate.rateControl = .vbr
+            configuration.rate.bitrate = BitsPerSecond(400_000)
+            configuration.structure.bFrames = 0
+            configuration.structure.gopFrames = gop
+            configuration.coding.entropy = entropy
+            configuration.coding.slices = slices
             if isBaseline { configuration.profile = .h264ConstrainedBaseline }
             let collector = Collector()
             let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }

@@ -20,9 +20,9 @@ import VideoBase
                 let what = "\(bFrames) B frames, low latency \(lowLatency)"
                 func open() throws {
                     let settings = try Self.settings(codec) {
-                        $0.preset = preset
-                        $0.bFrames = bFrames
-                        $0.lowLatency = lowLatency
+                        $0.coding.preset = preset
+                        $0.structure.bFrames = bFrames
+                        $0.pipeline.lowLatency = lowLatency
                     }
                     _ = try CodecContext(settings)
                 }
@@ -43,9 +43,9 @@ import VideoBase
         for references in 1...16 {
             for bFrames in [0, 1, 7] {
                 let settings = try Self.settings(codec) {
-                    $0.preset = 7
-                    $0.references = references
-                    $0.bFrames = bFrames
+                    $0.coding.preset = 7
+                    $0.structure.references = references
+                    $0.structure.bFrames = bFrames
                 }
                 _ = try CodecContext(settings)
                 let entry = try #require(settings.effective.first { $0.option == "references" })

@@ -13,13 +13,13 @@ import VideoBase
 
     private static let wishes = [
         Wish(name: "plain") { _ in },
-        Wish(name: "low latency") { $0.lowLatency = true },
-        Wish(name: "little delay") { $0.maxFrameDelay = 3 },
+        Wish(name: "low latency") { $0.pipeline.lowLatency = true },
+        Wish(name: "little delay") { $0.pipeline.maxFrameDelay = 3 },
         Wish(name: "constant rate") {
-            $0.rateControl = .cbr
-            $0.bitrate = BitsPerSecond(300_000)
-            $0.hrdParameters = true
-            $0.accessUnitDelimiters = true
+            $0.rate.rateControl = .cbr
+            $0.rate.bitrate = BitsPerSecond(300_000)
+            $0.headers.hrdParameters = true
+            $0.headers.accessUnitDelimiters = true
         },
     ]
 
@@ -45,8 +45,8 @@ import VideoBase
                 for slices in [1, 2, 3, 20] {
                     let (packets, description) = try SoftwareEncoderTests.encode(4, size: VideoSize(width: width, height: height)) {
                         $0.codec = codec
-                        $0.preset = preset
-                        $0.slices = slices
+                        $0.coding.preset = preset
+                        $0.coding.slices = slices
                         wish.change(&$0)
                     }
                     let what = "\(width)×\(height), \(wish.name), \(slices) slices"
@@ -66,23 +66,23 @@ import VideoBase
             return SoftwareEncoder.mostSlices(configuration)
         }
         #expect(most(128, 320) == 1 && most(130, 320) == 5)
-        #expect(most(64, 128) == 1 && most(128, 128) == 1 && most(128, 128) { $0.preset = 7 } == 4)
+        #expect(most(64, 128) == 1 && most(128, 128) == 1 && most(128, 128) { $0.coding.preset = 7 } == 4)
         #expect(most(192, 64) == 1 && most(1920, 1080) == 15 && most(1280, 720) == 12)
-        #expect(most(1920, 1080) { $0.lowLatency = true } == 1)
+        #expect(most(1920, 1080) { $0.pipeline.lowLatency = true } == 1)
         let constant: (inout EncoderConfiguration) -> Void = {
-            $0.rateControl = .cbr
-            $0.bitrate = BitsPerSecond(6_000_000)
+            $0.rate.rateControl = .cbr
+            $0.rate.bitrate = BitsPerSecond(6_000_000)
         }
         #expect(most(1920, 1080, constant) == 15)
-        #expect(most(1920, 1080) { constant(&$0); $0.hrdParameters = true } == 13)
-        #expect(most(1920, 1080) { constant(&$0); $0.hrdParameters = true; $0.accessUnitDelimiters = true } == 12)
+        #expect(most(1920, 1080) { constant(&$0); $0.headers.hrdParameters = true } == 13)
+        #expect(most(1920, 1080) { constant(&$0); $0.headers.hrdParameters = true; $0.headers.accessUnitDelimiters = true } == 12)
         #expect(most(640, 360) { $0.codec = .h264 } == 23)
         // Without a size, and with a configuration that cannot be encoded.
-        #expect(most(0, 0) == 15 && most(128, 128) { ($0.rateControl, $0.preset) = (.cbr, 7) } == 1)
+        #expect(most(0, 0) == 15 && most(128, 128) { ($0.rate.rateControl, $0.coding.preset) = (.cbr, 7) } == 1)
 
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 128))
         configuration.codec = .hevc
-        configuration.slices = 2
+        configuration.coding.slices = 2
         let entry = try EncoderSettings(configuration).effective.first { $0.option == "slices" }
         #expect(entry?.used == "1" && entry?.why.contains("three columns of 64×64 blocks") == true)
         configuration.strict = true

@@ -53,7 +53,7 @@ final class Collector: Sendable {
     ) throws -> (packets: [EncodedPacket], description: EncoderDescription) {
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = rate
-        configuration.preset = 6
+        configuration.coding.preset = 6
         change(&configuration)
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
@@ -117,11 +117,11 @@ final class Collector: Sendable {
     /// A packet has the QP of its own picture. If the library chooses the QP, packets have none.
     @Test(arguments: VideoCodec.allCases, [0, 2]) func packetsHaveTheQPOfTheirPicture(_ codec: VideoCodec, _ bFrames: Int) throws {
         let settings: [(inout EncoderConfiguration) -> Void] = [
-            { $0.qp = 24 }, { ($0.qp, $0.qpI) = (24, 10) }, { ($0.qp, $0.qpI, $0.qpB) = (30, 26, 40) }, { ($0.qpI, $0.qpB) = (20, 33) },
+            { $0.rate.qp = 24 }, { ($0.rate.qp, $0.rate.qpI) = (24, 10) }, { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB) = (30, 26, 40) }, { ($0.rate.qpI, $0.rate.qpB) = (20, 33) },
         ]
         for set in settings {
             let (packets, _) = try Self.encode(25) {
-                ($0.codec, $0.bFrames, $0.gopFrames) = (codec, bFrames, 12)
+                ($0.codec, $0.structure.bFrames, $0.structure.gopFrames) = (codec, bFrames, 12)
                 set(&$0)
             }
             let pictures = Streams.inspect(packets.flatMap(\.bytes), codec: codec == .h264 ? .h264 : .hevc).pictures
@@ -130,14 +130,14 @@ final class Collector: Sendable {
             set(&asked)
             for packet in packets {
                 switch packet.type {
-                case .idr, .i: if let qp = asked.qpI { #expect(packet.qp == qp) }
-                case .p: if let qp = asked.qp { #expect(packet.qp == qp) }
+                case .idr, .i: if let qp = asked.rate.qpI { #expect(packet.qp == qp) }
+                case .p: if let qp = asked.rate.qp { #expect(packet.qp == qp) }
                 // B pictures that others refer to are finer.
-                case .b: if let qp = asked.qpB, !packet.isReference { #expect(packet.qp == qp) }
+                case .b: if let qp = asked.rate.qpB, !packet.isReference { #expect(packet.qp == qp) }
                 }
             }
         }
-        let (packets, _) = try Self.encode(10) { ($0.codec, $0.bFrames, $0.quality) = (codec, bFrames, 30) }
+        let (packets, _) = try Self.encode(10) { ($0.codec, $0.structure.bFrames, $0.rate.quality) = (codec, bFrames, 30) }
         #expect(packets.allSatisfy { $0.qp == nil })
     }
 
@@ -145,7 +145,7 @@ final class Collector: Sendable {
     func decodedPicturesMatchTheInput(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 176, height: 144)
         let (packets, description) = try Self.encode(30) {
-            $0.codec = codec; $0.qp = 24; $0.gopFrames = 10
+            $0.codec = codec; $0.rate.qp = 24; $0.structure.gopFrames = 10
         }
         #expect(packets.count == 30)
         let (psnr, times) = try Self.judge(packets, codec: codec, size: size)
@@ -178,7 +178,7 @@ final class Collector: Sendable {
     /// Every picture has the requested delimiter, the first one too.
     @Test(arguments: [VideoCodec.h264, .hevc]) func everyPictureHasItsDelimiter(_ codec: VideoCodec) throws {
         for gop in [1, 4] {
-            let packets = try Self.encode(9) { ($0.codec, $0.gopFrames, $0.accessUnitDelimiters) = (codec, gop, true) }.packets
+            let packets = try Self.encode(9) { ($0.codec, $0.structure.gopFrames, $0.headers.accessUnitDelimiters) = (codec, gop, true) }.packets
             let delimiter: [UInt8] = codec == .h264 ? [0, 0, 0, 1, 9] : [0, 0, 0, 1, 70, 1]
             #expect(packets.count == 9 && packets.allSatisfy { $0.bytes.starts(with: delimiter) }, "\(gop)")
         }
@@ -187,21 +187,21 @@ final class Collector: Sendable {
     /// libx265 opens with either a level or a constant QP: the level is omitted, which is reported, and refused by
     /// `strict`.
     @Test func levelWithConstantQPIsReported() throws {
-        let description = try Self.encode(5) { $0.codec = .hevc; $0.qp = 30; $0.level = 41 }.description
+        let description = try Self.encode(5) { $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41 }.description
         let entry = try #require(description.effective.first { $0.option == "level" })
         #expect(entry.differs && entry.asked == "4.1" && entry.used == description.level && entry.why.contains("constant QP"))
-        #expect(throws: VaencError.self) { try Self.encode(5) { $0.codec = .hevc; $0.qp = 30; $0.level = 41; $0.strict = true } }
-        let rated = try Self.encode(5) { $0.codec = .hevc; $0.bitrate = BitsPerSecond(200_000); $0.level = 41; $0.strict = true }
+        #expect(throws: VaencError.self) { try Self.encode(5) { $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41; $0.strict = true } }
+        let rated = try Self.encode(5) { $0.codec = .hevc; $0.rate.bitrate = BitsPerSecond(200_000); $0.level = 41; $0.strict = true }
         #expect(rated.description.level == "4.1")
-        #expect(try Self.encode(5) { $0.qp = 30; $0.level = 41; $0.strict = true }.description.level == "4.1")
+        #expect(try Self.encode(5) { $0.rate.qp = 30; $0.level = 41; $0.strict = true }.description.level == "4.1")
     }
 
     /// Key frames at times, open GOPs and intra refresh are checked by packet types and recovery points.
     @Test func packetsShowTheGOPStructure() throws {
-        let times = try Self.encode(12) { $0.forcedKeyTimes = [0.3, 0.2]; $0.forcedKeyFrames = [2] }.packets
+        let times = try Self.encode(12) { $0.structure.forcedKeyTimes = [0.3, 0.2]; $0.structure.forcedKeyFrames = [2] }.packets
         #expect(times.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
         for codec in [VideoCodec.h264, .hevc] {
-            let open = try Self.encode(30) { $0.codec = codec; $0.openGOP = true; $0.gopFrames = 10; $0.bFrames = 2 }.packets
+            let open = try Self.encode(30) { $0.codec = codec; $0.structure.openGOP = true; $0.structure.gopFrames = 10; $0.structure.bFrames = 2 }.packets
             #expect(open.filter(\.isKey).map(\.displayIndex) == [0])
             let later = open.filter { $0.recoveryFrameCount == 0 && !$0.isKey }
             #expect(later.map(\.type) == [.i, .i], "\(codec) \(open.map(\.type))")
@@ -209,7 +209,7 @@ final class Collector: Sendable {
             #expect(later.allSatisfy { $0.bytes[4] & 31 == 7 || $0.bytes[4] >> 1 == 32 })
             #expect(open.contains { !$0.isReference } && open.contains { $0.type == .b })
         }
-        let refresh = try Self.encode(40) { $0.intraRefresh = true; $0.gopFrames = 12 }.packets
+        let refresh = try Self.encode(40) { $0.structure.intraRefresh = true; $0.structure.gopFrames = 12 }.packets
         #expect(refresh.filter(\.isKey).map(\.displayIndex) == [0])
         let points = refresh.filter { $0.recoveryFrameCount ?? 0 > 0 }
         #expect(points.count >= 2 && points.allSatisfy { $0.type == .p })
@@ -219,7 +219,7 @@ final class Collector: Sendable {
     @Test func regionOfInterestHasHigherQuality() throws {
         let size = VideoSize(width: 176, height: 144)
         func error(_ regions: [RegionOfInterest]) throws -> (inside: Double, outside: Double) {
-            let packets = try Self.encode(6) { $0.quality = 38; $0.bFrames = 0; $0.regionsOfInterest = regions }.packets
+            let packets = try Self.encode(6) { $0.rate.quality = 38; $0.structure.bFrames = 0; $0.coding.regionsOfInterest = regions }.packets
             let decoder = try PacketDecoder(codec: .h264)
             let source = try MediaInput.open("testsrc:176x144@25:6")
             let original = try SystemPixelBuffer(format: .i420, size: size)
@@ -253,8 +253,8 @@ final class Collector: Sendable {
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = .hevc
         configuration.frameRate = Self.rate
-        configuration.preset = 6
-        configuration.quality = 30
+        configuration.coding.preset = 6
+        configuration.rate.quality = 30
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         var options = FrameOptions()
@@ -273,13 +273,13 @@ final class Collector: Sendable {
     @Test(arguments: [RateControlMode.cbr, .vbr]) func rateChangesWhileRunning(_ mode: RateControlMode) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 320, height: 240))
         configuration.frameRate = Self.rate
-        configuration.preset = 6
-        configuration.bFrames = 0
-        configuration.bitrate = BitsPerSecond(150_000)
-        configuration.rateControl = mode
-        if mode == .vbr { configuration.maxBitrate = BitsPerSecond(200_000) }
-        configuration.vbvSize = 50_000
-        configuration.hrdParameters = false
+        configuration.coding.preset = 6
+        configuration.structure.bFrames = 0
+        configuration.rate.bitrate = BitsPerSecond(150_000)
+        configuration.rate.rateControl = mode
+        if mode == .vbr { configuration.rate.maxBitrate = BitsPerSecond(200_000) }
+        configuration.rate.vbvSize = 50_000
+        configuration.headers.hrdParameters = false
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         try Self.feed(encoder, 0..<60, size: configuration.size)
@@ -365,8 +365,8 @@ final class Collector: Sendable {
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = codec
         configuration.frameRate = Self.rate
-        configuration.preset = 7
-        configuration.bFrames = bFrames
+        configuration.coding.preset = 7
+        configuration.structure.bFrames = bFrames
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         for index in 0..<8 {
@@ -432,9 +432,9 @@ final class Collector: Sendable {
     @Test func contradictingChangesAreRefused() throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))
         configuration.frameRate = Self.rate
-        configuration.bitrate = BitsPerSecond(500_000)
-        configuration.maxBitrate = BitsPerSecond(900_000)
-        configuration.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)]
+        configuration.rate.bitrate = BitsPerSecond(500_000)
+        configuration.rate.maxBitrate = BitsPerSecond(900_000)
+        configuration.rate.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)]
         let settings = try EncoderSettings(configuration)
         func change(_ body: (inout RunningChange) -> Void) throws -> RateLimits {
             var change = RunningChange()
@@ -464,7 +464,7 @@ final class Collector: Sendable {
     /// libavcodec and OpenH264 decode the bare stream to the same pictures.
     @Test func foreignDecodersAgree() throws {
         let (packets, _) = try Self.encode(12) {
-            $0.qp = 30; $0.bFrames = 0; $0.slices = 3; $0.accessUnitDelimiters = true
+            $0.rate.qp = 30; $0.structure.bFrames = 0; $0.coding.slices = 3; $0.headers.accessUnitDelimiters = true
         }
         let stream = packets.flatMap(\.bytes)
         let starts = packets.map { Array($0.bytes.prefix(5)) }
@@ -495,7 +495,7 @@ final class Collector: Sendable {
 
     @Test func keyFramesAreForced() throws {
         let (packets, _) = try Self.encode(12) {
-            $0.forcedKeyFrames = [5, 7]; $0.gopFrames = 100
+            $0.structure.forcedKeyFrames = [5, 7]; $0.structure.gopFrames = 100
         }
         #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 5, 7])
     }
@@ -505,7 +505,7 @@ final class Collector: Sendable {
         let size = VideoSize(width: width, height: height)
         for codec in [VideoCodec.h264, .hevc] {
             let (packets, description) = try Self.encode(6, size: size) {
-                $0.qp = 20; $0.codec = codec
+                $0.rate.qp = 20; $0.codec = codec
             }
             #expect(description.size == size.aligned(to: 2))
             let (psnr, times) = try Self.judge(packets, codec: codec, size: size)
@@ -518,7 +518,7 @@ final class Collector: Sendable {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = Self.rate
-        configuration.qp = 20
+        configuration.rate.qp = 20
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         try Self.feed(encoder, 0..<7, size: size)
@@ -544,7 +544,7 @@ final class Collector: Sendable {
     @Test func lowLatencyDeliversEachPacketAtOnce() throws {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
-        configuration.lowLatency = true
+        configuration.pipeline.lowLatency = true
         configuration.frameRate = Self.rate
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
@@ -560,7 +560,7 @@ final class Collector: Sendable {
         let size = VideoSize(width: 64, height: 64)
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = Self.rate
-        configuration.qp = 20
+        configuration.rate.qp = 20
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         let source = try MediaInput.open("testsrc:64x64@25:5")
@@ -625,7 +625,7 @@ final class Collector: Sendable {
         var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))
         configuration.codec = codec
         configuration.frameRate = Self.rate
-        configuration.bFrames = 2
+        configuration.structure.bFrames = 2
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         for index in 0..<8 {
@@ -641,7 +641,7 @@ final class Collector: Sendable {
     @Test func bitRateIsKept() throws {
         let size = VideoSize(width: 320, height: 180)
         let (packets, _) = try Self.encode(100, size: size) {
-            $0.bitrate = BitsPerSecond(500_000); $0.gopFrames = 50
+            $0.rate.bitrate = BitsPerSecond(500_000); $0.structure.gopFrames = 50
         }
         let rate = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / 4
         #expect(rate > 250_000 && rate < 750_000, "\(rate)")

@@ -35,15 +35,15 @@ import VideoBase
     /// Main, and uses the 8×8 transform only on request.
     @Test func levelLimitsFollowTheWrittenProfile() throws {
         typealias Change = (inout EncoderConfiguration) -> Void
-        let rate: Change = { ($0.level, $0.bitrate, $0.rateControl) = (31, BitsPerSecond(18_000_000), .cbr) }
-        let buffer: Change = { ($0.level, $0.bitrate, $0.vbvSize) = (31, BitsPerSecond(2_000_000), 25_000_000) }
+        let rate: Change = { ($0.level, $0.rate.bitrate, $0.rate.rateControl) = (31, BitsPerSecond(18_000_000), .cbr) }
+        let buffer: Change = { ($0.level, $0.rate.bitrate, $0.rate.vbvSize) = (31, BitsPerSecond(2_000_000), 25_000_000) }
         let cases: [(preset: Int, change: Change, profile: CodecProfile, used: String)] = [
             (6, { rate(&$0) }, .h264High, "3.1"),
             (7, { rate(&$0) }, .h264Main, "3.2"),
-            (7, { rate(&$0); $0.transform8x8 = true }, .h264High, "3.1"),
-            (6, { rate(&$0); $0.transform8x8 = false }, .h264Main, "3.2"),
+            (7, { rate(&$0); $0.coding.transform8x8 = true }, .h264High, "3.1"),
+            (6, { rate(&$0); $0.coding.transform8x8 = false }, .h264Main, "3.2"),
             (6, { rate(&$0); $0.profile = .h264Main }, .h264Main, "3.2"),
-            (6, { rate(&$0); ($0.profile, $0.bFrames) = (.h264ConstrainedBaseline, 0) }, .h264ConstrainedBaseline, "3.2"),
+            (6, { rate(&$0); ($0.profile, $0.structure.bFrames) = (.h264ConstrainedBaseline, 0) }, .h264ConstrainedBaseline, "3.2"),
             // Level 3.2 has buffers of 30 Mbit in High, of 24 Mbit in Main.
             (6, { buffer(&$0) }, .h264High, "3.2"),
             (7, { buffer(&$0) }, .h264Main, "4.0"),
@@ -51,7 +51,7 @@ import VideoBase
         ]
         for (preset, change, profile, used) in cases {
             let (packets, description) = try SoftwareEncoderTests.encode(2) {
-                $0.preset = preset
+                $0.coding.preset = preset
                 change(&$0)
             }
             #expect(packets.count == 2 && description.profile == profile && description.level.hasPrefix(used), "\(description.level)")
@@ -64,8 +64,8 @@ import VideoBase
     @Test func level85IsReportedAsUnlimited() throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.codec = .hevc
-        configuration.rateControl = .cbr
-        configuration.bitrate = BitsPerSecond(4_000_000_000)
+        configuration.rate.rateControl = .cbr
+        configuration.rate.bitrate = BitsPerSecond(4_000_000_000)
         let encoder = try SoftwareEncoder(configuration: configuration) { _ in }
         try encoder.prepare()
         let entry = try encoder.encoderDescription.effective.first { $0.option == "level" }
@@ -92,9 +92,9 @@ import VideoBase
         #expect(refusal(4216, 30) { $0.frameRate = Rational(1000) }?.message.contains("frames per second need level 5") == true)
         #expect(refusal(64, 16) { $0.level = 50 }?.message.contains("`level` is 5.0,") == true)
         #expect(refusal(64, 16) { ($0.level, $0.frameRate) = (41, Rational(1000)) }?.message.contains("(4.1 is raised to it") == true)
-        #expect(refusal(64, 16) { $0.bitrate = BitsPerSecond(34_000_000) }?.message.contains("51000 kbit/s need level 5") == true)
-        #expect(refusal(64, 16) { ($0.bitrate, $0.tier) = (BitsPerSecond(14_000_000), .main) }?.message.contains("21000 kbit/s") == true)
-        #expect(refusal(64, 16) { $0.bitrate = BitsPerSecond(33_000_000) } == nil)
+        #expect(refusal(64, 16) { $0.rate.bitrate = BitsPerSecond(34_000_000) }?.message.contains("51000 kbit/s need level 5") == true)
+        #expect(refusal(64, 16) { ($0.rate.bitrate, $0.tier) = (BitsPerSecond(14_000_000), .main) }?.message.contains("21000 kbit/s") == true)
+        #expect(refusal(64, 16) { $0.rate.bitrate = BitsPerSecond(33_000_000) } == nil)
         #expect(refusal(64, 16) { $0.level = 41 } == nil && refusal(64, 32) { $0.level = 50 } == nil && refusal(16384, 32) == nil)
         // The longest sides that libx265 supports.
         for size in [VideoSize(width: 4216, height: 16), VideoSize(width: 4224, height: 32)] {
@@ -107,12 +107,12 @@ import VideoBase
     @Test func removedWindowsRestoreTheRate() throws {
         for size in [nil, 900_000] {
             var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
-            configuration.rateControl = .vbr
-            configuration.bitrate = BitsPerSecond(500_000)
-            configuration.maxBitrate = BitsPerSecond(800_000)
-            configuration.vbvSize = size
+            configuration.rate.rateControl = .vbr
+            configuration.rate.bitrate = BitsPerSecond(500_000)
+            configuration.rate.maxBitrate = BitsPerSecond(800_000)
+            configuration.rate.vbvSize = size
             let plain = try EncoderSettings(configuration).limits
-            configuration.dataRateLimits = [DataRateLimit(bytes: 70_000, seconds: 1)]
+            configuration.rate.dataRateLimits = [DataRateLimit(bytes: 70_000, seconds: 1)]
             let settings = try EncoderSettings(configuration)
             #expect(settings.limits.maxRate == 560)
             var back = RunningChange()
@@ -141,12 +141,12 @@ import VideoBase
         var configuration = EncoderConfiguration(size: size)
         configuration.codec = codec
         configuration.frameRate = Rational(25)
-        configuration.rateControl = .vbr
-        configuration.bitrate = BitsPerSecond(20_000)
-        configuration.maxBitrate = BitsPerSecond(21_000)
-        configuration.vbvSize = 100_000
-        configuration.gopFrames = 10
-        configuration.maxQP = 30
+        configuration.rate.rateControl = .vbr
+        configuration.rate.bitrate = BitsPerSecond(20_000)
+        configuration.rate.maxBitrate = BitsPerSecond(21_000)
+        configuration.rate.vbvSize = 100_000
+        configuration.structure.gopFrames = 10
+        configuration.rate.maxQP = 30
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         try SoftwareEncoderTests.feed(encoder, 0..<50, size: size)
@@ -165,13 +165,13 @@ import VideoBase
     ) throws {
         for (buffer, bFrames) in [(nil, 2), (bitrate / 3, 0)] as [(Int?, Int)] {
             let (packets, _) = try SoftwareEncoderTests.encode(75) {
-                $0.rateControl = mode
-                $0.bitrate = BitsPerSecond(bitrate)
-                $0.vbvSize = buffer
-                $0.hrdParameters = true
-                $0.gopFrames = 10
-                $0.bFrames = bFrames
-                $0.accessUnitDelimiters = bFrames == 0
+                $0.rate.rateControl = mode
+                $0.rate.bitrate = BitsPerSecond(bitrate)
+                $0.rate.vbvSize = buffer
+                $0.headers.hrdParameters = true
+                $0.structure.gopFrames = 10
+                $0.structure.bFrames = bFrames
+                $0.headers.accessUnitDelimiters = bFrames == 0
             }
             let stream = H264Stream(annexB: packets.flatMap(\.bytes))
             #expect(try #require(stream.hrd()).violations.map(\.description) == [])
@@ -204,12 +204,12 @@ import VideoBase
             var configuration = EncoderConfiguration(size: size)
             configuration.codec = codec
             configuration.frameRate = Rational(25)
-            configuration.rateControl = .vbr
-            configuration.bitrate = BitsPerSecond(20_000)
-            if isAsked { configuration.maxBitrate = BitsPerSecond(21_000) }
-            configuration.vbvSize = 100_000
-            configuration.gopFrames = 10
-            configuration.maxQP = 30
+            configuration.rate.rateControl = .vbr
+            configuration.rate.bitrate = BitsPerSecond(20_000)
+            if isAsked { configuration.rate.maxBitrate = BitsPerSecond(21_000) }
+            configuration.rate.vbvSize = 100_000
+            configuration.structure.gopFrames = 10
+            configuration.rate.maxQP = 30
             configuration.strict = true
             let collector = Collector()
             let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
@@ -241,9 +241,9 @@ import VideoBase
             let size = VideoSize(width: 64, height: 64)
             var configuration = EncoderConfiguration(size: size)
             configuration.codec = codec
-            configuration.bFrames = bFrames
+            configuration.structure.bFrames = bFrames
             configuration.frameRate = Rational(25)
-            configuration.preset = 7
+            configuration.coding.preset = 7
             let collector = Collector()
             let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
             var count = 0

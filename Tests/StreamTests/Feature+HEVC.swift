@@ -28,13 +28,13 @@ extension Feature {
     private static let structure = [
         Feature(
             "IDR picture every second I picture", "idrInterval", "gop",
-            change: { ($0.gopFrames, $0.idrInterval) = (3, 2) },
+            change: { ($0.structure.gopFrames, $0.structure.idrInterval) = (3, 2) },
             missing: holds("IDR, CRA, IDR, CRA") { run in
                 let intra = run.hevc.frames.filter { $0.kind == .i }
                 return intra.map(\.isIDR) == [true, false, true, false] && intra.allSatisfy { $0.isIDR || $0.isCRA }
             }),
         Feature(
-            "7 B frames in a pyramid", "bFrames", "bPyramid", change: { ($0.bFrames, $0.bPyramid) = (7, true) },
+            "7 B frames in a pyramid", "bFrames", "bPyramid", change: { ($0.structure.bFrames, $0.structure.bPyramid) = (7, true) },
             // Three levels need four stored pictures; devices that store three have two levels.
             missing: holds("sps_max_num_reorder_pics is 2 or 3, and pictures are predicted from B pictures") { run in
                 let order = run.hevc.sequenceSets[0].highest
@@ -42,7 +42,7 @@ extension Feature {
                     && order.max_num_reorder_pics > 1 && run.inspected.pictures.contains { $0.isB && $0.isReference }
             }),
         Feature(
-            "leading pictures", "openGOP", "bFrames", change: { ($0.openGOP, $0.bFrames, $0.gopFrames) = (true, 2, 6) },
+            "leading pictures", "openGOP", "bFrames", change: { ($0.structure.openGOP, $0.structure.bFrames, $0.structure.gopFrames) = (true, 2, 6) },
             missing: holds("RASL pictures of a CRA picture") { run in
                 run.hevc.frames.contains { $0.isRASL } && run.hevc.frames.contains { $0.isCRA }
             }),
@@ -50,7 +50,7 @@ extension Feature {
 
     private static let references = [
         Feature(
-            "long-term references", "longTermReferences", change: { ($0.longTermReferences, $0.references) = (2, nil) },
+            "long-term references", "longTermReferences", change: { ($0.structure.longTermReferences, $0.structure.references) = (2, nil) },
             missing: holds("long-term pictures in reference picture sets") { $0.hevc.frames.contains { $0.isLongTerm } }
         )
     ]
@@ -60,8 +60,8 @@ extension Feature {
         Feature(
             "data-rate limit", "dataRateLimits",
             change: {
-                ($0.qp, $0.rateControl, $0.rateController, $0.bitrate) = (nil, .vbr, .vaenc, BitsPerSecond(40_000))
-                $0.dataRateLimits = [DataRateLimit(bytes: 1300, seconds: 0.2)]
+                ($0.rate.qp, $0.rate.rateControl, $0.rate.rateController, $0.rate.bitrate) = (nil, .vbr, .vaenc, BitsPerSecond(40_000))
+                $0.rate.dataRateLimits = [DataRateLimit(bytes: 1300, seconds: 0.2)]
             },
             missing: holds("no six frames above 1300 bytes") { run in
                 let sizes = run.inspected.picturesInOutputOrder.map(\.byteCount)
@@ -70,8 +70,8 @@ extension Feature {
         Feature(
             "size of the decoder's buffer", "vbvSize",
             change: {
-                ($0.qp, $0.rateControl, $0.bitrate) = (nil, .vbr, BitsPerSecond(300_000))
-                $0.vbvSize = 160_000
+                ($0.rate.qp, $0.rate.rateControl, $0.rate.bitrate) = (nil, .vbr, BitsPerSecond(300_000))
+                $0.rate.vbvSize = 160_000
             },
             missing: becomes("CpbSize", 160_000) {
                 $0.hevc.sequenceSets[0].vui?.hrd?.subLayers.last?.nal.first?.cpbSize ?? 0
@@ -79,8 +79,8 @@ extension Feature {
         Feature(
             "buffering period and picture timing", "hrdParameters",
             change: {
-                ($0.qp, $0.rateControl, $0.bitrate) = (nil, .cbr, BitsPerSecond(300_000))
-                $0.hrdParameters = true
+                ($0.rate.qp, $0.rate.rateControl, $0.rate.bitrate) = (nil, .cbr, BitsPerSecond(300_000))
+                $0.headers.hrdParameters = true
             },
             missing: holds("a clock tick a picture") { run in
                 let delays = run.hevc.frames.dropFirst().compactMap { $0.pictureTiming?.au_cpb_removal_delay }
@@ -88,7 +88,7 @@ extension Feature {
             }),
         Feature(
             "filler in CBR", "rateControl",
-            change: { ($0.qp, $0.rateControl, $0.bitrate) = (nil, .cbr, BitsPerSecond(2_000_000)) },
+            change: { ($0.rate.qp, $0.rate.rateControl, $0.rate.bitrate) = (nil, .cbr, BitsPerSecond(2_000_000)) },
             missing: holds("filler") { $0.hevc.nalUnits.contains { $0.type == 38 } }
         ).with { $0.isStill = true },
     ]
@@ -98,20 +98,20 @@ extension Feature {
             "10 bits", "profile", change: { $0 = HEVCSessions.hevc($0, 10) },
             missing: becomes("the bit depth", 10) { $0.inspected.bitDepth }),
         // All other features use the fastest level.
-        Feature("middle quality level", "preset", change: { $0.preset = 4 }) { run, plain in
+        Feature("middle quality level", "preset", change: { $0.coding.preset = 4 }) { run, plain in
             run.encoded.stream == plain.encoded.stream ? "the same stream" : nil
         },
         // The pictures have two rows of the largest blocks.
         Feature(
-            "2 slices", "slices", change: { $0.slices = 2 },
+            "2 slices", "slices", change: { $0.coding.slices = 2 },
             missing: becomes("slices in a picture", [2]) { Set($0.inspected.pictures.map(\.sliceCount)) }),
         Feature(
-            "no deblocking", "deblocking", change: { $0.deblocking = Deblocking(isOn: false) },
+            "no deblocking", "deblocking", change: { $0.coding.deblocking = Deblocking(isOn: false) },
             missing: holds("slice_deblocking_filter_disabled_flag") { run in
                 run.hevc.frames.allSatisfy { $0.slices.allSatisfy(\.header.slice_deblocking_filter_disabled_flag) }
             }),
         Feature(
-            "deblocking offsets", "deblocking", change: { $0.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3) },
+            "deblocking offsets", "deblocking", change: { $0.coding.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3) },
             missing: holds("slice_beta_offset_div2 is 3") { run in
                 run.hevc.frames.allSatisfy { $0.slices.allSatisfy { $0.header.slice_beta_offset_div2 == 3 } }
             }),
@@ -130,9 +130,9 @@ extension Feature {
         Feature(
             "mastering display and content light",
             change: {
-                $0.masteringDisplay = MasteringDisplay(
+                $0.display.masteringDisplay = MasteringDisplay(
                     "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
-                $0.contentLight = ContentLight("1000,400")
+                $0.display.contentLight = ContentLight("1000,400")
             },
             missing: { run, plain in
                 let names = ["max_display_mastering_luminance", "max_content_light_level", "max_pic_average_light_level"]

@@ -38,10 +38,10 @@ struct Feature: Sendable {
     /// Returns the configuration with which all features are compared: P pictures at one QP.
     static func plain(_ size: VideoSize) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: size)
-        configuration.qp = 28
-        configuration.gopFrames = 250
-        configuration.bFrames = 0
-        configuration.references = 1
+        configuration.rate.qp = 28
+        configuration.structure.gopFrames = 250
+        configuration.structure.bFrames = 0
+        configuration.structure.references = 1
         return configuration
     }
 }

@@ -24,7 +24,7 @@ enum FeatureMatrix {
         var configuration = Feature.plain(size)
         configuration.codec = codec
         // The slower levels take the reference driver too long; other tests cover them.
-        if codec == .hevc { configuration.preset = 7 }
+        if codec == .hevc { configuration.coding.preset = 7 }
         feature?.change(&configuration)
         var request = SessionRun.Request(
             personality: personality, configuration: configuration,
@@ -68,9 +68,9 @@ struct FeatureCell: Sendable, Hashable {
         let isKept = run.used("longTermReferences") != "0"
         for index in 0..<FeatureMatrix.frames {
             let options = feature.frameOptions(index, [])
-            if options.forceKeyFrame || (options.refreshFromLongTerm && !isKept) { claimed.forcedKeyFrames.insert(index) }
+            if options.forceKeyFrame || (options.refreshFromLongTerm && !isKept) { claimed.structure.forcedKeyFrames.insert(index) }
         }
-        if let index = feature.keyOfOneReference, run.used("references") == "1" { claimed.forcedKeyFrames.insert(index) }
+        if let index = feature.keyOfOneReference, run.used("references") == "1" { claimed.structure.forcedKeyFrames.insert(index) }
         var faults = run.faults() + run.contradictions(claimed)
         if run.packets.count != FeatureMatrix.frames { faults.append("\(run.packets.count) packets") }
         let differing = run.description.effective.filter(\.differs)
@@ -87,7 +87,7 @@ struct FeatureCell: Sendable, Hashable {
         for entry in differing { faults.append("\(entry.option) differs, which was not asked for") }
         if let missing = feature.missing(run, plain) { faults.append(missing) }
         let controller = run.used("rateController")
-        let isOwn = controller == "vaenc" && request.configuration.rateController == nil
+        let isOwn = controller == "vaenc" && request.configuration.rate.rateController == nil
         return (FeatureCell(note: isOwn ? "vaenc's controller" : nil), faults)
     }
 }

@@ -42,18 +42,18 @@ import VideoBase
         let size = VideoSize(width: least.width + right, height: least.height + below)
         let bitDepth = step % 3 == 1 && device.has(bitDepth: 10) ? 10 : 8
         var configuration = HEVCSessions.plain(size, bitDepth: bitDepth)
-        configuration.qp = 10 + index * 7 % 36
-        configuration.preset = 1 + index % 7
-        configuration.gopFrames = [250, 3, 1][index % 3]
-        configuration.bFrames = [0, 1, 2][step % 3]
-        configuration.slices = [1, 2, 1, 3][step % 4]
+        configuration.rate.qp = 10 + index * 7 % 36
+        configuration.coding.preset = 1 + index % 7
+        configuration.structure.gopFrames = [250, 3, 1][index % 3]
+        configuration.structure.bFrames = [0, 1, 2][step % 3]
+        configuration.coding.slices = [1, 2, 1, 3][step % 4]
         let source = HEVCSessions.deepened(
             clip[..<5].map { $0.cropped(x: 0, y: 0, width: size.width, height: size.height) }, to: bitDepth)
-        let floor = 28 - 0.9 * Double(max((configuration.qp ?? 0) - 30, 0))
+        let floor = 28 - 0.9 * Double(max((configuration.rate.qp ?? 0) - 30, 0))
         return HEVCSessions.judge(configuration, source, on: device.personality) { run in
             let low = run.encoded.lowestPSNR(against: source)
             return low < floor ? ["\(low) dB"] : []
-        }.map { "\(device): \(size), \(bitDepth) bits, QP \(configuration.qp ?? 0): \($0)" }
+        }.map { "\(device): \(size), \(bitDepth) bits, QP \(configuration.rate.qp ?? 0): \($0)" }
     }
 
     /// The hardware rounds these sizes up; the streams have the requested size and correct edges.
@@ -70,7 +70,7 @@ import VideoBase
                         let source = bitDepth > 8 ? deep : frames
                         var configuration = HEVCSessions.plain(
                             VideoSize(width: width, height: height), bitDepth: bitDepth)
-                        configuration.preset = 7
+                        configuration.coding.preset = 7
                         return HEVCSessions.judge(configuration, source, on: device.personality) { run in
                             Self.edges(run, source)
                         }.map { "\(device), \(bitDepth) bits: \($0)" }
@@ -99,10 +99,10 @@ import VideoBase
 
     @Test func hdr10MetadataIsInTheStream() throws {
         var configuration = HEVCSessions.plain(FeatureMatrix.size, bitDepth: 10)
-        configuration.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9)
+        configuration.display.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9)
         let display = MasteringDisplay("G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
-        configuration.masteringDisplay = display
-        configuration.contentLight = ContentLight("1000,400")
+        configuration.display.masteringDisplay = display
+        configuration.display.contentLight = ContentLight("1000,400")
         let run = try SessionRun(
             SessionRun.Request(
                 configuration: configuration,

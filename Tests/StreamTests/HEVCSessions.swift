@@ -12,7 +12,7 @@ enum HEVCSessions {
         configuration.codec = .hevc
         configuration.profile = bitDepth > 8 ? .hevcMain10 : .hevcMain
         configuration.inputFormat = bitDepth > 8 ? .p010 : configuration.inputFormat
-        (configuration.entropy, configuration.transform8x8, configuration.trellis) = (nil, nil, nil)
+        (configuration.coding.entropy, configuration.coding.transform8x8, configuration.coding.trellis) = (nil, nil, nil)
         return configuration
     }
 

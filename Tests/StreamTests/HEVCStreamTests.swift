@@ -30,8 +30,8 @@ import VideoBase
 
         var configuration: EncoderConfiguration {
             var configuration = HEVCSessions.plain(VideoSize(width: width, height: height), bitDepth: bitDepth)
-            (configuration.slices, configuration.gopFrames, configuration.qp) = (slices, gop, qp)
-            (configuration.preset, configuration.bFrames, configuration.references) = (preset, bFrames, nil)
+            (configuration.coding.slices, configuration.structure.gopFrames, configuration.rate.qp) = (slices, gop, qp)
+            (configuration.coding.preset, configuration.structure.bFrames, configuration.structure.references) = (preset, bFrames, nil)
             return configuration
         }
 

@@ -16,80 +16,80 @@ struct OptionRow: Sendable, CustomStringConvertible {
     ]
 
     private static let bFrames: [Value] = [
-        ("b auto", { $0.bFrames = nil }), ("b 0", { $0.bFrames = 0 }), ("b 1", { $0.bFrames = 1 }),
-        ("b 2", { $0.bFrames = 2 }), ("b 3", { $0.bFrames = 3 }), ("b 7", { $0.bFrames = 7 }),
+        ("b auto", { $0.structure.bFrames = nil }), ("b 0", { $0.structure.bFrames = 0 }), ("b 1", { $0.structure.bFrames = 1 }),
+        ("b 2", { $0.structure.bFrames = 2 }), ("b 3", { $0.structure.bFrames = 3 }), ("b 7", { $0.structure.bFrames = 7 }),
     ]
     private static let pyramid: [Value] = [
-        ("", { _ in }), ("flat", { $0.bPyramid = false }), ("pyramid", { $0.bPyramid = true }),
+        ("", { _ in }), ("flat", { $0.structure.bPyramid = false }), ("pyramid", { $0.structure.bPyramid = true }),
     ]
     private static let references: [Value] = [
-        ("refs auto", { $0.references = nil }), ("refs 1", { $0.references = 1 }), ("refs 2", { $0.references = 2 }),
-        ("refs 4", { $0.references = 4 }),
+        ("refs auto", { $0.structure.references = nil }), ("refs 1", { $0.structure.references = 1 }), ("refs 2", { $0.structure.references = 2 }),
+        ("refs 4", { $0.structure.references = 4 }),
     ]
     private static let groups: [Value] = [
-        ("gop 250", { $0.gopFrames = 250 }), ("gop 1", { $0.gopFrames = 1 }), ("gop 5", { $0.gopFrames = 5 }),
-        ("gop 6, open", { ($0.gopFrames, $0.openGOP) = (6, true) }),
-        ("gop 4, every third IDR", { ($0.gopFrames, $0.idrInterval) = (4, 3) }),
-        ("gop 3, every second IDR, open", { ($0.gopFrames, $0.idrInterval, $0.openGOP) = (3, 2, true) }),
+        ("gop 250", { $0.structure.gopFrames = 250 }), ("gop 1", { $0.structure.gopFrames = 1 }), ("gop 5", { $0.structure.gopFrames = 5 }),
+        ("gop 6, open", { ($0.structure.gopFrames, $0.structure.openGOP) = (6, true) }),
+        ("gop 4, every third IDR", { ($0.structure.gopFrames, $0.structure.idrInterval) = (4, 3) }),
+        ("gop 3, every second IDR, open", { ($0.structure.gopFrames, $0.structure.idrInterval, $0.structure.openGOP) = (3, 2, true) }),
     ]
     private static let forced: [Value] = [
-        ("", { _ in }), ("key at 2", { $0.forcedKeyFrames = [2] }), ("keys at 7, 8", { $0.forcedKeyFrames = [7, 8] }),
+        ("", { _ in }), ("key at 2", { $0.structure.forcedKeyFrames = [2] }), ("keys at 7, 8", { $0.structure.forcedKeyFrames = [7, 8] }),
     ]
     private static let structures: [Value] = [
-        ("", { _ in }), ("2 layers", { $0.temporalLayers = 2 }), ("3 layers", { $0.temporalLayers = 3 }),
-        ("4 layers", { $0.temporalLayers = 4 }), ("refresh", { $0.intraRefresh = true }),
-        ("1 long-term", { $0.longTermReferences = 1 }), ("2 long-term", { $0.longTermReferences = 2 }),
-        ("low latency", { $0.lowLatency = true }),
+        ("", { _ in }), ("2 layers", { $0.structure.temporalLayers = 2 }), ("3 layers", { $0.structure.temporalLayers = 3 }),
+        ("4 layers", { $0.structure.temporalLayers = 4 }), ("refresh", { $0.structure.intraRefresh = true }),
+        ("1 long-term", { $0.structure.longTermReferences = 1 }), ("2 long-term", { $0.structure.longTermReferences = 2 }),
+        ("low latency", { $0.pipeline.lowLatency = true }),
     ]
 
     private static func rate(
         _ mode: RateControlMode, by controller: RateControlOwner? = nil
     ) -> @Sendable (inout EncoderConfiguration) -> Void {
         {
-            ($0.qp, $0.rateControl, $0.rateController) = (nil, mode, controller)
-            $0.bitrate = BitsPerSecond(400_000)
-            if mode != .cbr { $0.maxBitrate = BitsPerSecond(700_000) }
-            if mode == .qvbr { $0.quality = 30 }
+            ($0.rate.qp, $0.rate.rateControl, $0.rate.rateController) = (nil, mode, controller)
+            $0.rate.bitrate = BitsPerSecond(400_000)
+            if mode != .cbr { $0.rate.maxBitrate = BitsPerSecond(700_000) }
+            if mode == .qvbr { $0.rate.quality = 30 }
         }
     }
 
     private static let rates: [Value] = [
-        ("qp 28", { $0.qp = 28 }), ("qps", { ($0.qp, $0.qpI, $0.qpB) = (30, 26, 33) }),
-        ("quality", { ($0.qp, $0.quality) = (nil, 30) }),
-        ("icq", { ($0.qp, $0.rateControl, $0.quality) = (nil, .icq, 32) }), ("cbr", rate(.cbr)), ("vbr", rate(.vbr)),
+        ("qp 28", { $0.rate.qp = 28 }), ("qps", { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB) = (30, 26, 33) }),
+        ("quality", { ($0.rate.qp, $0.rate.quality) = (nil, 30) }),
+        ("icq", { ($0.rate.qp, $0.rate.rateControl, $0.rate.quality) = (nil, .icq, 32) }), ("cbr", rate(.cbr)), ("vbr", rate(.vbr)),
         ("qvbr", rate(.qvbr)), ("avbr", rate(.avbr)), ("cbr by vaenc", rate(.cbr, by: .vaenc)),
         ("vbr by vaenc", rate(.vbr, by: .vaenc)), ("qvbr by vaenc", rate(.qvbr, by: .vaenc)),
     ]
     private static let rateLimits: [Value] = [
-        ("", { _ in }), ("qp 22 to 40", { ($0.minQP, $0.maxQP) = (22, 40) }),
-        ("frames of 8000", { $0.maxFrameBytes = 8000 }), ("vbv", { ($0.vbvSize, $0.vbvInitialPercent) = (500_000, 50) }),
-        ("macroblock rate control", { $0.macroblockRateControl = true }),
+        ("", { _ in }), ("qp 22 to 40", { ($0.rate.minQP, $0.rate.maxQP) = (22, 40) }),
+        ("frames of 8000", { $0.rate.maxFrameBytes = 8000 }), ("vbv", { ($0.rate.vbvSize, $0.rate.vbvInitialPercent) = (500_000, 50) }),
+        ("macroblock rate control", { $0.rate.macroblockRateControl = true }),
     ]
     private static let profiles: [Value] = [
         ("", { _ in }), ("baseline", { $0.profile = .h264ConstrainedBaseline }),
-        ("main cavlc", { ($0.profile, $0.entropy) = (.h264Main, .cavlc) }), ("main", { $0.profile = .h264Main }),
-        ("high cavlc", { ($0.profile, $0.entropy) = (.h264High, .cavlc) }), ("no 8x8", { $0.transform8x8 = false }),
+        ("main cavlc", { ($0.profile, $0.coding.entropy) = (.h264Main, .cavlc) }), ("main", { $0.profile = .h264Main }),
+        ("high cavlc", { ($0.profile, $0.coding.entropy) = (.h264High, .cavlc) }), ("no 8x8", { $0.coding.transform8x8 = false }),
     ]
     private static let bitDepths: [Value] = [
         ("8 bits", { $0 = HEVCSessions.hevc($0) }), ("10 bits", { $0 = HEVCSessions.hevc($0, 10) }),
     ]
     private static let slices: [Value] = [
-        ("", { _ in }), ("2 slices", { $0.slices = 2 }), ("5 slices", { $0.slices = 5 }),
-        ("slices of 1000", { $0.maxSliceBytes = 1000 }),
+        ("", { _ in }), ("2 slices", { $0.coding.slices = 2 }), ("5 slices", { $0.coding.slices = 5 }),
+        ("slices of 1000", { $0.rate.maxSliceBytes = 1000 }),
     ]
     private static let filters: [Value] = [
-        ("", { _ in }), ("no filter", { $0.deblocking = Deblocking(isOn: false) }),
-        ("filter -2:3", { $0.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3) }),
+        ("", { _ in }), ("no filter", { $0.coding.deblocking = Deblocking(isOn: false) }),
+        ("filter -2:3", { $0.coding.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3) }),
     ]
     private static let headers: [Value] = [
-        ("", { _ in }), ("aud", { $0.accessUnitDelimiters = true }), ("no hrd", { $0.hrdParameters = false }),
-        ("hrd", { $0.hrdParameters = true }), ("no identifier", { $0.identifier = false }),
-        ("colour", { $0.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: true) }),
+        ("", { _ in }), ("aud", { $0.headers.accessUnitDelimiters = true }), ("no hrd", { $0.headers.hrdParameters = false }),
+        ("hrd", { $0.headers.hrdParameters = true }), ("no identifier", { $0.headers.identifier = false }),
+        ("colour", { $0.display.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: true) }),
     ]
     private static let pictures: [Value] = [
         ("", { _ in }),
-        ("roi", { $0.regionsOfInterest = [RegionOfInterest(x: 16, y: 16, width: 96, height: 64, qpDelta: -6)] }),
-        ("best", { $0.preset = 1 }), ("fastest", { $0.preset = 7 }), ("trellis", { $0.trellis = true }),
+        ("roi", { $0.coding.regionsOfInterest = [RegionOfInterest(x: 16, y: 16, width: 96, height: 64, qpDelta: -6)] }),
+        ("best", { $0.coding.preset = 1 }), ("fastest", { $0.coding.preset = 7 }), ("trellis", { $0.coding.trellis = true }),
     ]
     private static let entryPoints: [Value] = [
         ("", { _ in }), ("low power", { $0.lowPower = true }), ("no low power", { $0.lowPower = false }),

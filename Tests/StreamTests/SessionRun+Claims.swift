@@ -31,7 +31,7 @@ extension SessionRun {
         if kept, !isOn("bPyramid") { faults.append("a B picture is a reference") }
         if isOn("bPyramid"), room > b, !kept { faults.append("no B picture is a reference") }
         // If whole groups of B and P pictures do not fill the GOP, pictures are left over before an I picture.
-        let leaves = asked.forcedKeyFrames.isEmpty && b > 0 && ((number("gop") ?? 1) - 1) % (b + 1) > 0
+        let leaves = asked.structure.forcedKeyFrames.isEmpty && b > 0 && ((number("gop") ?? 1) - 1) % (b + 1) > 0
         if isOn("openGOP"), leaves, foundIntra.count > foundKeys.count, !hasLeadingPictures {
             faults.append("no picture leads an I picture")
         }
@@ -67,9 +67,9 @@ extension SessionRun {
         var intra: [Int] = []
         var ordinal = 0
         // A forced time means the first frame at that time or later.
-        let times = Set(asked.forcedKeyTimes.map { Int(($0 * asked.frameRate.value).rounded(.up)) })
+        let times = Set(asked.structure.forcedKeyTimes.map { Int(($0 * asked.frameRate.value).rounded(.up)) })
         for index in 0..<count {
-            let isForced = index == 0 || asked.forcedKeyFrames.contains(index) || times.contains(index)
+            let isForced = index == 0 || asked.structure.forcedKeyFrames.contains(index) || times.contains(index)
             guard isForced || index - (intra.last ?? 0) >= interval else { continue }
             ordinal = isForced ? 0 : ordinal + 1
             if isForced || ordinal >= period {
@@ -176,7 +176,7 @@ extension SessionRun {
         let high = number("maxQP") ?? 51
         for (frame, picture) in zip(inspected.pictures, encoded.reconstruction.pictures) {
             // Macroblocks of a region may exceed the limits.
-            let isPlain = asked.regionsOfInterest.isEmpty
+            let isPlain = asked.coding.regionsOfInterest.isEmpty
             if isPlain, !(low...high).contains(picture.qp) {
                 faults.append("picture \(frame.index): QP \(picture.qp), not \(low)…\(high)")
             }

@@ -79,7 +79,7 @@ struct SessionRun {
         let codec: StreamCodec = request.configuration.codec == .hevc ? .hevc : .h264
         let whole = EncodedStream(stream: packets.flatMap(\.bytes), codec: codec, reconstruction: pictures)
         // If a picture exceeds its size limit, it is encoded again, and the driver has reconstructed both.
-        encoded = request.configuration.maxFrameBytes == nil ? whole : whole.withoutRepeats
+        encoded = request.configuration.rate.maxFrameBytes == nil ? whole : whole.withoutRepeats
         trace = try TraceHeaders(stream: encoded.stream, codec: codec.format)
         inspected = encoded.inspectedStream
     }

@@ -13,16 +13,16 @@ struct StructureCase: Sendable, CustomStringConvertible {
     init(_ row: [Int]) {
         self.row = row
         configuration = Feature.plain(VideoSize(width: 64, height: 48))
-        configuration.gopFrames = row[0] == 20 ? 250 : row[0] + 1
-        configuration.idrInterval = row[1] + 1
-        configuration.openGOP = row[2] == 1
-        configuration.bFrames = row[3]
-        configuration.bPyramid = row[4] == 1
-        configuration.references = row[5] + 1
-        if row[6] > 0 { configuration.forcedKeyFrames = [row[6]] }
+        configuration.structure.gopFrames = row[0] == 20 ? 250 : row[0] + 1
+        configuration.structure.idrInterval = row[1] + 1
+        configuration.structure.openGOP = row[2] == 1
+        configuration.structure.bFrames = row[3]
+        configuration.structure.bPyramid = row[4] == 1
+        configuration.structure.references = row[5] + 1
+        if row[6] > 0 { configuration.structure.forcedKeyFrames = [row[6]] }
         switch row[7] {
-        case 1...3: configuration.temporalLayers = row[7] + 1
-        case 4...5: configuration.longTermReferences = row[7] - 3
+        case 1...3: configuration.structure.temporalLayers = row[7] + 1
+        case 4...5: configuration.structure.longTermReferences = row[7] - 3
         default: break
         }
         frames = 18 + row[8]

@@ -12,10 +12,10 @@ import Vaenc
         var configuration = EncoderConfiguration(size: Self.size)
         configuration.wantedCodec = codec
         configuration.frameRate = Rational(25)
-        configuration.qp = 28
-        configuration.qpI = 28
-        configuration.gopFrames = 4
-        configuration.bFrames = 0
+        configuration.rate.qp = 28
+        configuration.rate.qpI = 28
+        configuration.structure.gopFrames = 4
+        configuration.structure.bFrames = 0
         return configuration
     }
 
@@ -130,7 +130,7 @@ import Vaenc
         var configuration = configuration(asked.codec)
         configuration.bitDepth = asked.depth
         configuration.inputFormat = asked.format
-        (configuration.qp, configuration.qpI) = (10, 10)
+        (configuration.rate.qp, configuration.rate.qpI) = (10, 10)
         let depth = asked.codec == .h264 ? 8 : asked.depth ?? asked.format.bitDepth
         let list = PacketList()
         let session = try CompressionSession(configuration: configuration, device: device) { list.add($0) }
@@ -258,7 +258,7 @@ import Vaenc
         let source = try source()
         let packets = PacketList()
         var configuration = configuration(codec)
-        configuration.gopFrames = 100
+        configuration.structure.gopFrames = 100
         let session = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
         for (index, frame) in source.enumerated() {
             let buffer = try session.makePixelBuffer()

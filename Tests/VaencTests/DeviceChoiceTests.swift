@@ -6,7 +6,7 @@ import VAAPI
 @Suite struct DeviceChoiceTests {
     private func open(_ device: DeviceSelector, _ change: (inout EncoderConfiguration) -> Void = { _ in }) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
-        configuration.qp = 30
+        configuration.rate.qp = 30
         change(&configuration)
         let session = try CompressionSession(configuration: configuration, device: device) { _ in }
         defer { session.invalidate() }
@@ -24,7 +24,7 @@ import VAAPI
         #expect(category { try open(.reference) { $0.codec = .hevc; $0.size = VideoSize(width: 8, height: 8) } } == .unavailable)
         #expect(category { try open(.reference) { $0.codec = .hevc; $0.profile = .h264High } } == .usage)
         #expect(category { try open(.reference) { $0.lowPower = true; $0.strict = true } } == .unavailable)
-        #expect(category { try open(.reference) { $0.qp = 99 } } == .usage)
+        #expect(category { try open(.reference) { $0.rate.qp = 99 } } == .usage)
     }
 
     /// No remedy advises what `requireHardware` refuses.
@@ -64,15 +64,15 @@ import VAAPI
         }
         let size = remedy { $0.size = VideoSize(width: 2, height: 2) }
         #expect(size.contains("use a size in this range (`SourceOptions.outputSize` scales the pictures of a source)"), "\(size)")
-        #expect(remedy { $0.rateControl = .cbr } == "set `bitrate`, for example to 6M")
+        #expect(remedy { $0.rate.rateControl = .cbr } == "set `bitrate`, for example to 6M")
     }
 
     /// A difference from the request is listed, and `strict` refuses it.
     @Test(arguments: [(VideoCodec.h264, "4"), (.hevc, "1")]) func differencesAreListed(_ codec: VideoCodec, _ used: String) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.codec = codec
-        configuration.qp = 30
-        configuration.slices = 50
+        configuration.rate.qp = 30
+        configuration.coding.slices = 50
         let session = try CompressionSession(configuration: configuration, device: .reference) { _ in }
         let entry = try session.encoderDescription.effective.first { $0.option == "slices" }
         session.invalidate()
@@ -90,10 +90,10 @@ import VAAPI
     /// A request that the mode does not use is a difference too.
     @Test func unusedRequestsAreDifferences() throws {
         for change: (inout EncoderConfiguration) -> Void in [
-            { $0.bitrate = BitsPerSecond(500_000); $0.rateControl = .vbr },
-            { $0.quality = 20 },
-            { $0.rateControl = .icq },
-            { $0.qp = nil; $0.quality = 20; $0.rateControl = .cbr; $0.bitrate = BitsPerSecond(500_000) },
+            { $0.rate.bitrate = BitsPerSecond(500_000); $0.rate.rateControl = .vbr },
+            { $0.rate.quality = 20 },
+            { $0.rate.rateControl = .icq },
+            { $0.rate.qp = nil; $0.rate.quality = 20; $0.rate.rateControl = .cbr; $0.rate.bitrate = BitsPerSecond(500_000) },
         ] {
             #expect(category { try open(.reference) { change(&$0) } } == nil)
             #expect(category { try open(.reference) { change(&$0); $0.strict = true } } == .unavailable)
@@ -104,7 +104,7 @@ import VAAPI
     @Test func autoFallsBackWithANotice() throws {
         let hardware = DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(.h264) }
         var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
-        configuration.qp = 30
+        configuration.rate.qp = 30
         let session = try CompressionSession(configuration: configuration, device: .auto) { _ in }
         defer { session.invalidate() }
         #expect(session.choice.kind == (hardware ? .vaapi : .software))
@@ -118,7 +118,7 @@ import VAAPI
 
     @Test func requiredHardwareExcludesSoftware() {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
-        configuration.qp = 30
+        configuration.rate.qp = 30
         #expect(category {
             _ = try CompressionSession(configuration: configuration, device: .software, requireHardware: true) { _ in }
         } == .unavailable)

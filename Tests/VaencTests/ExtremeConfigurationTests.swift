@@ -15,7 +15,7 @@ import Vaenc
             if index % 3 == 0 { configuration.wantedCodec = index % 2 == 0 ? .h264 : .hevc }
             let change = random.change()
             // A constant rate of gigabits is filled up correctly, but slowly.
-            if configuration.rateControl == .cbr, (configuration.bitrate?.value ?? 0) > 100_000_000 { continue }
+            if configuration.rate.rateControl == .cbr, (configuration.rate.bitrate?.value ?? 0) > 100_000_000 { continue }
             let packets = PacketList()
             do {
                 let session = try CompressionSession(configuration: configuration, device: device) { packets.add($0) }

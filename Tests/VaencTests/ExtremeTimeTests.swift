@@ -18,7 +18,7 @@ import VAAPI
 
     private func configuration(_ bFrames: Int, _ rate: Rational) -> EncoderConfiguration {
         var configuration = Pictures.configuration()
-        configuration.bFrames = bFrames
+        configuration.structure.bFrames = bFrames
         configuration.frameRate = rate
         return configuration
     }

@@ -87,7 +87,7 @@ import VideoBase
     @Test func changeInTheHandlerDuringASwapThrows() throws {
         let calls = Calls<CompressionSession>()
         var configuration = Pictures.configuration()
-        configuration.bFrames = 3
+        configuration.structure.bFrames = 3
         let session = try CompressionSession(configuration: configuration, device: .reference) { result in
             guard let session = calls.session, case .success(let packet) = result else { return }
             calls.note("\(packet.displayIndex)") { try session.change(RunningChange()) }

@@ -12,18 +12,18 @@ enum Pictures {
         var configuration = EncoderConfiguration(size: size)
         configuration.wantedCodec = codec
         configuration.frameRate = Rational(25)
-        configuration.qp = 30
-        configuration.qpI = 30
-        configuration.qpB = 30
-        configuration.gopFrames = 1000
-        configuration.bFrames = 0
+        configuration.rate.qp = 30
+        configuration.rate.qpI = 30
+        configuration.rate.qpB = 30
+        configuration.structure.gopFrames = 1000
+        configuration.structure.bFrames = 0
         return configuration
     }
 
     /// Returns a configuration with which each packet is delivered before `encode` returns.
     static func immediate(codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = configuration(codec: codec)
-        configuration.lowLatency = true
+        configuration.pipeline.lowLatency = true
         return configuration
     }
 

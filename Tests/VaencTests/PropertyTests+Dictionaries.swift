@@ -8,7 +8,7 @@ extension PropertyTests {
     /// after it.
     @Test(arguments: [DeviceSelector.reference, .software]) func dictionaryIsSetCompletelyOrNotAtAll(_ device: DeviceSelector) throws {
         var configuration = Pictures.immediate()
-        configuration.bitrate = BitsPerSecond(300_000)
+        configuration.rate.bitrate = BitsPerSecond(300_000)
         let session = try CompressionSession(configuration: configuration, device: device)
         let wrong: [[String: PropertyValue]] = [
             // In the order of names, the refused value is the last one.

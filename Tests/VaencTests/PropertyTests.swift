@@ -135,7 +135,7 @@ import VAAPI
     /// values.
     @Test(arguments: VideoCodec.allCases) func runningSessionChangesOnlyItsChangeableProperties(_ codec: VideoCodec) async throws {
         var configuration = Pictures.immediate(codec: codec)
-        configuration.qp = 40
+        configuration.rate.qp = 40
         let session = try CompressionSession(configuration: configuration, device: .reference)
         try Pictures.encode(0..<3, on: session)
         try session.set(.qp, to: 22)
@@ -272,13 +272,13 @@ import VAAPI
     @Test func videoToolboxSwitchesMapToNumbers() throws {
         let session = try session()
         try session.set(.allowFrameReordering, to: false)
-        #expect(session.configuration.bFrames == 0)
+        #expect(session.configuration.structure.bFrames == 0)
         try session.set(.allowFrameReordering, to: true)
-        #expect(session.configuration.bFrames == nil && session.value(.allowFrameReordering) == true)
+        #expect(session.configuration.structure.bFrames == nil && session.value(.allowFrameReordering) == true)
         try session.set(.allowTemporalCompression, to: false)
-        #expect(session.configuration.gopFrames == 1)
+        #expect(session.configuration.structure.gopFrames == 1)
         try session.set(.allowTemporalCompression, to: true)
-        #expect(session.configuration.gopFrames == nil && session.value(.allowTemporalCompression) == true)
+        #expect(session.configuration.structure.gopFrames == nil && session.value(.allowTemporalCompression) == true)
         #expect(
             session.serializableProperties
                 == ["ExpectedFrameRate": "25/1", "AllowFrameReordering": true, "AllowTemporalCompression": true])
@@ -291,15 +291,15 @@ import VAAPI
             #expect(session.value(property) == nil)
         }
         try session.set(.enableLTR, to: true)
-        #expect(session.configuration.longTermReferences == 2)
+        #expect(session.configuration.structure.longTermReferences == 2)
         try session.set(.enableLTR, to: false)
-        #expect(session.configuration.longTermReferences == 0)
+        #expect(session.configuration.structure.longTermReferences == 0)
         try session.set(.referenceBufferCount, to: 1)
         try session.set(.enableLTR, to: true)
-        #expect(session.configuration.longTermReferences == 1)
+        #expect(session.configuration.structure.longTermReferences == 1)
         try session.set(.longTermReferences, to: 3)
         try session.set(.enableLTR, to: true)
-        #expect(session.configuration.longTermReferences == 3)
+        #expect(session.configuration.structure.longTermReferences == 3)
         #expect(try session.value(named: "UsingHardwareAcceleratedVideoEncoder") == false)
         #expect(try session.value(named: "Width") == 96)
         #expect(try session.value(named: "EncoderID") != nil)

@@ -25,12 +25,12 @@ import VAAPI
 
     private static func vbr(_ most: Int?) -> @Sendable (inout EncoderConfiguration) -> Void {
         {
-            $0.qp = nil
-            $0.qpI = nil
-            $0.qpB = nil
-            $0.rateControl = .vbr
-            $0.bitrate = BitsPerSecond(384_000)
-            $0.maxBitrate = most.map { BitsPerSecond($0) }
+            $0.rate.qp = nil
+            $0.rate.qpI = nil
+            $0.rate.qpB = nil
+            $0.rate.rateControl = .vbr
+            $0.rate.bitrate = BitsPerSecond(384_000)
+            $0.rate.maxBitrate = most.map { BitsPerSecond($0) }
         }
     }
 
@@ -38,32 +38,32 @@ import VAAPI
 
     static let cases = [
         Case(
-            name: "QP, and those that go with it", device: .reference, configure: { $0.qpI = 27 },
+            name: "QP, and those that go with it", device: .reference, configure: { $0.rate.qpI = 27 },
             change: change { $0.qp = 38 }, properties: ["QP": 38],
-            expect: { ($0.qp, $0.qpI, $0.qpB) = (38, 35, 38) }, used: ["qp": "38", "qpI": "35"]),
+            expect: { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB) = (38, 35, 38) }, used: ["qp": "38", "qpI": "35"]),
         Case(
-            name: "QP beyond its limits", device: .reference, configure: { ($0.maxQP, $0.qpB) = (40, nil) },
+            name: "QP beyond its limits", device: .reference, configure: { ($0.rate.maxQP, $0.rate.qpB) = (40, nil) },
             change: change { $0.qp = 45 }, properties: ["QP": 45],
-            expect: { ($0.qp, $0.qpI) = (45, 40) }, used: ["qp": "40", "qpI": "40"]),
+            expect: { ($0.rate.qp, $0.rate.qpI) = (45, 40) }, used: ["qp": "40", "qpI": "40"]),
         Case(
             name: "a rate and its maximum", device: .reference, configure: vbr(480_000),
             change: change { $0.bitrate = BitsPerSecond(1_536_000) }, properties: ["AverageBitRate": 1_536_000],
-            expect: { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_536_000), BitsPerSecond(1_920_000)) },
+            expect: { ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_536_000), BitsPerSecond(1_920_000)) },
             used: ["bitrate": "1536000 bit/s", "maxBitrate": "1920000 bit/s"]),
         Case(
             name: "a rate without one", device: .reference,
             configure: {
                 vbr(nil)(&$0)
-                $0.hrdParameters = false
+                $0.headers.hrdParameters = false
             },
             change: change { $0.bitrate = BitsPerSecond(320_000) }, properties: ["AverageBitRate": 320_000],
-            expect: { $0.bitrate = BitsPerSecond(320_000) },
+            expect: { $0.rate.bitrate = BitsPerSecond(320_000) },
             used: ["bitrate": "320000 bit/s", "maxBitrate": "480000 bit/s", "vbvSize": "480000"]),
         Case(
             name: "everything of a rate", device: .reference,
             configure: {
                 vbr(480_000)(&$0)
-                $0.rateController = .vaenc
+                $0.rate.rateController = .vaenc
             },
             change: change {
                 $0.bitrate = BitsPerSecond(300_032)
@@ -78,8 +78,8 @@ import VAAPI
                 "ExpectedFrameRate": "30000/1001", "DataRateLimits": [100_000, 1.0],
             ],
             expect: {
-                ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(300_032), BitsPerSecond(900_032))
-                ($0.minQP, $0.maxQP, $0.frameRate, $0.dataRateLimits) = (20, 45, Rational(30000, 1001), windows)
+                ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(300_032), BitsPerSecond(900_032))
+                ($0.rate.minQP, $0.rate.maxQP, $0.frameRate, $0.rate.dataRateLimits) = (20, 45, Rational(30000, 1001), windows)
             },
             used: [
                 "bitrate": "300032 bit/s", "maxBitrate": "900032 bit/s", "minQP": "20", "maxQP": "45",
@@ -88,7 +88,7 @@ import VAAPI
         Case(
             name: "a rate in software", device: .software, configure: vbr(480_000),
             change: change { $0.bitrate = BitsPerSecond(1_536_000) }, properties: ["AverageBitRate": 1_536_000],
-            expect: { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_536_000), BitsPerSecond(1_920_000)) },
+            expect: { ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_536_000), BitsPerSecond(1_920_000)) },
             used: ["bitrate": "1536000", "maxBitrate": "1920000", "vbvSize": "1920000"]),
         Case(
             name: "a rate and its maximum in software", device: .software, configure: vbr(480_000),
@@ -97,7 +97,7 @@ import VAAPI
                 $0.maxBitrate = BitsPerSecond(700_000)
             },
             properties: ["AverageBitRate": 300_000, "VBVMaxBitRate": 700_000],
-            expect: { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(300_000), BitsPerSecond(700_000)) },
+            expect: { ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(300_000), BitsPerSecond(700_000)) },
             used: ["bitrate": "300000", "maxBitrate": "700000", "vbvSize": "700000"]),
     ]
 

@@ -8,7 +8,7 @@ extension SessionEndTests {
     @Test func flushCompletesAfterAllPackets() async throws {
         let packets = PacketList()
         var configuration = Pictures.configuration()
-        configuration.asyncDepth = 4
+        configuration.pipeline.asyncDepth = 4
         let session = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
         try Pictures.encode(0..<3, on: session)
         let delivered: Int = try await withCheckedThrowingContinuation { continuation in

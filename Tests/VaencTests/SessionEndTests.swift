@@ -15,14 +15,14 @@ import VideoBase
 
     private func session(_ device: DeviceSelector) throws -> CompressionSession {
         var configuration = Pictures.immediate()
-        configuration.asyncDepth = 1
+        configuration.pipeline.asyncDepth = 1
         return try CompressionSession(configuration: configuration, device: device)
     }
 
     /// The counts add up while frames wait, and the sequence of packets ends when the session is released.
     @Test func releasedSessionEndsItsReader() async throws {
         var configuration = Pictures.configuration()
-        configuration.bFrames = 3
+        configuration.structure.bFrames = 3
         var session: CompressionSession? = try CompressionSession(configuration: configuration, device: .reference)
         let packets = try #require(session).packets
         try Pictures.encode(0..<6, on: try #require(session))

@@ -26,12 +26,12 @@ import VideoBase
 
     private static let rates: [Change] = [RateControlMode.vbr, .cbr, .qvbr, .avbr].map { mode in
         { configuration in
-            configuration.bitrate = BitsPerSecond(10_000)
-            configuration.rateControl = mode
+            configuration.rate.bitrate = BitsPerSecond(10_000)
+            configuration.rate.rateControl = mode
         }
     }
     private static let depths: [Change] = [{ $0.inputFormat = .nv12 }, { $0.inputFormat = .p010 }]
-    private static let lowest: Change = { $0.bitrate = BitsPerSecond(1000) }
+    private static let lowest: Change = { $0.rate.bitrate = BitsPerSecond(1000) }
     private static let regions: [PropertyValue] =
         (1...33).map { count in .list(Array(repeating: [1, 2, 16, 16, -3] as [PropertyValue], count: count).flatMap(\.self)) }
         + [[256, 0, 8, 8, 0], [0, 0, 0, 8, 0]]
@@ -43,29 +43,29 @@ import VideoBase
         Trial(
             "VBVMaxBitRate", [999, 1000, 6_000_000, 960_000_000, 1_200_000_000, 1_200_000_064, 4_000_000_000], [lowest]),
         Trial("DataRateLimits", [[200_000, 1.0], [200_000, 1.0, 300_000, 2.0], [0, 1.0], [100, 0.0]], rates),
-        Trial("RateControl", ["cqp", "icq", "cbr", "vbr", "qvbr", "avbr"], [{ _ in }, { $0.bitrate = BitsPerSecond(1_000_000) }]),
+        Trial("RateControl", ["cqp", "icq", "cbr", "vbr", "qvbr", "avbr"], [{ _ in }, { $0.rate.bitrate = BitsPerSecond(1_000_000) }]),
         Trial("RateControlOwner", ["driver", "vaenc"], rates),
-        Trial("VBVBufferSize", [999, 1000, 2_000_000, 960_000_000, 1_200_000_000, 1_200_000_016, 4_000_000_000], [lowest, { $0.bitrate = BitsPerSecond(1_000_000) }]),
-        Trial("VBVInitialDelayPercentage", [-1, 0, 100, 101], [{ lowest(&$0); $0.hrdParameters = false }]),
+        Trial("VBVBufferSize", [999, 1000, 2_000_000, 960_000_000, 1_200_000_000, 1_200_000_016, 4_000_000_000], [lowest, { $0.rate.bitrate = BitsPerSecond(1_000_000) }]),
+        Trial("VBVInitialDelayPercentage", [-1, 0, 100, 101], [{ lowest(&$0); $0.headers.hrdParameters = false }]),
         Trial("Quality", [0, 1, 51, 52]),
         Trial("QP", [-1, 0, 51, 52]),
-        Trial("QPOfIFrames", [-1, 20, 52], [{ $0.qp = 30 }]),
-        Trial("QPOfBFrames", [-1, 20, 52], [{ ($0.qp, $0.bFrames) = (30, 1) }]),
+        Trial("QPOfIFrames", [-1, 20, 52], [{ $0.rate.qp = 30 }]),
+        Trial("QPOfBFrames", [-1, 20, 52], [{ ($0.rate.qp, $0.structure.bFrames) = (30, 1) }]),
         Trial("MinAllowedFrameQP", [-1, 0, 51, 52]), Trial("MaxAllowedFrameQP", [-1, 0, 51, 52]),
         Trial("MaxFrameBytes", [99, 100, 268_435_456, 268_435_457], rates),
         Trial("MaxH264SliceBytes", [63, 64, 1500, 268_435_456, 268_435_457]),
         Trial("RegionsOfInterest", regions),
-        Trial("MacroblockRateControl", [true], rates + [{ $0.quality = 30 }]),
+        Trial("MacroblockRateControl", [true], rates + [{ $0.rate.quality = 30 }]),
         Trial("Trellis", [true]),
         Trial("Preset", [0, 1, 7, 8]),
         Trial("HRDParameters", [true], rates),
         Trial("ExpectedFrameRate", [0, -1, "30000/1001", "1/1000", "1/1001", 1000, 1001]),
         Trial("MaxKeyFrameInterval", [0, 2, 250]), Trial("MaxKeyFrameIntervalDuration", [0, 2.5, 86401]),
         Trial("IDRInterval", [0, 3]),
-        Trial("AllowOpenGOP", [true], [{ $0.bFrames = 2 }]),
+        Trial("AllowOpenGOP", [true], [{ $0.structure.bFrames = 2 }]),
         Trial("AllowTemporalCompression", [true, false]), Trial("AllowFrameReordering", [true, false]),
-        Trial("BFrameCount", numbers), Trial("BPyramid", [true], [{ $0.bFrames = 3 }]),
-        Trial("ReferenceBufferCount", numbers, [{ $0.bFrames = 0 }]),
+        Trial("BFrameCount", numbers), Trial("BPyramid", [true], [{ $0.structure.bFrames = 3 }]),
+        Trial("ReferenceBufferCount", numbers, [{ $0.structure.bFrames = 0 }]),
         Trial("EnableLTR", [true]), Trial("LongTermReferences", (1...17).map { .integer($0) }),
         Trial("TemporalLayers", [2, 3, 4, 5]),
         Trial("IntraRefresh", [true]), Trial("Slices", numbers),
@@ -74,7 +74,7 @@ import VideoBase
         Trial("OutputBitDepth", [8, 9, 10, 12], depths),
         Trial("MasteringDisplayColorVolume", ["G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"]),
         Trial("ContentLightLevelInfo", ["1000,400", "0,65535"]),
-        Trial("Level", (8...63).map { .integer($0) }), Trial("Tier", ["main", "high"], [{ _ in }, { $0.bitrate = BitsPerSecond(20_000_000) }]),
+        Trial("Level", (8...63).map { .integer($0) }), Trial("Tier", ["main", "high"], [{ _ in }, { $0.rate.bitrate = BitsPerSecond(20_000_000) }]),
         Trial("ColorPrimaries", [9]), Trial("TransferFunction", [9]), Trial("YCbCrMatrix", [9]),
         Trial("PixelAspectRatio", ["16/11", 0, -1, "65535/65534", "65536/65535", "-1/2"]),
         Trial("AccessUnitDelimiters", [true]), Trial("Identifier", [true, false]),
@@ -196,7 +196,7 @@ import VideoBase
         let device = try DeviceCapabilities(display, codec)
         for (size, level) in [(VideoSize(width: 96, height: 80), nil), (VideoSize(width: 352, height: 288), 20)] as [(VideoSize, Int?)] {
             var base = EncoderConfiguration(size: size)
-            (base.codec, base.level, base.bFrames, base.strict) = (codec, level, 0, true)
+            (base.codec, base.level, base.structure.bFrames, base.strict) = (codec, level, 0, true)
             let abilities = try #require(SessionCapabilities(report, base))
             for name in ["LongTermReferences", "ReferenceBufferCount"] {
                 let trial = try #require(Self.trials.first { $0.name == name })

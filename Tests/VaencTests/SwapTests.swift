@@ -61,9 +61,9 @@ import VAAPI
     @Test(arguments: VideoCodec.allCases, [DeviceSelector.reference, .software])
     func codecChangesInMidStream(_ codec: VideoCodec, _ device: DeviceSelector) async throws {
         var first = Pictures.configuration(codec: codec)
-        first.bFrames = 2
+        first.structure.bFrames = 2
         var second = Pictures.configuration(codec: codec == .h264 ? .hevc : .h264)
-        second.bFrames = 2
+        second.structure.bFrames = 2
         let session = try CompressionSession(configuration: first, device: .reference)
         try Pictures.encode(0..<6, on: session)
         try await session.swap(to: second, device: device)
@@ -87,10 +87,10 @@ import VAAPI
 
     private func timesGoOn(_ codec: VideoCodec, _ before: Int, _ after: Int) async throws {
         var first = Pictures.configuration(codec: codec)
-        first.bFrames = before
+        first.structure.bFrames = before
         var second = Pictures.configuration(codec: codec)
-        second.bFrames = after
-        second.bPyramid = after > 2
+        second.structure.bFrames = after
+        second.structure.bPyramid = after > 2
         let session = try CompressionSession(configuration: first, device: .reference)
         try Pictures.encode(0..<9, on: session)
         try await session.swap(to: second)
@@ -109,7 +109,7 @@ import VAAPI
         var impossible = Pictures.configuration(VideoSize(width: 16384, height: 16384))
         await #expect(throws: (any Error).self) { try await session.swap(to: impossible) }
         impossible = Pictures.configuration()
-        impossible.qp = 99
+        impossible.rate.qp = 99
         await #expect(throws: (any Error).self) { try await session.swap(to: impossible) }
         #expect(session.configuration == Pictures.configuration())
         try Pictures.encode(3..<6, on: session)
@@ -123,7 +123,7 @@ import VAAPI
     /// The indices of forced key frames count over the whole session.
     @Test func forcedKeyFrameIndicesContinueOverASwap() async throws {
         var configuration = Pictures.configuration()
-        configuration.forcedKeyFrames = [2, 8]
+        configuration.structure.forcedKeyFrames = [2, 8]
         let session = try CompressionSession(configuration: configuration, device: .reference)
         try Pictures.encode(0..<5, on: session)
         try await session.swap(to: configuration)
@@ -199,7 +199,7 @@ import VAAPI
     /// A refused frame does not consume an acknowledgement.
     @Test func acknowledgementsWaitForAnAcceptedFrame() async throws {
         var configuration = Pictures.configuration()
-        configuration.longTermReferences = 1
+        configuration.structure.longTermReferences = 1
         let session = try CompressionSession(configuration: configuration, device: .reference)
         try Pictures.encode(0..<2, on: session)
         try await session.completeFrames()
@@ -218,7 +218,7 @@ import VAAPI
     /// A frame that was acknowledged in another format is no reference.
     @Test func tokensEndWithTheirFormat() async throws {
         var configuration = Pictures.configuration()
-        configuration.longTermReferences = 1
+        configuration.structure.longTermReferences = 1
         let session = try CompressionSession(configuration: configuration, device: .reference)
         var refresh = FrameOptions()
         refresh.refreshFromLongTerm = true

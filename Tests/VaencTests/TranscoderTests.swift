@@ -35,7 +35,7 @@ import VideoBase
             let sound = try Self.probe(film).streams[1]
             let transcoder = try Transcoder(input: film, output: folder + "/out.mp4", device: .reference) {
                 $0.codec = .hevc
-                $0.qp = 30
+                $0.rate.qp = 30
             }
             let states = Mutex<[Transcoder.Progress]>([])
             let result = try await transcoder.run { state in states.withLock { $0.append(state) } }
@@ -86,7 +86,7 @@ import VideoBase
             let source = try MediaInput.open("testsrc:64x48@25:3000")
             defer { source.close() }
             var configuration = EncoderConfiguration(encoding: source.info)
-            (configuration.codec, configuration.strict, configuration.forcedKeyFrames) = (.h264, true, [2990])
+            (configuration.codec, configuration.strict, configuration.structure.forcedKeyFrames) = (.h264, true, [2990])
             var options = Transcoder.Options()
             options.device = .software
             let outputs = ["/dev/full", folder + "/a.mp4"].map { Transcoder.Output($0, configuration) }
@@ -104,9 +104,9 @@ import VideoBase
             let source = try MediaInput.open("testsrc:64x48@25:60")
             defer { source.close() }
             var rated = EncoderConfiguration(encoding: source.info)
-            (rated.codec, rated.rateControl, rated.bitrate, rated.maxBitrate) = (.h264, .vbr, BitsPerSecond(200_000), BitsPerSecond(400_000))
+            (rated.codec, rated.rate.rateControl, rated.rate.bitrate, rated.rate.maxBitrate) = (.h264, .vbr, BitsPerSecond(200_000), BitsPerSecond(400_000))
             var constant = EncoderConfiguration(encoding: source.info)
-            (constant.codec, constant.qp) = (.h264, 30)
+            (constant.codec, constant.rate.qp) = (.h264, 30)
             var options = Transcoder.Options()
             options.device = device
             var change = RunningChange()

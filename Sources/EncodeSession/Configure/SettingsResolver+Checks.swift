@@ -5,32 +5,32 @@ extension SettingsResolver {
     ///
     /// - Throws: `usage` or `unavailable` for the first value out of range.
     func checkRanges() throws {
-        try check("qp", asked.qp, 0...51)
-        try check("qpI", asked.qpI, 0...51)
-        try check("qpB", asked.qpB, 0...51)
-        try check("minQP", asked.minQP, 0...51)
-        try check("maxQP", asked.maxQP, 0...51)
+        try check("qp", asked.rate.qp, 0...51)
+        try check("qpI", asked.rate.qpI, 0...51)
+        try check("qpB", asked.rate.qpB, 0...51)
+        try check("minQP", asked.rate.minQP, 0...51)
+        try check("maxQP", asked.rate.maxQP, 0...51)
         try Validation.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
         try Validation.refuse(tier: asked.tier, level: asked.level, codec: asked.codec)
-        try check("quality", asked.quality, 1...51)
-        try check("preset", asked.preset, 1...7)
-        try check("gopFrames", asked.gopFrames, 1...Int(Int32.max))
-        try check("bFrames", asked.bFrames, 0...7)
-        try check("references", asked.references, 1...16)
-        try check("slices", asked.slices, 1...8192)
-        try check("asyncDepth", asked.asyncDepth, 1...64)
-        try check("idrInterval", asked.idrInterval, 1...Int(Int32.max))
-        try check("temporalLayers", asked.temporalLayers, 1...4)
-        try check("longTermReferences", asked.longTermReferences, 0...15)
-        try check("maxSliceBytes", asked.maxSliceBytes, Validation.sliceBytes)
-        try check("maxFrameDelay", asked.maxFrameDelay, 0...64)
-        try Validation.refuse(forcedKeyTimes: asked.forcedKeyTimes)
-        if let filter = asked.deblocking {
+        try check("quality", asked.rate.quality, 1...51)
+        try check("preset", asked.coding.preset, 1...7)
+        try check("gopFrames", asked.structure.gopFrames, 1...Int(Int32.max))
+        try check("bFrames", asked.structure.bFrames, 0...7)
+        try check("references", asked.structure.references, 1...16)
+        try check("slices", asked.coding.slices, 1...8192)
+        try check("asyncDepth", asked.pipeline.asyncDepth, 1...64)
+        try check("idrInterval", asked.structure.idrInterval, 1...Int(Int32.max))
+        try check("temporalLayers", asked.structure.temporalLayers, 1...4)
+        try check("longTermReferences", asked.structure.longTermReferences, 0...15)
+        try check("maxSliceBytes", asked.rate.maxSliceBytes, Validation.sliceBytes)
+        try check("maxFrameDelay", asked.pipeline.maxFrameDelay, 0...64)
+        try Validation.refuse(forcedKeyTimes: asked.structure.forcedKeyTimes)
+        if let filter = asked.coding.deblocking {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
             try check("deblocking beta", filter.betaOffset, -6...6)
         }
-        for region in asked.regionsOfInterest { try Validation.refuse(region, in: asked.size) }
-        if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
+        for region in asked.coding.regionsOfInterest { try Validation.refuse(region, in: asked.size) }
+        if let seconds = asked.structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(
                 .usage, "`gopSeconds` \(seconds) is out of range",
                 remedy: "use a time above 0 and up to 86400 seconds")
@@ -43,8 +43,8 @@ extension SettingsResolver {
                 remedy: "use pictures of at most 65535x65535 (`SourceOptions.outputSize` scales those of a source)")
         }
         try Validation.refuse(frameRate: asked.frameRate)
-        try Validation.refuse(masteringDisplay: asked.masteringDisplay)
-        if let ratio = asked.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
+        try Validation.refuse(masteringDisplay: asked.display.masteringDisplay)
+        if let ratio = asked.display.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
     }
 
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {

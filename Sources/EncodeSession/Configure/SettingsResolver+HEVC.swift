@@ -4,11 +4,11 @@ import VideoBase
 extension SettingsResolver {
     /// - Parameter rate: The rate settings resolved so far.
     mutating func chooseTools(_ limits: EncodeCapabilities, _ hevc: HEVCCapabilities, _ rate: RateSettings) -> HEVCTools {
-        if let entropy = asked.entropy {
+        if let entropy = asked.coding.entropy {
             report.add(
                 "entropy", asked: entropy.rawValue, used: EntropyCoder.cabac.rawValue, why: "HEVC has CABAC only")
         }
-        if let transform = asked.transform8x8 {
+        if let transform = asked.coding.transform8x8 {
             report.add(
                 "transform8x8", asked: transform ? "on" : "off", used: "on",
                 why: transform ? Reason.asked : "HEVC always uses it")

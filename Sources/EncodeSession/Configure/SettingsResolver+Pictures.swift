@@ -8,7 +8,7 @@ extension SettingsResolver {
             return filter.alphaOffset == 0 && filter.betaOffset == 0
                 ? "on" : "\(filter.alphaOffset):\(filter.betaOffset)"
         }
-        guard let wanted = asked.deblocking else {
+        guard let wanted = asked.coding.deblocking else {
             report.add("deblocking", asked: nil, used: "on", why: Reason.standard)
             return Deblocking()
         }
@@ -22,7 +22,7 @@ extension SettingsResolver {
     }
 
     mutating func chooseTrellis(_ limits: EncodeCapabilities) -> Bool? {
-        guard let wanted = asked.trellis else { return nil }
+        guard let wanted = asked.coding.trellis else { return nil }
         guard limits.trellis else {
             report.add(
                 "trellis", asked: wanted ? "on" : "off", used: wanted ? "driver's" : "off",
@@ -35,7 +35,7 @@ extension SettingsResolver {
 
     /// Chooses the regions of interest. If there are more than the device supports, the first ones are used.
     mutating func chooseRegions(_ limits: EncodeCapabilities) -> [RegionOfInterest] {
-        let wanted = asked.regionsOfInterest
+        let wanted = asked.coding.regionsOfInterest
         if wanted.isEmpty { return [] }
         let used = Array(wanted.prefix(limits.maxRegions))
         report.add(
@@ -48,27 +48,27 @@ extension SettingsResolver {
 
     mutating func chooseHeaders() -> (delimiters: Bool, identifier: Bool) {
         report.add(
-            "accessUnitDelimiters", asked: asked.accessUnitDelimiters ? "on" : nil,
-            used: asked.accessUnitDelimiters ? "on" : "off",
-            why: asked.accessUnitDelimiters ? Reason.asked : Reason.standard)
-        let identifier = asked.identifier ?? true
+            "accessUnitDelimiters", asked: asked.headers.accessUnitDelimiters ? "on" : nil,
+            used: asked.headers.accessUnitDelimiters ? "on" : "off",
+            why: asked.headers.accessUnitDelimiters ? Reason.asked : Reason.standard)
+        let identifier = asked.headers.identifier ?? true
         report.add(
-            "identifier", asked: asked.identifier.map { $0 ? "on" : "off" }, used: identifier ? "on" : "off",
-            why: asked.identifier == nil ? Reason.standard : Reason.asked)
-        return (asked.accessUnitDelimiters, identifier)
+            "identifier", asked: asked.headers.identifier.map { $0 ? "on" : "off" }, used: identifier ? "on" : "off",
+            why: asked.headers.identifier == nil ? Reason.standard : Reason.asked)
+        return (asked.headers.accessUnitDelimiters, identifier)
     }
 
     mutating func chooseDelays() -> (asyncDepth: Int, maxFrameDelay: Int?) {
-        let asyncDepth = asked.lowLatency ? 1 : asked.asyncDepth ?? 2
+        let asyncDepth = asked.pipeline.lowLatency ? 1 : asked.pipeline.asyncDepth ?? 2
         report.add(
-            "asyncDepth", asked: asked.asyncDepth, used: asyncDepth,
-            why: asked.lowLatency ? "low latency" : asked.asyncDepth == nil ? Reason.standard : Reason.asked)
-        if asked.lowLatency { report.add("lowLatency", asked: "on", used: "on", why: Reason.asked) }
-        let delay = asked.lowLatency ? 0 : asked.maxFrameDelay
+            "asyncDepth", asked: asked.pipeline.asyncDepth, used: asyncDepth,
+            why: asked.pipeline.lowLatency ? "low latency" : asked.pipeline.asyncDepth == nil ? Reason.standard : Reason.asked)
+        if asked.pipeline.lowLatency { report.add("lowLatency", asked: "on", used: "on", why: Reason.asked) }
+        let delay = asked.pipeline.lowLatency ? 0 : asked.pipeline.maxFrameDelay
         if let delay {
             report.add(
-                "maxFrameDelay", asked: asked.maxFrameDelay, used: delay,
-                why: delay == asked.maxFrameDelay ? Reason.asked : "low latency")
+                "maxFrameDelay", asked: asked.pipeline.maxFrameDelay, used: delay,
+                why: delay == asked.pipeline.maxFrameDelay ? Reason.asked : "low latency")
         }
         return (asyncDepth, delay)
     }

@@ -99,14 +99,14 @@ extension SettingsResolver {
     private mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {
         guard profile != .h264ConstrainedBaseline else {
             report.add(
-                "entropy", asked: asked.entropy?.rawValue, used: EntropyCoder.cavlc.rawValue,
+                "entropy", asked: asked.coding.entropy?.rawValue, used: EntropyCoder.cavlc.rawValue,
                 why: "Constrained Baseline does not support CABAC")
             return .cavlc
         }
-        let used = asked.entropy ?? .cabac
+        let used = asked.coding.entropy ?? .cabac
         report.add(
-            "entropy", asked: asked.entropy?.rawValue, used: used.rawValue,
-            why: asked.entropy == nil ? Reason.standard : Reason.asked)
+            "entropy", asked: asked.coding.entropy?.rawValue, used: used.rawValue,
+            why: asked.coding.entropy == nil ? Reason.standard : Reason.asked)
         return used
     }
 
@@ -115,15 +115,15 @@ extension SettingsResolver {
     private mutating func chooseTransform(_ limits: EncodeCapabilities) -> Bool {
         let isHigh = limits.profile == .h264High
         let isOurs = limits.packedHeaders.contains(.sequence)
-        let used = isHigh && (asked.transform8x8 ?? true)
+        let used = isHigh && (asked.coding.transform8x8 ?? true)
         report.add(
-            "transform8x8", asked: asked.transform8x8.map { $0 ? "on" : "off" },
+            "transform8x8", asked: asked.coding.transform8x8.map { $0 ? "on" : "off" },
             used: !isHigh ? "off" : !isOurs ? "driver's" : used ? "on" : "off",
             why: !isHigh
                 ? "only the High profile supports it"
                 : !isOurs
                     ? "the driver writes its own parameter sets"
-                    : asked.transform8x8 == nil ? Reason.standard : Reason.asked)
+                    : asked.coding.transform8x8 == nil ? Reason.standard : Reason.asked)
         return used
     }
 }

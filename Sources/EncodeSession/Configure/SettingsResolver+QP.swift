@@ -13,59 +13,59 @@ extension SettingsResolver {
     /// Returns the QPs of constant QP. In other modes, it returns the start value in parameter sets and slice headers.
     mutating func chooseQP(_ limits: EncodeCapabilities, _ rate: RateSettings) -> (i: Int, p: Int, b: Int) {
         guard rate.mode == .cqp else {
-            let start = 26.clamped(to: (asked.minQP ?? 0)...(asked.maxQP ?? 51))
+            let start = 26.clamped(to: (asked.rate.minQP ?? 0)...(asked.rate.maxQP ?? 51))
             return (start, start, start)
         }
-        let range = (asked.minQP ?? 0)...(asked.maxQP ?? 51)
-        let quality = asked.quality ?? EncoderConfiguration.standardQuality
-        let wantedP = asked.qp ?? quality
+        let range = (asked.rate.minQP ?? 0)...(asked.rate.maxQP ?? 51)
+        let quality = asked.rate.quality ?? EncoderConfiguration.standardQuality
+        let wantedP = asked.rate.qp ?? quality
         let p = wantedP.clamped(to: range)
-        let i = limits.hasOneQP ? p : (asked.qpI ?? p + Self.intraOffset).clamped(to: range)
-        let b = limits.hasOneQP ? p : (asked.qpB ?? p + Self.bidirectionalOffset).clamped(to: range)
-        if let asked = asked.quality {
+        let i = limits.hasOneQP ? p : (asked.rate.qpI ?? p + Self.intraOffset).clamped(to: range)
+        let b = limits.hasOneQP ? p : (asked.rate.qpB ?? p + Self.bidirectionalOffset).clamped(to: range)
+        if let asked = asked.rate.quality {
             report.add(
-                "quality", asked: "\(asked)", used: self.asked.qp == nil ? "\(p)" : "none",
+                "quality", asked: "\(asked)", used: self.asked.rate.qp == nil ? "\(p)" : "none",
                 why:
-                    self.asked.qp == nil
+                    self.asked.rate.qp == nil
                     ? (p == asked ? "used as the QP" : "kept within `minQP` and `maxQP`") : "`qp` is set")
         }
         let limited = "kept within `minQP` and `maxQP`"
         report.add(
-            "qp", asked: asked.qp, used: p,
+            "qp", asked: asked.rate.qp, used: p,
             why: p != wantedP
-                ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "from the quality" : Reason.standard)
+                ? limited : asked.rate.qp != nil ? Reason.asked : asked.rate.quality != nil ? "from the quality" : Reason.standard)
         report.add(
-            "qpI", asked: asked.qpI, used: i,
-            why: limits.hasOneQP && i != asked.qpI
+            "qpI", asked: asked.rate.qpI, used: i,
+            why: limits.hasOneQP && i != asked.rate.qpI
                 ? "the driver uses one QP for all pictures"
-                : asked.qpI == nil ? "\(Self.intraOffset) relative to `qp`" : i != asked.qpI ? limited : Reason.asked)
-        if asked.qpB != nil || (asked.bFrames ?? 0) > 0 {
+                : asked.rate.qpI == nil ? "\(Self.intraOffset) relative to `qp`" : i != asked.rate.qpI ? limited : Reason.asked)
+        if asked.rate.qpB != nil || (asked.structure.bFrames ?? 0) > 0 {
             report.add(
-                "qpB", asked: asked.qpB, used: b,
-                why: limits.hasOneQP && b != asked.qpB
+                "qpB", asked: asked.rate.qpB, used: b,
+                why: limits.hasOneQP && b != asked.rate.qpB
                     ? "the driver uses one QP for all pictures"
-                    : asked.qpB == nil ? "+\(Self.bidirectionalOffset) relative to `qp`" : b != asked.qpB ? limited : Reason.asked)
+                    : asked.rate.qpB == nil ? "+\(Self.bidirectionalOffset) relative to `qp`" : b != asked.rate.qpB ? limited : Reason.asked)
         }
-        if let low = asked.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
-        if let high = asked.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
+        if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
+        if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
         return (i, p, b)
     }
 
     /// Returns the driver's quality level for a preset of 1 (best) to 7 (fastest); nil keeps the driver's default.
     mutating func choosePreset(_ limits: EncodeCapabilities) -> UInt32? {
-        let isRealTime = asked.realTime == true
+        let isRealTime = asked.pipeline.realTime == true
         reportRealTime(limits)
-        guard let preset = asked.preset ?? (isRealTime ? Self.fastestPreset : nil) else {
+        guard let preset = asked.coding.preset ?? (isRealTime ? Self.fastestPreset : nil) else {
             report.add("preset", asked: nil, used: "driver's", why: Reason.standard)
             return nil
         }
         func add(_ why: String) {
-            report.add("preset", asked: asked.preset, used: preset, why: asked.preset == nil ? "real time: \(why)" : why)
+            report.add("preset", asked: asked.coding.preset, used: preset, why: asked.coding.preset == nil ? "real time: \(why)" : why)
         }
         switch limits.quality {
         case .none:
             report.add(
-                "preset", asked: asked.preset.map(String.init), used: "driver's", why: Self.noQualityLevels)
+                "preset", asked: asked.coding.preset.map(String.init), used: "driver's", why: Self.noQualityLevels)
             return nil
         case .levels(let count):
             let level = count == 7 ? preset : 1 + (preset - 1) * (count - 1) / 6
@@ -91,11 +91,11 @@ extension SettingsResolver {
     /// Reports the real-time option. Drivers have no setting for real time; the quality level changes the time that a
     /// picture takes.
     private mutating func reportRealTime(_ limits: EncodeCapabilities) {
-        guard let realTime = asked.realTime else { return }
+        guard let realTime = asked.pipeline.realTime else { return }
         let name = realTime ? "on" : "off"
         if !realTime {
             report.add("realTime", asked: name, used: name, why: "the preset is not changed")
-        } else if asked.preset != nil {
+        } else if asked.coding.preset != nil {
             report.add("realTime", asked: name, used: name, why: "only a hint: the requested preset is used")
         } else if limits.quality == .none {
             report.add("realTime", asked: name, used: "driver's", why: Self.noQualityLevels)

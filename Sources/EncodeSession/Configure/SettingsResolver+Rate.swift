@@ -12,9 +12,9 @@ extension SettingsResolver {
         let wanted = asked.wantedRateControl
         try checkRates(wanted)
         var rate = RateSettings()
-        rate.minQP = asked.minQP
-        rate.maxQP = asked.maxQP
-        rate.quality = (asked.quality ?? EncoderConfiguration.standardQuality).clamped(to: max(asked.minQP ?? 1, 1)...max(asked.maxQP ?? 51, 1))
+        rate.minQP = asked.rate.minQP
+        rate.maxQP = asked.rate.maxQP
+        rate.quality = (asked.rate.quality ?? EncoderConfiguration.standardQuality).clamped(to: max(asked.rate.minQP ?? 1, 1)...max(asked.rate.maxQP ?? 51, 1))
         (rate.mode, rate.controller) = try chooseMode(wanted, limits)
         if rate.mode == .cqp || rate.mode == .icq {
             reportUnused(rate.mode)
@@ -24,7 +24,7 @@ extension SettingsResolver {
             chooseBuffer(&rate)
             chooseLimits(&rate, limits)
             if rate.mode == .qvbr { reportQuality(rate) }
-            if rate.mode != .qvbr, let quality = asked.quality {
+            if rate.mode != .qvbr, let quality = asked.rate.quality {
                 report.add("quality", asked: "\(quality)", used: "none", why: "the bit rate has priority")
             }
             reportUnusedQPs("the bit rate has priority")
@@ -35,24 +35,24 @@ extension SettingsResolver {
     }
 
     private func checkRates(_ wanted: RateControlMode) throws {
-        try Validation.refuse(bitrate: asked.bitrate, "bitrate")
-        try Validation.refuse(bitrate: asked.maxBitrate, "maxBitrate")
-        if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
+        try Validation.refuse(bitrate: asked.rate.bitrate, "bitrate")
+        try Validation.refuse(bitrate: asked.rate.maxBitrate, "maxBitrate")
+        if [.cbr, .vbr, .avbr].contains(wanted), asked.rate.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate",
                 remedy: "set `bitrate`, for example to 6M")
         }
-        if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
+        if wanted == .qvbr, asked.rate.bitrate == nil, asked.rate.maxBitrate == nil {
             throw VaencError(
                 .usage, "rate control qvbr needs a rate",
                 remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
         }
-        try Validation.refuse(vbvSize: asked.vbvSize)
-        if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
+        try Validation.refuse(vbvSize: asked.rate.vbvSize)
+        if let percent = asked.rate.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "`vbvInitialPercent` \(percent) is out of range", remedy: "use 0 to 100")
         }
-        for limit in asked.dataRateLimits { try Validation.refuse(limit) }
-        try Self.check("maxFrameBytes", asked.maxFrameBytes, Validation.frameBytes)
+        for limit in asked.rate.dataRateLimits { try Validation.refuse(limit) }
+        try Self.check("maxFrameBytes", asked.rate.maxFrameBytes, Validation.frameBytes)
         try asked.checkContradictions(wanted)
     }
 
@@ -63,10 +63,10 @@ extension SettingsResolver {
     ) throws -> (RateControlMode, RateControlOwner) {
         let offered = limits.rateControl
         let canOwn = offered.contains(.cqp) && !limits.hasOneQP
-        let prefersOwn = asked.rateController == .vaenc
+        let prefersOwn = asked.rate.rateController == .vaenc
         var used = wanted
         var controller = RateControlOwner.driver
-        var why = asked.rateControl == nil ? meaning(wanted) : Reason.asked
+        var why = asked.rate.rateControl == nil ? meaning(wanted) : Reason.asked
         switch wanted {
         case .cqp:
             guard offered.contains(.cqp) else {
@@ -100,7 +100,7 @@ extension SettingsResolver {
                 if controller == .driver { used = try nearest(to: .vbr, limits) }
             }
         }
-        report.add("rateControl", asked: asked.rateControl?.rawValue, used: used.rawValue, why: why)
+        report.add("rateControl", asked: asked.rate.rateControl?.rawValue, used: used.rawValue, why: why)
         reportController(used, controller, limits)
         return (used, controller)
     }
@@ -108,11 +108,11 @@ extension SettingsResolver {
     /// Returns why the driver's controller cannot keep the requested limits on picture sizes. Returns nil if it can, or
     /// if it was requested explicitly.
     private func missing(_ limits: EncodeCapabilities) -> String? {
-        if asked.rateController == .driver { return nil }
-        if asked.maxFrameBytes != nil, !limits.limitsFrameBytes {
+        if asked.rate.rateController == .driver { return nil }
+        if asked.rate.maxFrameBytes != nil, !limits.limitsFrameBytes {
             return "the driver cannot limit the size of pictures"
         }
-        return asked.dataRateLimits.isEmpty ? nil : "drivers do not support data-rate limits"
+        return asked.rate.dataRateLimits.isEmpty ? nil : "drivers do not support data-rate limits"
     }
 
     private func nearest(to wanted: RateControlMode, _ limits: EncodeCapabilities) throws -> RateControlMode {
@@ -135,17 +135,17 @@ extension SettingsResolver {
         _ mode: RateControlMode, _ controller: RateControlOwner, _ limits: EncodeCapabilities
     ) {
         guard mode != .cqp, mode != .icq else {
-            if let wanted = asked.rateController {
+            if let wanted = asked.rate.rateController {
                 report.add(
                     "rateController", asked: wanted.rawValue, used: "none", why: "\(mode.rawValue) has no bit rate to control")
             }
             return
         }
         let why: String
-        if controller == asked.rateController {
+        if controller == asked.rate.rateController {
             why = Reason.asked
         } else if controller == .driver {
-            why = asked.rateController == nil ? Reason.standard : "the driver does not accept a QP for each picture"
+            why = asked.rate.rateController == nil ? Reason.standard : "the driver does not accept a QP for each picture"
         } else if limits.rateControl.contains(mode), let missing = missing(limits) {
             why = missing
         } else if limits.entryPoint == .encodeSliceLowPower, limits.rateControl == [.cqp] {
@@ -153,16 +153,16 @@ extension SettingsResolver {
         } else {
             why = "the driver does not support \(mode.rawValue.uppercased()); vaenc sets the QP of each picture"
         }
-        report.add("rateController", asked: asked.rateController?.rawValue, used: controller.rawValue, why: why)
+        report.add("rateController", asked: asked.rate.rateController?.rawValue, used: controller.rawValue, why: why)
     }
 
     // MARK: Rates, buffer, limits
 
     /// Chooses the rates in steps of 64 bit/s, which HRD parameters can express.
     private mutating func chooseRates(_ rate: inout RateSettings, _ profile: CodecProfile) {
-        let average = (asked.bitrate ?? asked.maxBitrate)?.value ?? 0
+        let average = (asked.rate.bitrate ?? asked.rate.maxBitrate)?.value ?? 0
         rate.bitrate = average & ~63
-        if let bitrate = asked.bitrate {
+        if let bitrate = asked.rate.bitrate {
             report.add("bitrate", asked: "\(bitrate)", used: "\(bitrate)", why: Reason.asked)
         } else {
             report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "same as `maxBitrate`")
@@ -170,7 +170,7 @@ extension SettingsResolver {
         switch rate.mode {
         case .cbr:
             rate.maxBitrate = rate.bitrate
-            if let most = asked.maxBitrate {
+            if let most = asked.rate.maxBitrate {
                 report.add(
                     "maxBitrate", asked: "\(most)", used: "\(BitsPerSecond(average))",
                     why: "in CBR, the maximum is the bit rate")
@@ -181,11 +181,11 @@ extension SettingsResolver {
             let named = asked.level.map { StreamLevel.named($0, profile, asked.tier) } ?? []
             let level = named.first { $0.maxBitrate >= average } ?? .highest(profile, asked.tier)
             let standard = max(min(wanted, level.maxBitrate), average)
-            let most = asked.maxBitrate?.value ?? standard
+            let most = asked.rate.maxBitrate?.value ?? standard
             rate.maxBitrate = max(most & ~63, rate.bitrate)
             report.add(
-                "maxBitrate", asked: asked.maxBitrate.map { "\($0)" }, used: "\(BitsPerSecond(most))",
-                why: asked.maxBitrate != nil
+                "maxBitrate", asked: asked.rate.maxBitrate.map { "\($0)" }, used: "\(BitsPerSecond(most))",
+                why: asked.rate.maxBitrate != nil
                     ? Reason.asked
                     : standard == wanted
                         ? "1.5 times the average, over one second" : "limit of level \(level.name)")
@@ -196,30 +196,30 @@ extension SettingsResolver {
     /// that is longer, three quarters full at the start.
     private mutating func chooseBuffer(_ rate: inout RateSettings) {
         guard rate.mode != .avbr else { return reportNoBuffer("avbr controls only the average rate, not a buffer") }
-        rate.vbvSize = max((asked.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
-        rate.hasFixedBuffer = asked.vbvSize != nil
+        rate.vbvSize = max((asked.rate.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
+        rate.hasFixedBuffer = asked.rate.vbvSize != nil
         report.add(
-            "vbvSize", asked: asked.vbvSize.map(String.init), used: "\(asked.vbvSize ?? rate.vbvSize)",
-            why: asked.vbvSize != nil
+            "vbvSize", asked: asked.rate.vbvSize.map(String.init), used: "\(asked.rate.vbvSize ?? rate.vbvSize)",
+            why: asked.rate.vbvSize != nil
                 ? Reason.asked : rate.vbvSize > rate.maxBitrate ? "one frame interval" : "one second")
-        let percent = asked.vbvInitialPercent ?? 75
+        let percent = asked.rate.vbvInitialPercent ?? 75
         rate.vbvInitial = rate.vbvSize / 100 * percent
         report.add(
-            "vbvInitial", asked: asked.vbvInitialPercent, used: percent,
-            why: asked.vbvInitialPercent == nil ? Reason.standard : Reason.asked)
-        rate.hasHRD = asked.hrdParameters ?? true
-        rate.requiresHRDConformance = asked.hrdParameters == true
+            "vbvInitial", asked: asked.rate.vbvInitialPercent, used: percent,
+            why: asked.rate.vbvInitialPercent == nil ? Reason.standard : Reason.asked)
+        rate.hasHRD = asked.headers.hrdParameters ?? true
+        rate.requiresHRDConformance = asked.headers.hrdParameters == true
         report.add(
-            "hrdParameters", asked: asked.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
-            why: asked.hrdParameters == nil ? "the rate control maintains a buffer" : Reason.asked)
+            "hrdParameters", asked: asked.headers.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
+            why: asked.headers.hrdParameters == nil ? "the rate control maintains a buffer" : Reason.asked)
     }
 
     /// Reports the buffer options of a mode whose pictures are late with any buffer. The stream has no HRD parameters,
     /// because they would promise a buffer.
     private mutating func reportNoBuffer(_ why: String) {
-        if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
-        if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
-        let hrd = asked.hrdParameters
+        if let size = asked.rate.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
+        if let part = asked.rate.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
+        let hrd = asked.headers.hrdParameters
         report.add(
             "hrdParameters", asked: hrd.map { $0 ? "on" : "off" }, used: "off", why: hrd == false ? Reason.asked : why)
     }
@@ -255,11 +255,11 @@ extension SettingsResolver {
         report.replace("vbvSize", used: "\(rate.vbvSize)", why: why)
     }
 
-    private var limitWords: String { asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ") }
+    private var limitWords: String { asked.rate.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ") }
 
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: EncodeCapabilities) {
-        rate.maxFrameBytes = asked.maxFrameBytes
-        if let bytes = asked.maxFrameBytes {
+        rate.maxFrameBytes = asked.rate.maxFrameBytes
+        if let bytes = asked.rate.maxFrameBytes {
             let isKept = rate.usesVaencRateControl || limits.limitsFrameBytes
             if !isKept { rate.maxFrameBytes = nil }
             report.add(
@@ -268,16 +268,16 @@ extension SettingsResolver {
                     ? Reason.asked
                     : isKept ? "the driver enforces it" : "the driver cannot limit the size of pictures")
         }
-        rate.limits = asked.dataRateLimits
+        rate.limits = asked.rate.dataRateLimits
         rate.hasRequestedDataRateLimits = !rate.limits.isEmpty
-        rate.asksMaximum = asked.maxBitrate != nil
-        if !asked.dataRateLimits.isEmpty {
+        rate.asksMaximum = asked.rate.maxBitrate != nil
+        if !asked.rate.dataRateLimits.isEmpty {
             let text = limitWords
             report.add(
                 "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
                 why: rate.usesVaencRateControl
                     ? Reason.asked : "drivers do not support data-rate limits\(windowsRemedy(limits))")
-        } else if limits.profile.codec.hasDefaultRateWindow, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
+        } else if limits.profile.codec.hasDefaultRateWindow, (asked.structure.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             let limit = rate.derivedLimit
             let bytes = limit.bytes
             if rate.usesVaencRateControl { rate.limits = [limit] }
@@ -298,7 +298,7 @@ extension SettingsResolver {
     }
 
     private mutating func chooseMacroblockRateControl(_ limits: EncodeCapabilities, _ rate: inout RateSettings) {
-        guard let wanted = asked.macroblockRateControl else { return }
+        guard let wanted = asked.rate.macroblockRateControl else { return }
         guard limits.macroblockRateControl else {
             return report.add(
                 "macroblockRateControl", asked: wanted ? "on" : "off", used: "driver's",
@@ -314,9 +314,9 @@ extension SettingsResolver {
 
     private mutating func reportQuality(_ rate: RateSettings) {
         report.add(
-            "quality", asked: asked.quality, used: rate.quality,
-            why: asked.quality == nil
-                ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within `minQP` and `maxQP`")
+            "quality", asked: asked.rate.quality, used: rate.quality,
+            why: asked.rate.quality == nil
+                ? Reason.standard : asked.rate.quality == rate.quality ? Reason.asked : "kept within `minQP` and `maxQP`")
         if rate.mode == .icq { reportUnusedQPs("the mode has a quality as its target") }
     }
 
@@ -326,20 +326,20 @@ extension SettingsResolver {
     }
 
     private mutating func reportQPLimits() {
-        if let low = asked.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
-        if let high = asked.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
+        if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
+        if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
     }
 
     /// Reports the options that apply only to modes with a bit rate.
     private mutating func reportUnused(_ mode: RateControlMode) {
         let why = "not used: \(mode.rawValue) has no bit rate"
-        if let rate = asked.bitrate { report.add("bitrate", asked: "\(rate)", used: "none", why: why) }
-        if let rate = asked.maxBitrate { report.add("maxBitrate", asked: "\(rate)", used: "none", why: why) }
-        if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
-        if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
-        if let bytes = asked.maxFrameBytes { report.add("maxFrameBytes", asked: "\(bytes)", used: "none", why: why) }
-        if !asked.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: limitWords, used: "none", why: why) }
-        if let hrd = asked.hrdParameters {
+        if let rate = asked.rate.bitrate { report.add("bitrate", asked: "\(rate)", used: "none", why: why) }
+        if let rate = asked.rate.maxBitrate { report.add("maxBitrate", asked: "\(rate)", used: "none", why: why) }
+        if let size = asked.rate.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
+        if let part = asked.rate.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
+        if let bytes = asked.rate.maxFrameBytes { report.add("maxFrameBytes", asked: "\(bytes)", used: "none", why: why) }
+        if !asked.rate.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: limitWords, used: "none", why: why) }
+        if let hrd = asked.headers.hrdParameters {
             report.add("hrdParameters", asked: hrd ? "on" : "off", used: "off", why: hrd ? why : Reason.asked)
         }
     }

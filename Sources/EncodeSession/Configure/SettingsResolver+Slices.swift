@@ -2,7 +2,7 @@ import VideoBase
 
 extension SettingsResolver {
     mutating func chooseSlices(_ limits: EncodeCapabilities, _ grid: BlockGrid, _ level: StreamLevel) -> [Int] {
-        let wanted = asked.slices ?? 1
+        let wanted = asked.coding.slices ?? 1
         let rows = grid.rows
         let held = level.maxSlices ?? .max
         var most = max(min(wanted, rows, limits.maxSlices, held), 1)
@@ -17,20 +17,20 @@ extension SettingsResolver {
         }
         let used = firstRows.count
         let why =
-            asked.slices == nil
+            asked.coding.slices == nil
             ? Reason.standard
             : used == wanted
                 ? Reason.asked
                 : wanted > rows && rows <= limits.maxSlices && used == rows
                     ? "a slice has at least one \(limits.coding.blockName) row"
                     : wanted > held && used == held ? "limit of level \(level.name)" : "driver limit"
-        report.add("slices", asked: asked.slices, used: used, why: why)
+        report.add("slices", asked: asked.coding.slices, used: used, why: why)
         return firstRows
     }
 
     /// Returns the maximum size of a slice in bytes; nil: no limit.
     mutating func chooseSliceBytes(_ limits: EncodeCapabilities) -> Int? {
-        guard let wanted = asked.maxSliceBytes else { return nil }
+        guard let wanted = asked.rate.maxSliceBytes else { return nil }
         guard limits.limitsSliceBytes else {
             report.add(
                 "maxSliceBytes", asked: String(wanted), used: "no limit",

@@ -19,7 +19,7 @@ extension SettingsResolver {
                 share: limits.profile.codec.rateShare, frameRate: asked.frameRate)
         }
         let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
-        if wanted.longTermReferences < asked.longTermReferences ?? 0 {
+        if wanted.longTermReferences < asked.structure.longTermReferences ?? 0 {
             reasons.longTerm = reasons.longTerm ?? "limited by `references`"
         }
         let used = wanted.fitted(
@@ -43,19 +43,19 @@ extension SettingsResolver {
         if limits.maxReferences0 == 0 {
             used = 1
             why = "the device supports intra pictures only"
-        } else if let frames = asked.gopFrames {
-            let limit = asked.gopSeconds.map(fromSeconds) ?? frames
+        } else if let frames = asked.structure.gopFrames {
+            let limit = asked.structure.gopSeconds.map(fromSeconds) ?? frames
             used = min(frames, limit)
             why = limit < frames ? "`gopSeconds` is shorter" : Reason.asked
-        } else if let seconds = asked.gopSeconds {
+        } else if let seconds = asked.structure.gopSeconds {
             used = fromSeconds(seconds)
             why = "\(seconds) s"
         } else {
             used = fromSeconds(5)
             why = "5 s"
         }
-        report.add("gop", asked: asked.gopFrames, used: used, why: why)
-        if let seconds = asked.gopSeconds {
+        report.add("gop", asked: asked.structure.gopFrames, used: used, why: why)
+        if let seconds = asked.structure.gopSeconds {
             // In seconds, with three decimals.
             let length = (Double(used) / rate * 1000).rounded() / 1000
             if used < fromSeconds(seconds), limits.maxReferences0 > 0 {
@@ -78,35 +78,35 @@ extension SettingsResolver {
         var structure = GOPStructure(keyInterval: interval, references: 1)
         // The first picture of layer 1 follows half a period after the key frame and must be in the group.
         let mostLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
-        structure.temporalLayers = reasons.layers == nil ? min(asked.temporalLayers ?? 1, mostLayers) : 1
-        if let layers = asked.temporalLayers, layers > mostLayers {
+        structure.temporalLayers = reasons.layers == nil ? min(asked.structure.temporalLayers ?? 1, mostLayers) : 1
+        if let layers = asked.structure.temporalLayers, layers > mostLayers {
             reasons.layers = reasons.layers ?? "limited by `gopFrames`"
         }
-        structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
-        if asked.intraRefresh, reasons.refresh == nil {
+        structure.longTermReferences = reasons.longTerm == nil ? asked.structure.longTermReferences ?? 0 : 0
+        if asked.structure.intraRefresh, reasons.refresh == nil {
             let blocks = limits.intraRefresh.contains(.rollingColumn) ? grid.columns : grid.rows
             structure.intraRefreshSteps = min(interval, blocks)
             reasons.exclude(by: "intra refresh needs P pictures with one reference")
         }
-        structure.references = asked.references ?? max(structure.longTermReferences, 1)
+        structure.references = asked.structure.references ?? max(structure.longTermReferences, 1)
         if structure.temporalLayers > 2 { reasons.bFrames = reasons.bFrames ?? "more than two temporal layers" }
         // Long-term references and layers serve live connections. These do not wait for B frames unless requested.
         let isLive = structure.longTermReferences > 0 || structure.temporalLayers > 1
-        let delay = asked.maxFrameDelay ?? 7
+        let delay = asked.pipeline.maxFrameDelay ?? 7
         let most = reasons.bFrames == nil ? min(7, interval - 1, delay) : 0
-        structure.bFrames = min(asked.bFrames ?? (isLive ? 0 : Self.standardBFrames), most)
+        structure.bFrames = min(asked.structure.bFrames ?? (isLive ? 0 : Self.standardBFrames), most)
         if most < 7, reasons.bFrames == nil {
             reasons.bFrames = most == delay ? "limited by `maxFrameDelay`" : "limited by `gopFrames`"
         }
         if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "a pyramid needs two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }
         // With two B frames, a pyramid gains too little to give up the independence of both.
-        structure.isPyramid = reasons.pyramid == nil && (asked.bPyramid ?? (structure.bFrames > 2))
+        structure.isPyramid = reasons.pyramid == nil && (asked.structure.bPyramid ?? (structure.bFrames > 2))
         if structure.bFrames == 0 { reasons.open = reasons.open ?? "an open GOP needs B frames" }
-        if asked.idrInterval == 1 { reasons.open = reasons.open ?? "every key frame is an IDR picture" }
-        structure.isOpen = asked.openGOP && reasons.open == nil
+        if asked.structure.idrInterval == 1 { reasons.open = reasons.open ?? "every key frame is an IDR picture" }
+        structure.isOpen = asked.structure.openGOP && reasons.open == nil
         // An IDR picture closes a group. Open groups begin with I pictures.
-        structure.idrInterval = asked.idrInterval ?? (structure.isOpen ? Int(Int32.max) : 1)
+        structure.idrInterval = asked.structure.idrInterval ?? (structure.isOpen ? Int(Int32.max) : 1)
         return structure.consistent
     }
 
@@ -118,43 +118,43 @@ extension SettingsResolver {
             isAsAsked ? Reason.asked : reason ?? (wasAsked ? reasons.rest : Reason.standard)
         }
         func name(_ isOn: Bool) -> String { isOn ? "on" : "off" }
-        let references = asked.references
+        let references = asked.structure.references
         report.add(
             "references", asked: references, used: used.references,
             why: why(used.references == references, reasons.references, wasAsked: references != nil))
-        let b = asked.bFrames
+        let b = asked.structure.bFrames
         report.add("bFrames", asked: b, used: used.bFrames, why: why(used.bFrames == b, reasons.bFrames, wasAsked: b != nil))
-        if asked.bPyramid != nil || used.bFrames > 1 {
+        if asked.structure.bPyramid != nil || used.bFrames > 1 {
             report.add(
-                "bPyramid", asked: asked.bPyramid.map(name), used: name(used.isPyramid),
-                why: why(used.isPyramid == asked.bPyramid, reasons.pyramid, wasAsked: asked.bPyramid != nil))
+                "bPyramid", asked: asked.structure.bPyramid.map(name), used: name(used.isPyramid),
+                why: why(used.isPyramid == asked.structure.bPyramid, reasons.pyramid, wasAsked: asked.structure.bPyramid != nil))
         }
         // The mode may not use it either, which is reported already.
         let usesQPB = report.entries.contains { $0.option == "qpB" && $0.used != "none" }
-        if asked.qpB != nil, used.bFrames == 0, usesQPB {
+        if asked.rate.qpB != nil, used.bFrames == 0, usesQPB {
             let why = reasons.bFrames ?? (b == 0 ? "none are requested" : reasons.rest)
             report.replace("qpB", used: "none", why: "no B pictures: \(why)")
         }
-        if asked.openGOP {
+        if asked.structure.openGOP {
             report.add("openGOP", asked: "on", used: name(used.isOpen), why: why(used.isOpen, reasons.open, wasAsked: true))
         }
-        if asked.idrInterval != nil || used.isOpen {
+        if asked.structure.idrInterval != nil || used.isOpen {
             report.add(
-                "idrInterval", asked: asked.idrInterval.map(String.init),
-                used: asked.idrInterval.map(String.init) ?? "first",
-                why: asked.idrInterval == nil ? "open GOPs begin with I pictures" : Reason.asked)
+                "idrInterval", asked: asked.structure.idrInterval.map(String.init),
+                used: asked.structure.idrInterval.map(String.init) ?? "first",
+                why: asked.structure.idrInterval == nil ? "open GOPs begin with I pictures" : Reason.asked)
         }
-        if let layers = asked.temporalLayers {
+        if let layers = asked.structure.temporalLayers {
             report.add(
                 "temporalLayers", asked: layers, used: used.temporalLayers,
                 why: why(layers == used.temporalLayers, reasons.layers, wasAsked: true))
         }
-        if let longTerm = asked.longTermReferences {
+        if let longTerm = asked.structure.longTermReferences {
             report.add(
                 "longTermReferences", asked: longTerm, used: used.longTermReferences,
                 why: why(longTerm == used.longTermReferences, reasons.longTerm, wasAsked: true))
         }
-        if asked.intraRefresh {
+        if asked.structure.intraRefresh {
             let isOn = used.intraRefreshSteps != nil
             report.add("intraRefresh", asked: "on", used: name(isOn), why: why(isOn, reasons.refresh, wasAsked: true))
         }
@@ -185,11 +185,11 @@ struct Obstacles {
                 ? "the device supports one reference list only"
                 : limits.futureReferences == 0
                 ? "the device supports no references that are displayed later"
-                : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "`maxFrameDelay` is 0" : nil)
+                : isIntra ?? (asked.pipeline.lowLatency ? "low latency" : asked.pipeline.maxFrameDelay == 0 ? "`maxFrameDelay` is 0" : nil)
         // The slice header selects the references and controls how long they are stored.
         pyramid = isForeign
-        layers = asked.temporalLayers == 1 ? nil : isForeign ?? isIntra
-        longTerm = asked.longTermReferences == 0 ? nil : isForeign ?? isIntra
+        layers = asked.structure.temporalLayers == 1 ? nil : isForeign ?? isIntra
+        longTerm = asked.structure.longTermReferences == 0 ? nil : isForeign ?? isIntra
         refresh = limits.intraRefresh.isEmpty ? "the driver does not support intra refresh" : isIntra
     }
 

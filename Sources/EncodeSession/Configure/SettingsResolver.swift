@@ -47,16 +47,16 @@ struct SettingsResolver {
         let delays = chooseDelays()
         return EncodeSettings(
             profile: limits.profile, limits: limits, level: level, size: size, inputSize: asked.size,
-            grid: grid, frameRate: asked.frameRate, color: asked.color,
-            masteringDisplay: asked.masteringDisplay, contentLight: asked.contentLight,
-            sampleAspectRatio: asked.sampleAspectRatio, tools: tools,
+            grid: grid, frameRate: asked.frameRate, color: asked.display.color,
+            masteringDisplay: asked.display.masteringDisplay, contentLight: asked.display.contentLight,
+            sampleAspectRatio: asked.display.sampleAspectRatio, tools: tools,
             deblocking: deblocking, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
             regionsOfInterest: regions, structure: structure,
             refreshesColumns: limits.intraRefresh.contains(.rollingColumn), sliceRows: sliceRows,
             maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,
             identifier: headers.identifier,
             asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
-            forcedKeys: ForcedKeys(frames: asked.forcedKeyFrames, times: asked.forcedKeyTimes),
+            forcedKeys: ForcedKeys(frames: asked.structure.forcedKeyFrames, times: asked.structure.forcedKeyTimes),
             hasFixedFrameRate: !asked.frameRateVaries, asksLevel: asked.level != nil, isStrict: asked.strict, effective: report.entries)
     }
 }

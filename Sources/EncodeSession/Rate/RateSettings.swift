@@ -185,10 +185,10 @@ struct RateSettings: Sendable, Hashable {
     private func asConfiguration(_ frameRate: Rational) -> EncoderConfiguration {
         var asked = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
         asked.frameRate = frameRate
-        if maxBitrate > 0 { (asked.bitrate, asked.maxBitrate) = (BitsPerSecond(bitrate), BitsPerSecond(maxBitrate)) }
-        if hasFixedBuffer { asked.vbvSize = vbvSize }
-        if hasRequestedDataRateLimits { asked.dataRateLimits = limits }
-        (asked.minQP, asked.maxQP, asked.maxFrameBytes) = (minQP, maxQP, maxFrameBytes)
+        if maxBitrate > 0 { (asked.rate.bitrate, asked.rate.maxBitrate) = (BitsPerSecond(bitrate), BitsPerSecond(maxBitrate)) }
+        if hasFixedBuffer { asked.rate.vbvSize = vbvSize }
+        if hasRequestedDataRateLimits { asked.rate.dataRateLimits = limits }
+        (asked.rate.minQP, asked.rate.maxQP, asked.rate.maxFrameBytes) = (minQP, maxQP, maxFrameBytes)
         return asked
     }
 }

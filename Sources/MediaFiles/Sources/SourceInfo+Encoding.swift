@@ -9,10 +9,10 @@ extension EncoderConfiguration {
         frameRateVaries = info.frameRateVaries
         isLive = info.isLive
         inputFormat = info.bitDepth > 8 ? .p010 : .nv12
-        color = info.color
-        masteringDisplay = info.masteringDisplay
-        contentLight = info.contentLight
-        sampleAspectRatio = info.sampleAspectRatio
+        display.color = info.color
+        display.masteringDisplay = info.masteringDisplay
+        display.contentLight = info.contentLight
+        display.sampleAspectRatio = info.sampleAspectRatio
     }
 }
 

@@ -7,12 +7,12 @@ public import VideoBase
 extension SessionProperty where Value == BitsPerSecond {
     /// The average bit rate of the stream; with CBR, the constant bit rate.
     public static var averageBitRate: Self {
-        Self("AverageBitRate", \.bitrate, change: \.bitrate) { .whole($0.rates) }.withinBitrates()
+        Self("AverageBitRate", \.rate.bitrate, change: \.bitrate) { .whole($0.rates) }.withinBitrates()
     }
 
     /// The maximum bit rate in any second.
     public static var maxBitRate: Self {
-        Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { .whole($0.maxRates) }.withinBitrates()
+        Self("VBVMaxBitRate", \.rate.maxBitrate, change: \.maxBitrate) { .whole($0.maxRates) }.withinBitrates()
     }
 }
 
@@ -25,7 +25,7 @@ extension SessionProperty where Value == [DataRateLimit] {
                 if let count = abilities.dataRateLimits { return .elements(upTo: count, each: DataRateLimit.fieldCount) }
                 return abilities.controlsRate ? .any : nil
             },
-            read: { $0.dataRateLimits }, write: { $0.dataRateLimits = $1 ?? [] }, change: { $0.dataRateLimits = $1 },
+            read: { $0.rate.dataRateLimits }, write: { $0.rate.dataRateLimits = $1 ?? [] }, change: { $0.dataRateLimits = $1 },
             check: { limits, _ in for limit in limits { try Validation.refuse(limit) } })
     }
 }
@@ -39,7 +39,7 @@ extension SessionProperty where Value == [RegionOfInterest] {
                 guard let count = abilities.regions else { return .any }
                 return count > 0 ? .elements(upTo: count, each: RegionOfInterest.fieldCount) : nil
             },
-            read: { $0.regionsOfInterest }, write: { $0.regionsOfInterest = $1 ?? [] },
+            read: { $0.coding.regionsOfInterest }, write: { $0.coding.regionsOfInterest = $1 ?? [] },
             check: { regions, configuration in
                 for region in regions { try Validation.refuse(region, in: configuration.size) }
             })
@@ -49,14 +49,14 @@ extension SessionProperty where Value == [RegionOfInterest] {
 extension SessionProperty where Value == RateControlMode {
     /// The rate control mode.
     public static var rateControl: Self {
-        Self("RateControl", \.rateControl) { .names($0.modes.map(\.rawValue)) }
+        Self("RateControl", \.rate.rateControl) { .names($0.modes.map(\.rawValue)) }
     }
 }
 
 extension SessionProperty where Value == RateControlOwner {
     /// The component that controls the rate: the driver, or vaenc by setting the QP of each picture.
     public static var rateController: Self {
-        Self("RateControlOwner", \.rateController) {
+        Self("RateControlOwner", \.rate.rateController) {
             $0.controllers.isEmpty ? nil : .names($0.controllers.map(\.rawValue))
         }
     }
@@ -76,25 +76,25 @@ extension SessionProperty where Value == Rational {
     /// The width of a sample divided by its height.
     public static var pixelAspectRatio: Self {
         Self(
-            "PixelAspectRatio", { _ in .any }, read: { $0.sampleAspectRatio }, write: { $0.sampleAspectRatio = $1 },
+            "PixelAspectRatio", { _ in .any }, read: { $0.display.sampleAspectRatio }, write: { $0.display.sampleAspectRatio = $1 },
             check: { ratio, _ in try Validation.refuse(sampleAspectRatio: ratio) })
     }
 }
 
 extension SessionProperty where Value == MasteringDisplay {
     /// The display that the pictures were mastered on. Written with each key frame.
-    public static var masteringDisplay: Self { Self("MasteringDisplayColorVolume", \.masteringDisplay) { _ in .any } }
+    public static var masteringDisplay: Self { Self("MasteringDisplayColorVolume", \.display.masteringDisplay) { _ in .any } }
 }
 
 extension SessionProperty where Value == ContentLight {
     /// The brightness of the content (MaxCLL and MaxFALL). Written with each key frame.
-    public static var contentLight: Self { Self("ContentLightLevelInfo", \.contentLight) { _ in .any } }
+    public static var contentLight: Self { Self("ContentLightLevelInfo", \.display.contentLight) { _ in .any } }
 }
 
 extension SessionProperty where Value == Double {
     /// The maximum time from an intra picture to the next, in seconds.
     public static var maxKeyFrameIntervalDuration: Self {
-        Self("MaxKeyFrameIntervalDuration", \.gopSeconds) { _ in .range(0.001, 86400) }.above0(upTo: 86400)
+        Self("MaxKeyFrameIntervalDuration", \.structure.gopSeconds) { _ in .range(0.001, 86400) }.above0(upTo: 86400)
     }
 }
 
@@ -115,7 +115,7 @@ extension SessionProperty where Value == Tier {
 extension SessionProperty where Value == EntropyCoder {
     /// The entropy coder of H.264: CAVLC or CABAC.
     public static var h264EntropyMode: Self {
-        Self("H264EntropyMode", \.entropy) { $0.codec.entropyCoders.count > 1 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
+        Self("H264EntropyMode", \.coding.entropy) { $0.codec.entropyCoders.count > 1 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
     }
 }
 
@@ -123,12 +123,12 @@ extension SessionProperty where Value == Bool {
     /// Whether B frames may be used. Setting false sets `bFrameCount` to 0.
     public static var allowFrameReordering: Self {
         Self(
-            "AllowFrameReordering", { _ in .any }, read: { $0.bFrames.map { $0 > 0 } ?? $0.allowsBFrames },
+            "AllowFrameReordering", { _ in .any }, read: { $0.structure.bFrames.map { $0 > 0 } ?? $0.structure.allowsBFrames },
             write: { configuration, value in
-                configuration.allowsBFrames = value == true ? true : nil
+                configuration.structure.allowsBFrames = value == true ? true : nil
                 switch value {
-                case false?: configuration.bFrames = 0
-                default: if configuration.bFrames == 0 { configuration.bFrames = nil }
+                case false?: configuration.structure.bFrames = 0
+                default: if configuration.structure.bFrames == 0 { configuration.structure.bFrames = nil }
                 }
             })
     }
@@ -136,19 +136,19 @@ extension SessionProperty where Value == Bool {
     /// Whether P and B frames may be used. Setting false makes each frame a key frame.
     public static var allowTemporalCompression: Self {
         Self(
-            "AllowTemporalCompression", { _ in .any }, read: { $0.gopFrames.map { $0 > 1 } ?? $0.allowsPFrames },
+            "AllowTemporalCompression", { _ in .any }, read: { $0.structure.gopFrames.map { $0 > 1 } ?? $0.structure.allowsPFrames },
             write: { configuration, value in
-                configuration.allowsPFrames = value == true ? true : nil
+                configuration.structure.allowsPFrames = value == true ? true : nil
                 switch value {
-                case false?: configuration.gopFrames = 1
-                default: if configuration.gopFrames == 1 { configuration.gopFrames = nil }
+                case false?: configuration.structure.gopFrames = 1
+                default: if configuration.structure.gopFrames == 1 { configuration.structure.gopFrames = nil }
                 }
             })
     }
 
     /// Whether B pictures that precede an I picture in display order may predict from pictures before them.
     public static var allowOpenGOP: Self {
-        Self("AllowOpenGOP", { $0.bFrames ? .any : nil }, read: { $0.openGOP }, write: { $0.openGOP = $1 ?? false })
+        Self("AllowOpenGOP", { $0.bFrames ? .any : nil }, read: { $0.structure.openGOP }, write: { $0.structure.openGOP = $1 ?? false })
     }
 
     /// Whether long-term references are kept, for `FrameOptions.refreshFromLongTerm`. Two references are kept, so that
@@ -156,25 +156,25 @@ extension SessionProperty where Value == Bool {
     /// more. `longTermReferences` sets another number.
     public static var enableLTR: Self {
         Self(
-            "EnableLTR", { $0.longTermReferences > 0 ? .any : nil }, read: { $0.longTermReferences.map { $0 > 0 } },
+            "EnableLTR", { $0.longTermReferences > 0 ? .any : nil }, read: { $0.structure.longTermReferences.map { $0 > 0 } },
             write: { configuration, value in
                 switch value {
                 case true?:
-                    if (configuration.longTermReferences ?? 0) == 0 {
-                        configuration.longTermReferences = max(min(2, configuration.references ?? 2), 1)
+                    if (configuration.structure.longTermReferences ?? 0) == 0 {
+                        configuration.structure.longTermReferences = max(min(2, configuration.structure.references ?? 2), 1)
                     }
-                case false?: configuration.longTermReferences = 0
-                case nil: configuration.longTermReferences = nil
+                case false?: configuration.structure.longTermReferences = 0
+                case nil: configuration.structure.longTermReferences = nil
                 }
             })
     }
 
     /// Whether frames arrive in real time. If true, the encoder uses its fastest preset, unless `preset` is set.
-    public static var realTime: Self { Self("RealTime", \.realTime) { $0.hasPresets ? .any : nil } }
+    public static var realTime: Self { Self("RealTime", \.pipeline.realTime) { $0.hasPresets ? .any : nil } }
 
     /// Whether each packet is delivered before the next frame is taken.
     public static var lowLatency: Self {
-        Self("EnableLowLatencyRateControl", { _ in .any }, read: { $0.lowLatency }, write: { $0.lowLatency = $1 ?? false })
+        Self("EnableLowLatencyRateControl", { _ in .any }, read: { $0.pipeline.lowLatency }, write: { $0.pipeline.lowLatency = $1 ?? false })
     }
 
     /// Whether Intel's low-power entry point (EncSliceLP) is used.
@@ -183,32 +183,32 @@ extension SessionProperty where Value == Bool {
     }
 
     /// Whether B pictures may be references of other B pictures.
-    public static var bPyramid: Self { Self("BPyramid", \.bPyramid) { $0.bPyramid ? .any : nil } }
+    public static var bPyramid: Self { Self("BPyramid", \.structure.bPyramid) { $0.bPyramid ? .any : nil } }
     /// Whether the 8×8 transform of H.264 is used.
-    public static var transform8x8: Self { Self("Transform8x8", \.transform8x8) { $0.transform8x8 ? .any : nil } }
+    public static var transform8x8: Self { Self("Transform8x8", \.coding.transform8x8) { $0.transform8x8 ? .any : nil } }
     /// Whether rate–distortion optimized quantization is used.
-    public static var trellis: Self { Self("Trellis", \.trellis) { $0.trellis ? .any : nil } }
+    public static var trellis: Self { Self("Trellis", \.coding.trellis) { $0.trellis ? .any : nil } }
     /// Whether the driver may change the QP inside a picture.
     public static var macroblockRateControl: Self {
-        Self("MacroblockRateControl", \.macroblockRateControl) { $0.macroblockRateControl ? .any : nil }
+        Self("MacroblockRateControl", \.rate.macroblockRateControl) { $0.macroblockRateControl ? .any : nil }
     }
     /// Whether HRD parameters, and buffering period and picture timing SEI messages, are written.
-    public static var hrdParameters: Self { Self("HRDParameters", \.hrdParameters) { $0.hasRate ? .any : nil } }
+    public static var hrdParameters: Self { Self("HRDParameters", \.headers.hrdParameters) { $0.hasRate ? .any : nil } }
     /// Whether an SEI message with the encoder's name and version is written at each key frame.
-    public static var identifier: Self { Self("Identifier", \.identifier) { $0.canBeAnonymous ? .any : .only(true) } }
+    public static var identifier: Self { Self("Identifier", \.headers.identifier) { $0.canBeAnonymous ? .any : .only(true) } }
 
     /// Whether intra-coded columns or rows move through the picture instead of key frames.
     public static var intraRefresh: Self {
         Self(
             "IntraRefresh", { $0.intraRefresh ? .any : nil },
-            read: { $0.intraRefresh }, write: { $0.intraRefresh = $1 ?? false })
+            read: { $0.structure.intraRefresh }, write: { $0.structure.intraRefresh = $1 ?? false })
     }
 
     /// Whether an access unit delimiter is written before each picture.
     public static var accessUnitDelimiters: Self {
         Self(
-            "AccessUnitDelimiters", { _ in .any }, read: { $0.accessUnitDelimiters },
-            write: { $0.accessUnitDelimiters = $1 ?? false })
+            "AccessUnitDelimiters", { _ in .any }, read: { $0.headers.accessUnitDelimiters },
+            write: { $0.headers.accessUnitDelimiters = $1 ?? false })
     }
 
     /// Whether a difference between the requested and the effective configuration is an error.
@@ -220,81 +220,81 @@ extension SessionProperty where Value == Bool {
 extension SessionProperty where Value == Int {
     /// The target of the quality modes, on the QP scale: 1 is the best, 51 the worst.
     public static var quality: Self {
-        Self("Quality", \.quality) { $0.aimsAtQuality ? .whole(1...51) : nil }.within(1...51)
+        Self("Quality", \.rate.quality) { $0.aimsAtQuality ? .whole(1...51) : nil }.within(1...51)
     }
     /// The QP of P pictures with constant QP.
     public static var qp: Self {
-        Self("QP", \.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil }.within(0...51)
+        Self("QP", \.rate.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil }.within(0...51)
     }
     /// The QP of I pictures with constant QP.
     public static var qpI: Self {
-        Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole($0.qps) : nil }.within(0...51)
+        Self("QPOfIFrames", \.rate.qpI) { $0.choosesQP ? .whole($0.qps) : nil }.within(0...51)
     }
     /// The QP of B pictures with constant QP.
     public static var qpB: Self {
-        Self("QPOfBFrames", \.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil }.within(0...51)
+        Self("QPOfBFrames", \.rate.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil }.within(0...51)
     }
     /// The minimum QP of a picture, 0 to 51.
     public static var minAllowedFrameQP: Self {
-        Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }.within(0...51)
+        Self("MinAllowedFrameQP", \.rate.minQP, change: \.minQP) { _ in .whole(0...51) }.within(0...51)
     }
     /// The maximum QP of a picture, 0 to 51.
     public static var maxAllowedFrameQP: Self {
-        Self("MaxAllowedFrameQP", \.maxQP, change: \.maxQP) { _ in .whole(0...51) }.within(0...51)
+        Self("MaxAllowedFrameQP", \.rate.maxQP, change: \.maxQP) { _ in .whole(0...51) }.within(0...51)
     }
     /// The size of the coded picture buffer in bits.
     public static var vbvBufferSize: Self {
-        Self("VBVBufferSize", \.vbvSize) { .whole($0.buffers) }.within(Validation.bitrates)
+        Self("VBVBufferSize", \.rate.vbvSize) { .whole($0.buffers) }.within(Validation.bitrates)
     }
     /// The fullness of the coded picture buffer when decoding begins, in percent.
     public static var vbvInitialDelayPercentage: Self {
-        Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }.within(0...100)
+        Self("VBVInitialDelayPercentage", \.rate.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }.within(0...100)
     }
     /// The maximum size of an access unit in bytes.
     public static var maxFrameBytes: Self {
-        Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(Validation.frameBytes) : nil }
+        Self("MaxFrameBytes", \.rate.maxFrameBytes) { $0.limitsFrameBytes ? .whole(Validation.frameBytes) : nil }
             .within(Validation.frameBytes)
     }
     /// The maximum size of a slice NAL unit in bytes.
     public static var maxSliceBytes: Self {
-        Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }.within(Validation.sliceBytes)
+        Self("MaxH264SliceBytes", \.rate.maxSliceBytes) { .whole($0.sliceBytes) }.within(Validation.sliceBytes)
     }
     /// The speed preset: 1 is the best quality, 7 the fastest.
-    public static var preset: Self { Self("Preset", \.preset) { $0.hasPresets ? .whole(1...7) : nil }.within(1...7) }
+    public static var preset: Self { Self("Preset", \.coding.preset) { $0.hasPresets ? .whole(1...7) : nil }.within(1...7) }
     /// The maximum number of frames from an intra picture to the next.
     public static var maxKeyFrameInterval: Self {
-        Self("MaxKeyFrameInterval", \.gopFrames) { .whole($0.keyIntervals) }.within(1...Int(Int32.max))
+        Self("MaxKeyFrameInterval", \.structure.gopFrames) { .whole($0.keyIntervals) }.within(1...Int(Int32.max))
     }
     /// The number of intra pictures from an IDR picture to the next; 1 makes each intra picture an IDR picture.
     public static var idrInterval: Self {
-        Self("IDRInterval", \.idrInterval) { .whole($0.idrIntervals) }.within(1...Int(Int32.max))
+        Self("IDRInterval", \.structure.idrInterval) { .whole($0.idrIntervals) }.within(1...Int(Int32.max))
     }
     /// The number of B pictures between two other pictures, 0 to 7.
     public static var bFrameCount: Self {
-        Self("BFrameCount", \.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) }.within(0...7)
+        Self("BFrameCount", \.structure.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) }.within(0...7)
     }
     /// The maximum number of reference pictures in list 0.
     public static var referenceBufferCount: Self {
-        Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }.within(1...16)
+        Self("ReferenceBufferCount", \.structure.references) { .whole(1...$0.references) }.within(1...16)
     }
     /// The number of temporal layers.
     public static var temporalLayers: Self {
-        Self("TemporalLayers", \.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
+        Self("TemporalLayers", \.structure.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
             .within(1...4)
     }
     /// The number of long-term references that are kept.
     public static var longTermReferences: Self {
-        Self("LongTermReferences", \.longTermReferences) {
+        Self("LongTermReferences", \.structure.longTermReferences) {
             $0.longTermReferences > 0 ? .whole(0...$0.longTermReferences) : nil
         }.within(0...15)
     }
     /// The level in tenths: 41 is level 4.1, and 9 is level 1b.
     public static var level: Self { Self("Level", \.level) { .choice($0.levels) }.within(9...62) }
     /// The number of slices in a picture.
-    public static var slices: Self { Self("Slices", \.slices) { .choice($0.slices) }.within(1...65535) }
+    public static var slices: Self { Self("Slices", \.coding.slices) { .choice($0.slices) }.within(1...65535) }
     /// The number of frames that the encoder may hold before it delivers the first packet.
     public static var maxFrameDelayCount: Self {
-        Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) }.within(0...64)
+        Self("MaxFrameDelayCount", \.pipeline.maxFrameDelay) { _ in .whole(0...64) }.within(0...64)
     }
     /// The number of bits of a coded sample.
     public static var bitDepth: Self {
@@ -303,7 +303,7 @@ extension SessionProperty where Value == Int {
             check: { depth, _ in try Validation.refuse(bitDepth: depth, profile: nil, codec: .hevc) })
     }
     /// The number of frames in flight.
-    public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) }.within(1...256) }
+    public static var asyncDepth: Self { Self("AsyncDepth", \.pipeline.asyncDepth) { .whole($0.asyncDepths) }.within(1...256) }
     /// The color primaries: a code point of ITU-T H.273.
     public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries, SoftwareColor.primaries) }
     /// The transfer function: a code point of ITU-T H.273.
@@ -315,8 +315,8 @@ extension SessionProperty where Value == Int {
         _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable, _ highest: Int
     ) -> Self {
         Self(
-            name, { .choice($0.colorCodes(upTo: highest)) }, read: { Int($0.color[keyPath: field]) },
-            write: { $0.color[keyPath: field] = $1.map { UInt8(clamping: $0) } ?? 2 })
+            name, { .choice($0.colorCodes(upTo: highest)) }, read: { Int($0.display.color[keyPath: field]) },
+            write: { $0.display.color[keyPath: field] = $1.map { UInt8(clamping: $0) } ?? 2 })
     }
 }
 

@@ -216,10 +216,10 @@ struct AnyProperty: Sendable {
     func write(
         _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on abilities: SessionCapabilities
     ) -> Bool {
-        let hadLongTerm = (configuration.longTermReferences ?? 0) > 0
+        let hadLongTerm = (configuration.structure.longTermReferences ?? 0) > 0
         guard write(&configuration, value) else { return false }
-        if !hadLongTerm, name == AnyProperty(.enableLTR).name, let count = configuration.longTermReferences {
-            configuration.longTermReferences = min(count, max(abilities.longTermReferences, 1))
+        if !hadLongTerm, name == AnyProperty(.enableLTR).name, let count = configuration.structure.longTermReferences {
+            configuration.structure.longTermReferences = min(count, max(abilities.longTermReferences, 1))
         }
         return true
     }

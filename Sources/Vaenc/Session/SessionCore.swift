@@ -210,7 +210,7 @@ final class SessionCore: Sendable {
         let frames = old.frames + old.encoder.statistics.taken
         var relative = configuration
         // Forced key frames are counted over the whole session, as packets are.
-        relative.forcedKeyFrames = Set(configuration.forcedKeyFrames.filter { $0 >= frames }.map { $0 - frames })
+        relative.structure.forcedKeyFrames = Set(configuration.structure.forcedKeyFrames.filter { $0 >= frames }.map { $0 - frames })
         var stage = try Self.makeStage(
             relative, selector, requireHardware, relay, format: hasBegun ? old.format + 1 : old.format)
         stage.frames = frames

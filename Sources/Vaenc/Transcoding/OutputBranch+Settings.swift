@@ -31,7 +31,7 @@ extension OutputBranch {
             entries.append(EffectiveEntry(option: "sampleEntry", asked: entry.rawValue, used: used, why: why))
         }
         entries += soundEntries
-        let asksDelimiters = output.configuration.accessUnitDelimiters
+        let asksDelimiters = output.configuration.headers.accessUnitDelimiters
         let hasDelimiters = format.wantsDelimiters(of: description.codec, asked: asksDelimiters)
         if hasDelimiters != asksDelimiters {
             let container = format == .hls ? "hls of \(description.codec.rawValue)" : format.rawValue

@@ -26,8 +26,8 @@ final class OutputBranch {
         self.tally = tally
         self.sink = sink
         var configuration = output.configuration
-        let asksDelimiters = configuration.accessUnitDelimiters
-        configuration.accessUnitDelimiters = format.wantsDelimiters(of: configuration.wantedCodec, asked: asksDelimiters)
+        let asksDelimiters = configuration.headers.accessUnitDelimiters
+        configuration.headers.accessUnitDelimiters = format.wantsDelimiters(of: configuration.wantedCodec, asked: asksDelimiters)
         session = try CompressionSession(
             configuration: configuration, device: options.device, requireHardware: options.requireHardware
         ) { result in
@@ -41,7 +41,7 @@ final class OutputBranch {
         do {
             // In HLS the codec determines the segment type, and so whether delimiters are needed.
             let wantsDelimiters = format.wantsDelimiters(of: session.choice.codec, asked: asksDelimiters)
-            if wantsDelimiters != configuration.accessUnitDelimiters { try session.set(.accessUnitDelimiters, to: wantsDelimiters) }
+            if wantsDelimiters != configuration.headers.accessUnitDelimiters { try session.set(.accessUnitDelimiters, to: wantsDelimiters) }
             description = try session.encoderDescription
         } catch {
             session.invalidate()

@@ -88,8 +88,8 @@ extension TranscodeRun {
         guard let configuration = outputs.first?.configuration else { return nil }
         let seconds = (tally.endOfInput(frameRate: configuration.frameRate) - (tally.firstInput ?? .zero)).seconds
         let late =
-            configuration.forcedKeyFrames.sorted().filter { $0 >= tally.input }.map { "\($0)" }
-            + configuration.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
+            configuration.structure.forcedKeyFrames.sorted().filter { $0 >= tally.input }.map { "\($0)" }
+            + configuration.structure.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
         return late.isEmpty ? nil : "the input ended before the forced key frames at \(late.joined(separator: ", "))"
     }
 
@@ -106,8 +106,8 @@ extension TranscodeRun {
         let counts = branch.tally.snapshot
         let seconds = counts.mediaSeconds(frameRate: configuration.frameRate)
         let isUsed = branch.description.effective.contains { $0.option == "maxFrameBytes" && $0.used != "none" }
-        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, configuration.rateControl ?? .vbr == .vbr, let most = configuration.maxFrameBytes,
-            let wanted = configuration.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
+        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, configuration.rate.rateControl ?? .vbr == .vbr, let most = configuration.rate.maxFrameBytes,
+            let wanted = configuration.rate.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
         else { return nil }
         let used = Double(counts.packetBytes) * 8 / seconds
         guard used < 0.9 * Double(wanted) else { return nil }

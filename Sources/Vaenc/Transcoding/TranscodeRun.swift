@@ -124,10 +124,10 @@ struct TranscodeRun {
     private func sinkOptions(_ output: Transcoder.Output) -> SinkOptions {
         var options = output.options
         let configuration = output.configuration
-        options.color = configuration.color
-        options.masteringDisplay = configuration.masteringDisplay
-        options.contentLight = configuration.contentLight
-        options.sampleAspectRatio = configuration.sampleAspectRatio
+        options.color = configuration.display.color
+        options.masteringDisplay = configuration.display.masteringDisplay
+        options.contentLight = configuration.display.contentLight
+        options.sampleAspectRatio = configuration.display.sampleAspectRatio
         options.displayMatrix = source.info.displayMatrix
         if output.keepsMetadata { options.metadata = source.info.metadata }
         return options

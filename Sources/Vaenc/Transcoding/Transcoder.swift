@@ -7,7 +7,7 @@ public import VideoBase
 /// Encodes an input into files or streams: it reads, decodes and scales the pictures, encodes them once for each output,
 /// copies or encodes the sound, and writes the containers.
 ///
-///     let transcoder = try Transcoder(input: "movie.mkv", output: "movie.mp4") { $0.quality = 26 }
+///     let transcoder = try Transcoder(input: "movie.mkv", output: "movie.mp4") { $0.rate.quality = 26 }
 ///     let result = try await transcoder.run { print($0.framesEncoded) }
 ///     print(result.outputs[0].bytes, result.notices)
 ///

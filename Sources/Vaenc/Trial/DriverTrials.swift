@@ -200,11 +200,11 @@ extension EncoderConfiguration {
         add("codec", wantedCodec?.rawValue)
         add("profile", profile?.rawValue)
         add("depth", bitDepth)
-        add("rate", rateControl?.rawValue)
-        add("bitrate", bitrate?.value)
-        add("qp", qp)
-        add("quality", quality)
-        add("bframes", bFrames)
+        add("rate", rate.rateControl?.rawValue)
+        add("bitrate", rate.bitrate?.value)
+        add("qp", rate.qp)
+        add("quality", rate.quality)
+        add("bframes", structure.bFrames)
         add("lowpower", lowPower)
         return result
     }
@@ -222,11 +222,11 @@ extension EncoderConfiguration {
         wantedCodec = values["codec"].flatMap(VideoCodec.init(rawValue:))
         profile = values["profile"].flatMap(CodecProfile.init(rawValue:))
         bitDepth = values["depth"].flatMap { Int($0) }
-        rateControl = values["rate"].flatMap(RateControlMode.init(rawValue:))
-        bitrate = values["bitrate"].flatMap { Int($0) }.map { BitsPerSecond($0) }
-        qp = values["qp"].flatMap { Int($0) }
-        quality = values["quality"].flatMap { Int($0) }
-        bFrames = values["bframes"].flatMap { Int($0) }
+        rate.rateControl = values["rate"].flatMap(RateControlMode.init(rawValue:))
+        rate.bitrate = values["bitrate"].flatMap { Int($0) }.map { BitsPerSecond($0) }
+        rate.qp = values["qp"].flatMap { Int($0) }
+        rate.quality = values["quality"].flatMap { Int($0) }
+        structure.bFrames = values["bframes"].flatMap { Int($0) }
         lowPower = values["lowpower"].flatMap { Bool($0) }
     }
 }

@@ -99,29 +99,29 @@ struct TrialEncode {
         c.profile = profile
         c.inputFormat = profile.bitDepth > 8 ? .p010 : .nv12
         c.lowPower = capability.entryPoint == .encodeSliceLowPower
-        c.gopFrames = 8
-        c.bFrames = 0
+        c.structure.gopFrames = 8
+        c.structure.bFrames = 0
         // Try exactly what is advertised, not the nearest supported value.
         c.strict = true
         let mode = RateControlMode(rawValue: mode)
         let rate = mode ?? (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp
-        c.rateControl = rate
-        c.preset = preset
+        c.rate.rateControl = rate
+        c.coding.preset = preset
         switch rate {
-        case .cqp: c.qp = 30
-        case .icq: c.quality = 30
-        case .cbr, .vbr, .avbr: c.bitrate = BitsPerSecond(400_000)
+        case .cqp: c.rate.qp = 30
+        case .icq: c.rate.quality = 30
+        case .cbr, .vbr, .avbr: c.rate.bitrate = BitsPerSecond(400_000)
         case .qvbr:
-            c.bitrate = BitsPerSecond(400_000)
-            c.quality = 30
+            c.rate.bitrate = BitsPerSecond(400_000)
+            c.rate.quality = 30
         }
-        if [.cbr, .vbr, .avbr, .qvbr].contains(rate) { c.rateController = .driver }
+        if [.cbr, .vbr, .avbr, .qvbr].contains(rate) { c.rate.rateController = .driver }
         switch self.mode {
-        case "bFrames": c.bFrames = 2
-        case "maxReferences": c.references = 2
-        case "maxSlices": c.slices = 2
-        case "roi": c.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 32, height: 32, qpDelta: -5)]
-        case "intraRefresh": c.intraRefresh = true
+        case "bFrames": c.structure.bFrames = 2
+        case "maxReferences": c.structure.references = 2
+        case "maxSlices": c.coding.slices = 2
+        case "roi": c.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 32, height: 32, qpDelta: -5)]
+        case "intraRefresh": c.structure.intraRefresh = true
         default: break
         }
         return c

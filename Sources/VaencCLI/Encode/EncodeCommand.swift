@@ -106,9 +106,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     ) throws -> EncoderConfiguration {
         var configuration = EncoderConfiguration(encoding: info)
         try apply(to: &configuration, codec: codec, others: others)
-        configuration.color = try color.description(over: info.color)
-        configuration.masteringDisplay = try color.display(over: info.masteringDisplay)
-        configuration.contentLight = try color.light(over: info.contentLight)
+        configuration.display.color = try color.description(over: info.color)
+        configuration.display.masteringDisplay = try color.display(over: info.masteringDisplay)
+        configuration.display.contentLight = try color.light(over: info.contentLight)
         return configuration
     }
 
@@ -152,7 +152,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         try structure.apply(to: &configuration)
         _ = try color.description(over: .unspecified)
         _ = try (color.display(over: nil), color.light(over: nil))
-        configuration.accessUnitDelimiters = output.aud
+        configuration.headers.accessUnitDelimiters = output.aud
         configuration.lowPower = device.lowPower.value
     }
 

@@ -62,7 +62,7 @@ struct CodecOptions: ParsableArguments {
             throw VaencError.usage("--bit-depth \(bitDepth) is not supported", remedy: "use 8 or 10")
         }
         configuration.tier = isOthers({ !$0.tiers.isEmpty }) ? nil : tier.tier
-        configuration.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
+        configuration.coding.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
         // What the options leave no choice about, in the order in which the session would have it.
         let codec = CodecChoice.bound(by: configuration)?.codec
         try Validation.refuse(
@@ -73,11 +73,11 @@ struct CodecOptions: ParsableArguments {
                 remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
         try Validation.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
-        if configuration.entropy != nil, let codec, codec.entropyCoders.count < 2 {
+        if configuration.coding.entropy != nil, let codec, codec.entropyCoders.count < 2 {
             throw VaencError.usage(
                 "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")
         }
-        if configuration.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
+        if configuration.coding.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
             throw VaencError.usage(
                 "--entropy cabac contradicts --profile baseline", remedy: "use --entropy cavlc or --profile main")
         }

@@ -116,31 +116,31 @@ struct RateOptions: ParsableArguments {
                 remedy: "raise --max-bitrate or lower --bitrate")
         }
         try refuseContradictions(rate: rate, limit: limit)
-        configuration.rateControl = rateControl
-        configuration.bitrate = rate
-        configuration.maxBitrate = limit
-        configuration.vbvSize = try vbvSize.map {
+        configuration.rate.rateControl = rateControl
+        configuration.rate.bitrate = rate
+        configuration.rate.maxBitrate = limit
+        configuration.rate.vbvSize = try vbvSize.map {
             guard let bits = BitsPerSecond($0) else {
                 throw VaencError.usage("--vbv-size \($0) is not a number of bits", remedy: "write 6M, 800k or 1500000, from 1k to 4G")
             }
             guard bits.value >= 1000 else { throw VaencError.usage("--vbv-size \($0) is out of range", remedy: "use 1k to 4G bits") }
             return bits.value
         }
-        configuration.vbvInitialPercent = vbvInitial
-        configuration.qp = qp
-        configuration.qpI = qpI
-        configuration.qpB = qpB
-        configuration.quality = quality
-        configuration.minQP = minQp
-        configuration.maxQP = maxQp
-        configuration.maxFrameBytes = maxFrameBytes
-        configuration.maxSliceBytes = maxSliceBytes
-        configuration.dataRateLimits = try dataRateLimit.map(OptionValue.dataRateLimit)
-        configuration.regionsOfInterest = try roi.map(OptionValue.region)
-        configuration.rateController = rateController
-        configuration.macroblockRateControl = macroblockRateControl.value
-        configuration.trellis = trellis.value
-        configuration.preset = try preset.map(OptionValue.preset)
+        configuration.rate.vbvInitialPercent = vbvInitial
+        configuration.rate.qp = qp
+        configuration.rate.qpI = qpI
+        configuration.rate.qpB = qpB
+        configuration.rate.quality = quality
+        configuration.rate.minQP = minQp
+        configuration.rate.maxQP = maxQp
+        configuration.rate.maxFrameBytes = maxFrameBytes
+        configuration.rate.maxSliceBytes = maxSliceBytes
+        configuration.rate.dataRateLimits = try dataRateLimit.map(OptionValue.dataRateLimit)
+        configuration.coding.regionsOfInterest = try roi.map(OptionValue.region)
+        configuration.rate.rateController = rateController
+        configuration.rate.macroblockRateControl = macroblockRateControl.value
+        configuration.coding.trellis = trellis.value
+        configuration.coding.preset = try preset.map(OptionValue.preset)
         configuration.strict = strict
     }
 

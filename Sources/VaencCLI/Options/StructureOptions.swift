@@ -108,28 +108,28 @@ struct StructureOptions: ParsableArguments {
             throw VaencError.usage("--gop-seconds \(gopSeconds) is out of range", remedy: "use more than 0, at most 86400")
         }
         try refuseContradictions()
-        configuration.gopFrames = gop
-        configuration.gopSeconds = gopSeconds
-        configuration.idrInterval = idrInterval
-        configuration.openGOP = openGop
-        configuration.bFrames = bframes
-        configuration.bPyramid = bPyramid
-        configuration.references = refs
-        configuration.slices = slices
-        configuration.temporalLayers = temporalLayers
-        configuration.intraRefresh = intraRefresh
-        configuration.longTermReferences = ltr
-        configuration.asyncDepth = asyncDepth
-        configuration.maxFrameDelay = maxFrameDelay
-        configuration.lowLatency = lowLatency
-        configuration.transform8x8 = transform8x8.value
-        configuration.deblocking = try deblock.map(OptionValue.deblocking)
-        configuration.hrdParameters = hrd.value
-        configuration.identifier = identifier.value
+        configuration.structure.gopFrames = gop
+        configuration.structure.gopSeconds = gopSeconds
+        configuration.structure.idrInterval = idrInterval
+        configuration.structure.openGOP = openGop
+        configuration.structure.bFrames = bframes
+        configuration.structure.bPyramid = bPyramid
+        configuration.structure.references = refs
+        configuration.coding.slices = slices
+        configuration.structure.temporalLayers = temporalLayers
+        configuration.structure.intraRefresh = intraRefresh
+        configuration.structure.longTermReferences = ltr
+        configuration.pipeline.asyncDepth = asyncDepth
+        configuration.pipeline.maxFrameDelay = maxFrameDelay
+        configuration.pipeline.lowLatency = lowLatency
+        configuration.coding.transform8x8 = transform8x8.value
+        configuration.coding.deblocking = try deblock.map(OptionValue.deblocking)
+        configuration.headers.hrdParameters = hrd.value
+        configuration.headers.identifier = identifier.value
         if let forceKey {
             let list = try OptionValue.keyFrames(forceKey)
-            configuration.forcedKeyFrames = list.frames
-            configuration.forcedKeyTimes = list.times
+            configuration.structure.forcedKeyFrames = list.frames
+            configuration.structure.forcedKeyTimes = list.times
         }
     }
 
