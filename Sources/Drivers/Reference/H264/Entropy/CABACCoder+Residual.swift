@@ -46,11 +46,11 @@ extension CABACCoder {
             for block in (4 * quadrant)..<(4 * quadrant + 4) {
                 var mask: UInt32 = 0
                 if counts[block] != 0 { mask = (levels + 16 * block).nonZeroMask16() }
-                let place = BlockCountGrid.luma(block)
+                let gridIndex = BlockCountGrid.luma(block)
                 if intra16x16 {
-                    writeBlock(levels + (16 * block + 1), mask: mask >> 1, .lumaAC, place, grid)
+                    writeBlock(levels + (16 * block + 1), mask: mask >> 1, .lumaAC, gridIndex, grid)
                 } else {
-                    writeBlock(levels + 16 * block, mask: mask, .luma4x4, place, grid)
+                    writeBlock(levels + 16 * block, mask: mask, .luma4x4, gridIndex, grid)
                 }
             }
         }
@@ -78,11 +78,11 @@ extension CABACCoder {
     }
 
     @inline(__always) private mutating func writeBlock(
-        _ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category, _ place: Int, _ grid: BlockCountGrid
+        _ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category, _ gridIndex: Int, _ grid: BlockCountGrid
     ) {
-        arithmetic.encode(category.flag + grid.flagContext(place), mask != 0 ? 1 : 0)
+        arithmetic.encode(category.flag + grid.flagContext(gridIndex), mask != 0 ? 1 : 0)
         guard mask != 0 else { return }
-        grid[place] = 1
+        grid[gridIndex] = 1
         writeLevels(levels, mask: mask, category)
     }
 
@@ -134,9 +134,9 @@ extension CABACCoder {
         let firstLimit = start &+ 4
         let largerLimit = start &+ 5 &+ largestLimit
         while rest != 0 {
-            let place = 63 &- rest.leadingZeroBitCount
-            rest ^= 1 &<< UInt64(truncatingIfNeeded: place)
-            let level = Int(levels[place])
+            let index = 63 &- rest.leadingZeroBitCount
+            rest ^= 1 &<< UInt64(truncatingIfNeeded: index)
+            let level = Int(levels[index])
             let magnitude = abs(level)
             let sign: UInt32 = level < 0 ? 1 : 0
             if magnitude == 1 {

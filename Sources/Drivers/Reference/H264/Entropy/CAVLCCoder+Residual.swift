@@ -20,17 +20,17 @@ extension CAVLCCoder {
             }
             for part in 0..<4 {
                 let block = 4 * quadrant + part
-                let place = BlockCountGrid.luma(block)
+                let gridIndex = BlockCountGrid.luma(block)
                 let source = transform8x8 ? blockScratch + 16 * part : levels + 16 * block
                 var mask: UInt32 = 0
                 if transform8x8 || counts[block] != 0 { mask = source.nonZeroMask16() }
                 let count: Int
                 if intra16x16 {
-                    count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, place))
+                    count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, gridIndex))
                 } else {
-                    count = writeBlock(source, mask: mask, capacity: 16, tokens: tokens(grid, place))
+                    count = writeBlock(source, mask: mask, capacity: 16, tokens: tokens(grid, gridIndex))
                 }
-                grid[place] = UInt8(truncatingIfNeeded: count)
+                grid[gridIndex] = UInt8(truncatingIfNeeded: count)
             }
         }
         guard pattern >> 4 != 0 else { return }
@@ -42,17 +42,17 @@ extension CAVLCCoder {
         }
         guard pattern >> 4 == 2 else { return }
         for block in 0..<8 {
-            let place = BlockCountGrid.chroma(block)
+            let gridIndex = BlockCountGrid.chroma(block)
             let source = levels + MacroblockLevels.chromaAC + 16 * block
             var mask: UInt32 = 0
             if counts[MacroblockLevels.chromaACBlock + block] != 0 { mask = source.nonZeroMask16() }
-            let count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, place))
-            grid[place] = UInt8(truncatingIfNeeded: count)
+            let count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, gridIndex))
+            grid[gridIndex] = UInt8(truncatingIfNeeded: count)
         }
     }
 
-    @inline(__always) private func tokens(_ grid: BlockCountGrid, _ place: Int) -> ElementPointer<UInt16> {
-        coeffToken + Int(coeffTokenStart[grid.predictedCount(place)])
+    @inline(__always) private func tokens(_ grid: BlockCountGrid, _ gridIndex: Int) -> ElementPointer<UInt16> {
+        coeffToken + Int(coeffTokenStart[grid.predictedCount(gridIndex)])
     }
 
     /// Parts an 8×8 block's levels into four blocks, every fourth level each, in `blockScratch`.
@@ -91,11 +91,11 @@ extension CAVLCCoder {
         var onlyOnes = true
         var signs: UInt32 = 0
         while rest != 0 {
-            let place = 31 &- rest.leadingZeroBitCount
-            rest ^= 1 &<< UInt32(truncatingIfNeeded: place)
-            let level = levels[place]
+            let position = 31 &- rest.leadingZeroBitCount
+            rest ^= 1 &<< UInt32(truncatingIfNeeded: position)
+            let level = levels[position]
             levelScratch[count] = level
-            positionScratch[count] = Int16(truncatingIfNeeded: place)
+            positionScratch[count] = Int16(truncatingIfNeeded: position)
             count &+= 1
             onlyOnes = onlyOnes && (level == 1 || level == -1) && trailingOnes < 3
             if onlyOnes {

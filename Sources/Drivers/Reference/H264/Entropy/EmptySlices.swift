@@ -4,7 +4,7 @@
 package struct EmptySlices {
     private let width: Int
     private let writer: SliceEntropyWriter
-    private var kept: [Key: [UInt8]] = [:]
+    private var cache: [Key: [UInt8]] = [:]
 
     private struct Key: Hashable {
         var type: SliceType
@@ -31,14 +31,14 @@ package struct EmptySlices {
             type: slice.type, column: slice.firstMacroblock % width, count: count, qp: slice.qp,
             cabacInitIdc: slice.type == .i ? 0 : slice.cabacInitIdc)
         let data: [UInt8]
-        if let known = kept[key] {
-            data = known
+        if let cached = cache[key] {
+            data = cached
         } else {
-            if kept.count >= Self.limit { kept = [:] }
+            if cache.count >= Self.limit { cache = [:] }
             // With no header the NAL unit is the slice data itself.
             let escaped = writeCABAC(slice, count: count, header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
             data = EmulationPrevention.unescape(escaped)
-            kept[key] = data
+            cache[key] = data
         }
         var payload = Array(header.payload.prefix((header.bitCount + 7) / 8))
         let unused = 8 * payload.count - header.bitCount

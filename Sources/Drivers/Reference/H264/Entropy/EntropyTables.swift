@@ -48,11 +48,11 @@ final class EntropyTables: Sendable {
         for (index, range) in CABACStateTables.rangeOfLPS.enumerated() { arithmetic.elements[index] = range }
         for state in 0..<64 {
             for mps in 0...1 {
-                let place = 256 + 4 * state + 2 * mps
+                let index = 256 + 4 * state + 2 * mps
                 // At pStateIdx 0 a less probable symbol swaps the two. 63 is no state of a context.
                 let mpsAfterLPS = state == 0 ? 1 - mps : mps
-                arithmetic.elements[place + mps] = UInt8(2 * min(state + 1, 62) + mps)
-                arithmetic.elements[place + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
+                arithmetic.elements[index + mps] = UInt8(2 * min(state + 1, 62) + mps)
+                arithmetic.elements[index + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
             }
         }
         contextOffsets8x8 = ElementStorage(count: 128, repeating: 0)

@@ -9,7 +9,7 @@ extension MacroblockSyntax {
     }
 
     /// `place` as in `MacroblockLevels`.
-    package func setLevel(_ place: Int, _ level: Int16) { levels.elements[place] = level }
+    package func setLevel(_ index: Int, _ level: Int16) { levels.elements[index] = level }
 
     /// `block` as in `MacroblockLevels`.
     package func setNonZeroCount(_ block: Int, _ count: UInt8) { nonZeroCounts.elements[block] = count }

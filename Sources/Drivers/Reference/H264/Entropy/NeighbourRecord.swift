@@ -57,27 +57,27 @@ struct BlockCountGrid {
         49 &+ (block & 4) &+ 8 &* (block &>> 1 & 1) &+ (block & 1)
     }
 
-    @inline(__always) subscript(_ place: Int) -> UInt8 {
-        get { elements[place] }
-        nonmutating set { elements[place] = newValue }
+    @inline(__always) subscript(_ index: Int) -> UInt8 {
+        get { elements[index] }
+        nonmutating set { elements[index] = newValue }
     }
 
     /// Sets a luma 8×8 block's four places.
     @inline(__always) func setLuma8x8(_ block: Int, _ value: UInt8) {
-        let place = Self.luma(4 * block)
-        elements.store(place, SIMD2<UInt8>(repeating: value))
-        elements.store(place + 8, SIMD2<UInt8>(repeating: value))
+        let index = Self.luma(4 * block)
+        elements.store(index, SIMD2<UInt8>(repeating: value))
+        elements.store(index + 8, SIMD2<UInt8>(repeating: value))
     }
 
     /// nC of 9.2.1 for a place.
-    @inline(__always) func predictedCount(_ place: Int) -> Int {
-        let sum = Int(elements[place &- 1]) &+ Int(elements[place &- 8])
+    @inline(__always) func predictedCount(_ index: Int) -> Int {
+        let sum = Int(elements[index &- 1]) &+ Int(elements[index &- 8])
         return sum < 64 ? (sum &+ 1) &>> 1 : sum & 63
     }
 
     /// ctxIdxInc of coded_block_flag for a place.
-    @inline(__always) func flagContext(_ place: Int) -> Int {
-        (elements[place &- 1] != 0 ? 1 : 0) &+ (elements[place &- 8] != 0 ? 2 : 0)
+    @inline(__always) func flagContext(_ index: Int) -> Int {
+        (elements[index &- 1] != 0 ? 1 : 0) &+ (elements[index &- 8] != 0 ? 2 : 0)
     }
 
     /// Puts the neighbours' edges around a macroblock without levels.

@@ -132,7 +132,7 @@ extension MacroblockCoder {
 
     /// The macroblock's own blocks are not available yet.
     private mutating func clearMotion(_ list: Int) {
-        for i in 0..<4 { referenceCaches[Scratch.motionPlaces &* list &+ MotionCache.quadrant(i)] = -2 }
+        for i in 0..<4 { referenceCaches[Scratch.motionCacheCount &* list &+ MotionCache.quadrant(i)] = -2 }
     }
 
     /// Predicts luma and chroma into `inter` with the vectors in the caches.
@@ -227,7 +227,7 @@ extension MacroblockCoder {
                 }
                 if indices[i] < 0 { continue }
                 // Two thirds of a pair's type to each list; one list alone takes three bits.
-                bits &+= referenceCaches[Scratch.motionPlaces &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
+                bits &+= referenceCaches[Scratch.motionCacheCount &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
                 let (dx, dy) = (Int(differences[i].x), Int(differences[i].y))
                 bits &+= 16 &* (Int(motionBits[abs(dx)]) &+ Int(motionBits[abs(dy)]))
                 if referenceCount > 1 { bits &+= 256 &* (1 &+ 2 &* (indices[i] > 0 ? 1 : 0)) }

@@ -41,7 +41,7 @@ extension MacroblockCoder {
         _ candidate: CandidatePointers, intra: Bool
     ) -> Int {
         let stride = Scratch.workStride
-        if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.silence4x4 {
+        if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.zeroLevelSAD4x4 {
             candidate.counts.store(MacroblockLevels.chromaACBlock &+ plane &* 4, UInt32(0))
             candidate.counts[MacroblockLevels.chromaDCBlock &+ plane] = 0
             (candidate.levels + (MacroblockLevels.chromaDC &+ plane &* 4)).store(0, SIMD4<Int16>(repeating: 0))
@@ -62,16 +62,16 @@ extension MacroblockCoder {
         let any = [anyTop.x, anyTop.y, anyBottom.x, anyBottom.y] as InlineArray<4, UInt64>
         var hasAC = false
         if any[0] | any[1] | any[2] | any[3] != 0 {
-            var worth = intra && sliceType == .i ? 7 : 0
+            var score = intra && sliceType == .i ? 7 : 0
             for i in 0..<4 {
                 counts[i] = 0
                 if any[i] == 0 { continue }
                 let levels = candidate.levels + (MacroblockLevels.chromaAC &+ (plane &* 4 &+ i) &* 16)
                 let from = (i < 2 ? top : bottom) + (i & 1) &* 4
                 counts[i] = UInt8(truncatingIfNeeded: Scan.block4x4(from, to: levels))
-                if worth < 7 { worth &+= Scan.worth(levels, from: 1, count: 16) }
+                if score < 7 { score &+= Scan.score(levels, from: 1, count: 16) }
             }
-            hasAC = worth >= 7
+            hasAC = score >= 7
         }
         if !hasAC { counts.store(0, UInt32(0)) }
 

@@ -29,9 +29,9 @@ extension MacroblockCoder {
         if sliceType == .b {
             choice.directQuadrants = directQuadrants
             for i in 0..<4 {
-                let place = Scratch.motionPlaces &+ MotionCache.quadrant(i)
-                choice.secondMotion[i] = motionCaches[place]
-                choice.secondReferences[i] = referenceCaches[place]
+                let index = Scratch.motionCacheCount &+ MotionCache.quadrant(i)
+                choice.secondMotion[i] = motionCaches[index]
+                choice.secondReferences[i] = referenceCaches[index]
             }
         }
         return choice
@@ -99,7 +99,7 @@ extension MacroblockCoder {
     /// Codes `kind` with the vectors in the cache into `inter`, with whichever transform is cheaper.
     mutating func codeInterForCost() -> CodedChoice {
         compensate()
-        let head = sliceType == .b ? pairBits() : interBits()
+        let headerBits = sliceType == .b ? pairBits() : interBits()
         for row in 0..<16 {
             let at = row &* Scratch.workStride
             other.luma.store(at, inter.luma.load(at, as: Bytes.self))
@@ -123,7 +123,7 @@ extension MacroblockCoder {
         }
         if pattern == 0 { transform8x8 = false }
         codedBlockPattern = pattern | codeChroma(inter, intra: false) &<< 4
-        return currentChoice(cost: samplesCost(inter) &+ weigh(head &+ levelBits(inter)))
+        return currentChoice(cost: samplesCost(inter) &+ weigh(headerBits &+ levelBits(inter)))
     }
 
     private mutating func swapLuma() {

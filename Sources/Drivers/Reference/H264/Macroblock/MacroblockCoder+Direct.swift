@@ -41,7 +41,7 @@ extension MacroblockCoder {
 
     /// The smallest refIdx among the neighbours, −1 where none uses the list.
     @inline(__always) private mutating func nearestReference() -> Int {
-        @inline(__always) func number(_ place: Int) -> UInt8 { UInt8(bitPattern: referenceCache[place]) }
+        @inline(__always) func number(_ index: Int) -> UInt8 { UInt8(bitPattern: referenceCache[index]) }
         let third =
             referenceCache[MotionCache.aboveRight] == -2 ? MotionCache.aboveLeft : MotionCache.aboveRight
         let least = min(number(MotionCache.left), min(number(MotionCache.above), number(third)))

@@ -74,7 +74,7 @@ extension MacroblockCoder {
         syntax.intraChromaMode = intraChromaMode
         syntax.codedBlockPattern = codedBlockPattern
         syntax.directQuadrants = directQuadrants
-        syntax.qpDelta = takeQP()
+        syntax.qpDelta = updateQP()
         syntax.qp = lastQP
         let isIntra = kind.isIntra
         tables.isIntra[address] = isIntra ? 1 : 0
@@ -164,7 +164,7 @@ extension MacroblockCoder {
     }
 
     /// mb_qp_delta; QP_Y is that of the macroblock before where the syntax has none, H.264 7.4.5.
-    private mutating func takeQP() -> Int {
+    private mutating func updateQP() -> Int {
         if kind == .skip || codedBlockPattern == 0 && kind != .intra16x16 { return 0 }
         var delta = qp &- lastQP
         lastQP = qp
@@ -181,20 +181,20 @@ extension MacroblockCoder {
             return
         }
         for i in 0..<4 {
-            let place = MotionCache.quadrant(i)
+            let index = MotionCache.quadrant(i)
             let at = origin &+ (i &>> 1) &* row &+ (i & 1)
-            let reference = referenceCache[place]
-            tables.motion[at] = motionCache[place]
+            let reference = referenceCache[index]
+            tables.motion[at] = motionCache[index]
             tables.reference[at] = reference
             tables.referencePicture[at] = reference < 0 ? -1 : referenceIdentities[Int(reference)]
-            stillBlocks[at] = reference == 0 && motionCache[place].isStill ? 1 : 0
+            stillBlocks[at] = reference == 0 && motionCache[index].isStill ? 1 : 0
         }
     }
 
     private mutating func storeMotionOfLists(_ origin: Int) {
         let row = width &* 2
         for i in 0..<4 {
-            let place = MotionCache.quadrant(i)
+            let index = MotionCache.quadrant(i)
             let block = origin &+ (i &>> 1) &* row &+ (i & 1)
             var colocated: Int8 = -1
             stillBlocks[block] = 0
@@ -203,8 +203,8 @@ extension MacroblockCoder {
                 var reference: Int8 = -1
                 var motion = MotionVector.zero
                 if list == 0 || sliceType == .b {
-                    reference = (referenceCaches + Scratch.motionPlaces &* list)[place]
-                    motion = (motionCaches + Scratch.motionPlaces &* list)[place]
+                    reference = (referenceCaches + Scratch.motionCacheCount &* list)[index]
+                    motion = (motionCaches + Scratch.motionCacheCount &* list)[index]
                 }
                 tables.motion[at] = motion
                 tables.reference[at] = reference

@@ -81,17 +81,17 @@ extension MacroblockCoder {
 
     /// Whether the residual over the luma prediction in `inter` has levels worth coding.
     @inline(__always) mutating func isWorthCoding() -> Bool {
-        var worth = 0
+        var score = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
             let original = fenc + (offset.y &* Scratch.sourceStride &+ offset.x)
             let block = inter.luma + (offset.y &* Scratch.workStride &+ offset.x)
-            if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.silence4x4 { continue }
+            if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
             ForwardTransform.pair(original, block, Scratch.workStride, to: coefficients)
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
-            worth &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, worthSoFar: worth, enough: 6)
-            if worth >= 6 { return true }
+            score &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, scoreSoFar: score, sufficient: 6)
+            if score >= 6 { return true }
         }
         return false
     }
@@ -225,9 +225,9 @@ extension MacroblockCoder {
     }
 
     @inline(__always) private mutating func compensate(_ partition: Partition, block: Int) {
-        let place = MotionCache.quadrant(block)
-        let motion = motionCache[place]
-        let planes = references[Int(referenceCache[place])]
+        let index = MotionCache.quadrant(block)
+        let motion = motionCache[index]
+        let planes = references[Int(referenceCache[index])]
         let atX = (x &* 16 &+ partition.x) &* 4 &+ Int(motion.x)
         let atY = (y &* 16 &+ partition.y) &* 4 &+ Int(motion.y)
         MotionCompensation.luma(
@@ -260,15 +260,15 @@ extension MacroblockCoder {
     }
 
     /// Levels worth less are dropped; where levels are chosen by cost, all that are left are worth it.
-    private var worthOfQuarter: Int { preset.choosesLevels ? 1 : 3 }
-    private var worthOfMacroblock: Int { preset.choosesLevels ? 1 : 4 }
+    private var minimumQuarterScore: Int { preset.choosesLevels ? 1 : 3 }
+    private var minimumMacroblockScore: Int { preset.choosesLevels ? 1 : 4 }
 
     mutating func codeInter4x4Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
-        var worth = 0
+        var score = 0
         for quarter in 0..<4 {
-            var quarterWorth = 0
+            var quarterScore = 0
             for pair in quarter &* 2..<quarter &* 2 &+ 2 {
                 let c = coefficients + pair &* 32
                 let offset = Self.pairOffset(pair)
@@ -276,16 +276,16 @@ extension MacroblockCoder {
                     fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
                     inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
                 let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
-                quarterWorth &+= scanPair(pair, c, any, inter, firstLevel: 0, worthSoFar: quarterWorth, enough: 6)
+                quarterScore &+= scanPair(pair, c, any, inter, firstLevel: 0, scoreSoFar: quarterScore, sufficient: 6)
             }
-            if quarterWorth >= worthOfQuarter {
+            if quarterScore >= minimumQuarterScore {
                 pattern |= 1 &<< quarter
-                worth &+= quarterWorth
+                score &+= quarterScore
             } else {
                 inter.counts.store(quarter &* 4, UInt32(0))
             }
         }
-        if worth < worthOfMacroblock {
+        if score < minimumMacroblockScore {
             inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
             return 0
         }
@@ -302,7 +302,7 @@ extension MacroblockCoder {
     mutating func codeInter8x8Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
-        var worth = 0
+        var score = 0
         inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
         for quarter in 0..<4 {
             let c = coefficients + quarter &* 64
@@ -312,14 +312,14 @@ extension MacroblockCoder {
             guard quantize8x8(c, intra: false) else { continue }
             let levels = inter.levels + quarter &* 64
             let count = Scan.block8x8(c, scan8x8, to: levels)
-            let quarterWorth = Scan.worth(levels, from: 0, count: 64)
-            if quarterWorth >= worthOfQuarter {
+            let quarterScore = Scan.score(levels, from: 0, count: 64)
+            if quarterScore >= minimumQuarterScore {
                 inter.counts[quarter &* 4] = UInt8(truncatingIfNeeded: count)
                 pattern |= 1 &<< quarter
-                worth &+= quarterWorth
+                score &+= quarterScore
             }
         }
-        if worth < worthOfMacroblock {
+        if score < minimumMacroblockScore {
             inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
             return 0
         }

@@ -41,14 +41,14 @@ extension MacroblockCoder {
             c[0] = 0
             c[4] = 0
         }
-        var worth = sliceType == .i ? 6 : 0
+        var score = sliceType == .i ? 6 : 0
         for pair in 0..<8 {
             let c = coefficients + pair &* 32
             let any = quantizePair(c, quantizer, from: 1, kind: .luma16x16AC, intra: true)
-            worth &+= scanPair(pair, c, any, intra16, firstLevel: 1, worthSoFar: worth, enough: 6)
+            score &+= scanPair(pair, c, any, intra16, firstLevel: 1, scoreSoFar: score, sufficient: 6)
         }
         var pattern = 0
-        if worth < 6 {
+        if score < 6 {
             intra16.counts.store(0, SIMD16<UInt8>(repeating: 0))
         } else {
             for i in 0..<16 where intra16.counts[i] != 0 { pattern = 15 }
@@ -92,9 +92,9 @@ extension MacroblockCoder {
     /// `worthSoFar` is `enough`.
     @inline(__always) mutating func scanPair(
         _ pair: Int, _ c: ElementPointer<Int16>, _ any: SIMD2<UInt64>, _ candidate: CandidatePointers, firstLevel: Int,
-        worthSoFar: Int, enough: Int
+        scoreSoFar: Int, sufficient: Int
     ) -> Int {
-        var worth = 0
+        var score = 0
         for half in 0..<2 {
             let index = pair &* 2 &+ half
             if (half == 0 ? any.x : any.y) == 0 {
@@ -103,8 +103,8 @@ extension MacroblockCoder {
             }
             let levels = candidate.levels + index &* 16
             candidate.counts[index] = UInt8(truncatingIfNeeded: Scan.block4x4(c + half &* 4, to: levels))
-            if worthSoFar &+ worth < enough { worth &+= Scan.worth(levels, from: firstLevel, count: 16) }
+            if scoreSoFar &+ score < sufficient { score &+= Scan.score(levels, from: firstLevel, count: 16) }
         }
-        return worth
+        return score
     }
 }

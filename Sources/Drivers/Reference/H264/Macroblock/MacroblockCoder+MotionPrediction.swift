@@ -34,9 +34,9 @@ extension MacroblockCoder {
     mutating func loadMotionNeighbours() {
         let rowLength = width &* 2
         let origin = y &* 2 &* rowLength &+ x &* 2 &+ tables.blocks &* list
-        @inline(__always) func load(_ place: Int, _ index: Int, _ available: Bool) {
-            referenceCache[place] = available ? tables.reference[index] : -2
-            motionCache[place] = available ? tables.motion[index] : .zero
+        @inline(__always) func load(_ cacheIndex: Int, _ index: Int, _ available: Bool) {
+            referenceCache[cacheIndex] = available ? tables.reference[index] : -2
+            motionCache[cacheIndex] = available ? tables.motion[index] : .zero
         }
         load(MotionCache.aboveLeft, origin &- rowLength &- 1, hasTopLeft)
         load(MotionCache.above, origin &- rowLength, hasTop)
@@ -63,15 +63,15 @@ extension MacroblockCoder {
 
     /// The prediction of a partition whose neighbours A, B, C and D stand at these places; 8.4.1.3.
     @inline(__always) private mutating func predict(_ reference: Int, a: Int, b: Int, c: Int, d: Int) -> MotionVector {
-        let wanted = Int8(truncatingIfNeeded: reference)
+        let refIdx = Int8(truncatingIfNeeded: reference)
         let third = referenceCache[c] == -2 ? d : c
         let referenceA = referenceCache[a]
         let referenceB = referenceCache[b]
         let referenceC = referenceCache[third]
         if referenceB == -2 && referenceC == -2 && referenceA != -2 { return motionCache[a] }
-        let matchA = referenceA == wanted
-        let matchB = referenceB == wanted
-        let matchC = referenceC == wanted
+        let matchA = referenceA == refIdx
+        let matchB = referenceB == refIdx
+        let matchC = referenceC == refIdx
         if matchA != matchB {
             if !matchC { return motionCache[matchA ? a : b] }
         } else if matchC && !matchA {
@@ -89,37 +89,37 @@ extension MacroblockCoder {
 
     /// mvpLX of the upper (0) or lower (1) 16×8 partition.
     mutating func predict16x8(_ index: Int, _ reference: Int) -> MotionVector {
-        let wanted = Int8(truncatingIfNeeded: reference)
+        let refIdx = Int8(truncatingIfNeeded: reference)
         if index == 0 {
-            if referenceCache[MotionCache.above] == wanted { return motionCache[MotionCache.above] }
+            if referenceCache[MotionCache.above] == refIdx { return motionCache[MotionCache.above] }
             return predict16x16(reference)
         }
-        if referenceCache[MotionCache.left + 4] == wanted { return motionCache[MotionCache.left + 4] }
+        if referenceCache[MotionCache.left + 4] == refIdx { return motionCache[MotionCache.left + 4] }
         return predict(
             reference, a: MotionCache.left + 4, b: MotionCache.first, c: MotionCache.outside, d: MotionCache.left)
     }
 
     /// mvpLX of the left (0) or right (1) 8×16 partition.
     mutating func predict8x16(_ index: Int, _ reference: Int) -> MotionVector {
-        let wanted = Int8(truncatingIfNeeded: reference)
+        let refIdx = Int8(truncatingIfNeeded: reference)
         if index == 0 {
-            if referenceCache[MotionCache.left] == wanted { return motionCache[MotionCache.left] }
+            if referenceCache[MotionCache.left] == refIdx { return motionCache[MotionCache.left] }
             return predict(
                 reference, a: MotionCache.left, b: MotionCache.above, c: MotionCache.above + 1,
                 d: MotionCache.aboveLeft)
         }
         let third = referenceCache[MotionCache.aboveRight] == -2 ? MotionCache.above : MotionCache.aboveRight
-        if referenceCache[third] == wanted { return motionCache[third] }
+        if referenceCache[third] == refIdx { return motionCache[third] }
         return predict(
             reference, a: MotionCache.first, b: MotionCache.above + 1, c: MotionCache.aboveRight, d: MotionCache.above)
     }
 
     /// mvpLX of an 8×8 sub-macroblock.
     mutating func predict8x8(_ index: Int, _ reference: Int) -> MotionVector {
-        let place = MotionCache.quadrant(index)
+        let cacheIndex = MotionCache.quadrant(index)
         // The block right above block 3 is never there before it; above right of block 2 stands block 1.
-        let aboveRight = index == 3 ? MotionCache.outside : place &- 3
-        return predict(reference, a: place &- 1, b: place &- 4, c: aboveRight, d: place &- 5)
+        let aboveRight = index == 3 ? MotionCache.outside : cacheIndex &- 3
+        return predict(reference, a: cacheIndex &- 1, b: cacheIndex &- 4, c: aboveRight, d: cacheIndex &- 5)
     }
 
     /// The vector of P_Skip, 8.4.1.1.

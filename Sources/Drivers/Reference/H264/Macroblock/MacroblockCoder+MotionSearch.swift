@@ -19,7 +19,7 @@ struct SearchRange {
     let maxY: Int
 
     /// Whether a vector in quarter samples is inside.
-    @inline(__always) func holds(_ quarterX: Int, _ quarterY: Int) -> Bool {
+    @inline(__always) func contains(_ quarterX: Int, _ quarterY: Int) -> Bool {
         quarterX >= minX &* 4 &- 3 && quarterX <= maxX &* 4 &+ 3 && quarterY >= minY &* 4 &- 3
             && quarterY <= maxY &* 4 &+ 3
     }

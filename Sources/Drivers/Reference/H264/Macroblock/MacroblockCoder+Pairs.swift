@@ -87,11 +87,11 @@ extension MacroblockCoder {
 
     /// The motion of a partition as the caches have it.
     @inline(__always) func cachedMotion(_ block: Int) -> PairMotion {
-        let place = MotionCache.quadrant(block)
-        let other = Scratch.motionPlaces &+ place
+        let index = MotionCache.quadrant(block)
+        let other = Scratch.motionCacheCount &+ index
         return PairMotion(
-            references: SIMD2(Int(referenceCaches[place]), Int(referenceCaches[other])),
-            first: motionCaches[place], second: motionCaches[other])
+            references: SIMD2(Int(referenceCaches[index]), Int(referenceCaches[other])),
+            first: motionCaches[index], second: motionCaches[other])
     }
 
     mutating func setMotion(_ blocks: Int, _ motion: PairMotion) {
@@ -224,7 +224,7 @@ extension MacroblockCoder {
                 let (dx, dy) = i < 4 ? MotionSearch.diamond(i) : (i & 1 &* 2 &- 1, i & 2 &- 1)
                 if i >= 4 && preset.pairRounds < 3 { break }
                 let (toX, toY) = (Int(centre.x) &+ dx, Int(centre.y) &+ dy)
-                if !range.holds(toX, toY) { continue }
+                if !range.contains(toX, toY) { continue }
                 let cost = motionCost(toX, toY, predictors[list])
                 let others = cost &+ bits[1 &- list] &+ fixedCost
                 if others >= best { continue }

@@ -187,8 +187,8 @@ struct MacroblockCoder {
         self.list = list
         references = referencesOfLists + Self.listLength &* list
         referenceCount = referenceCounts[list]
-        motionCache = motionCaches + Scratch.motionPlaces &* list
-        referenceCache = referenceCaches + Scratch.motionPlaces &* list
+        motionCache = motionCaches + Scratch.motionCacheCount &* list
+        referenceCache = referenceCaches + Scratch.motionCacheCount &* list
     }
 
     mutating func setQP(_ qp: Int) {
@@ -238,16 +238,16 @@ struct MacroblockCoder {
             intraTopLeft = hasTopLeft && isIntra[address &- width &- 1] != 0
             intraTopRight = hasTopRight && isIntra[address &- width &+ 1] != 0
         }
-        let place = refresh.isRows ? y : x
-        isGuarded = place < refresh.renewed
-        mustBeIntra = refresh.forced.contains(place)
+        let position = refresh.isRows ? y : x
+        isGuarded = position < refresh.renewed
+        mustBeIntra = refresh.forced.contains(position)
         tables.slice[address] = sliceNumber
         isNeighbourhoodLoaded = false
         transform8x8 = false
         codedBlockPattern = 0
         if let macroblockQPs {
-            let wanted = Int(macroblockQPs[address])
-            if wanted != qp { setQP(wanted) }
+            let macroblockQP = Int(macroblockQPs[address])
+            if macroblockQP != qp { setQP(macroblockQP) }
         }
     }
 }

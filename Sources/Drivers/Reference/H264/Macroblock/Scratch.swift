@@ -24,9 +24,9 @@ package final class Scratch: Sendable {
     let edges = ElementStorage<UInt8>(count: IntraEdges.byteCount * 2, repeating: 0)
     let rows = ElementStorage<UInt8>(count: 128, repeating: 0)
     /// Of both lists, `motionPlaces` each.
-    let motion = ElementStorage<MotionVector>(count: 2 * Scratch.motionPlaces, repeating: .zero)
-    let references = ElementStorage<Int8>(count: 2 * Scratch.motionPlaces, repeating: -2)
-    static let motionPlaces = 64
+    let motion = ElementStorage<MotionVector>(count: 2 * Scratch.motionCacheCount, repeating: .zero)
+    let references = ElementStorage<Int8>(count: 2 * Scratch.motionCacheCount, repeating: -2)
+    static let motionCacheCount = 64
     /// Blocks that bi-prediction is made of, `workStride` apart and `pairBytes` each.
     let pairs = ElementStorage<UInt8>(count: 4 * Scratch.pairBytes + 64, repeating: 0)
     static let pairBytes = 16 * Scratch.workStride

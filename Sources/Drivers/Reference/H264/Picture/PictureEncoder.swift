@@ -112,23 +112,23 @@ package final class PictureEncoder {
     private func listReferences(_ slice: SliceJob) {
         for (list, pictures) in [slice.list0, slice.list1].enumerated() {
             for (index, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
-                let place = list * MacroblockCoder.listLength + index
+                let entry = list * MacroblockCoder.listLength + index
                 picture.finishForReference()
-                references.elements[place] = picture.planes
-                cleanLimits.elements[place] = refresh.limit(
+                references.elements[entry] = picture.planes
+                cleanLimits.elements[entry] = refresh.limit(
                     picture.renewal, columns: widthInMacroblocks, rows: heightInMacroblocks, log2Unit: 4)
-                let known = distinct.firstIndex { $0 === picture }
-                referenceIdentities.elements[place] = Int8(truncatingIfNeeded: known ?? distinct.count)
-                if known == nil { distinct.append(picture) }
+                let existing = distinctReferences.firstIndex { $0 === picture }
+                referenceIdentities.elements[entry] = Int8(truncatingIfNeeded: existing ?? distinctReferences.count)
+                if existing == nil { distinctReferences.append(picture) }
             }
         }
     }
 
     /// The pictures that this picture's slices refer to.
-    private var distinct: [ReconstructedPicture] = []
+    private var distinctReferences: [ReconstructedPicture] = []
 
     private func deblock(_ job: PictureJob, _ slices: [SliceFiltering]) {
-        distinct.removeAll()
+        distinctReferences.removeAll()
         if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
         for qp in 0..<52 {
             chromaQPs.elements[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))

@@ -8,7 +8,7 @@ package final class ReconstructedPicture: @unchecked Sendable {
     private var storage: ElementStorage<UInt8>?
     /// By 8×8 block, 2·width to a row: 1 where it was predicted from the first picture of its list by hardly any
     /// motion, which stills direct prediction of B slices (colZeroFlag of H.264 8.4.1.2.2).
-    private var stillness: ElementStorage<UInt8>?
+    private var stillBlockStorage: ElementStorage<UInt8>?
     /// The samples stand, but neither the margins nor the half-sample planes.
     private var isUnfinished = false
     /// Only the encoder that made the picture looks at this.
@@ -31,15 +31,15 @@ package final class ReconstructedPicture: @unchecked Sendable {
     /// Makes every sample 128.
     package func fillGrey() {
         storage = nil
-        stillness = nil
+        stillBlockStorage = nil
         isUnfinished = false
     }
 
     /// See `stillness`; allocated when first asked for.
     var stillBlocks: ElementPointer<UInt8> {
-        if let stillness { return stillness.elements }
+        if let stillBlockStorage { return stillBlockStorage.elements }
         let fresh = ElementStorage<UInt8>(count: 4 * widthInMacroblocks * heightInMacroblocks, repeating: 0)
-        stillness = fresh
+        stillBlockStorage = fresh
         return fresh.elements
     }
 
@@ -78,7 +78,7 @@ package final class ReconstructedPicture: @unchecked Sendable {
                 row[2 * x + 1] = row[2 * chromaWidth - 1]
             }
         }
-        stillness = nil
+        stillBlockStorage = nil
         isUnfinished = false
         planes.finish(geometry)
     }

@@ -46,24 +46,24 @@ struct RefreshRounds {
             state = Renewal(round: 0)
             return (RefreshGuard(), Renewal(isIntra: true))
         }
-        var asked = RefreshGuard()
+        var guarded = RefreshGuard()
         switch refresh {
-        case .columns(let range): asked.forced = range.clamped(to: 0..<columns)
+        case .columns(let range): guarded.forced = range.clamped(to: 0..<columns)
         case .rows(let range):
-            asked.isRows = true
-            asked.forced = range.clamped(to: 0..<rows)
+            guarded.isRows = true
+            guarded.forced = range.clamped(to: 0..<rows)
         case nil:
-            asked.isRows = state.isRows
+            guarded.isRows = state.isRows
         }
-        if refresh != nil && !asked.forced.isEmpty {
-            if asked.forced.lowerBound == 0 {
-                state = Renewal(round: next, isRows: asked.isRows, extent: 0)
+        if refresh != nil && !guarded.forced.isEmpty {
+            if guarded.forced.lowerBound == 0 {
+                state = Renewal(round: next, isRows: guarded.isRows, extent: 0)
                 next += 1
             }
-            if state.round > 0 && state.isRows == asked.isRows { state.extent = asked.forced.upperBound }
+            if state.round > 0 && state.isRows == guarded.isRows { state.extent = guarded.forced.upperBound }
         }
-        if state.round > 0 && state.isRows == asked.isRows { asked.renewed = state.extent }
-        return (asked, state)
+        if state.round > 0 && state.isRows == guarded.isRows { guarded.renewed = state.extent }
+        return (guarded, state)
     }
 
     /// Where samples that a decoder has right end in a reference, in luma samples of the round's direction.
