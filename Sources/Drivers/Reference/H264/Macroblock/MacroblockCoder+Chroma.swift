@@ -1,7 +1,7 @@
-// Chroma: choosing an intra mode, and coding the residual of either kind.
+// Chroma: choice of the intra mode, and coding of the residual of intra and inter macroblocks.
 
 extension MacroblockCoder {
-    /// The best intra_chroma_pred_mode and its cost, predicted in place in `candidate`.
+    /// Returns the best intra_chroma_pred_mode and its cost. Leaves its prediction in `candidate`.
     mutating func predictIntraChroma(_ candidate: CandidatePointers) -> (mode: Int, cost: Int) {
         loadChromaNeighbourhood(candidate)
         let stride = Scratch.workStride
@@ -28,7 +28,8 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Codes the residual over the chroma prediction that stands in `candidate`; 0 nothing, 1 DC only, 2 DC and AC.
+    /// Codes the residual relative to the chroma prediction in `candidate`. Returns CodedBlockPatternChroma: 0 no
+    /// levels, 1 DC only, 2 DC and AC.
     mutating func codeChroma(_ candidate: CandidatePointers, intra: Bool) -> Int {
         let cb = codeChromaPlane(0, fencCb, candidate.cb, cbQuantizer, candidate, intra: intra)
         let cr = codeChromaPlane(1, fencCr, candidate.cr, crQuantizer, candidate, intra: intra)

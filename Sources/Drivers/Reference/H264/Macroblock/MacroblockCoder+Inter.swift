@@ -1,4 +1,4 @@
-// Deciding and coding a macroblock of a P slice.
+// Mode decision and coding of macroblocks of P slices.
 
 extension MacroblockCoder {
     mutating func decideInter() {
@@ -44,11 +44,11 @@ extension MacroblockCoder {
 
     // MARK: Skipping
 
-    /// Predicts luma as P_Skip into `inter`; the position, from which chroma is to be predicted.
+    /// Predicts luma as P_Skip into `inter`. Returns the position for the prediction of chroma.
     private mutating func predictSkippedLuma() -> (x: Int, y: Int) {
         let planes = references[0]
         let motion = skipVector
-        // Where the vector points further out than the planes reach, their samples no longer change outwards.
+        // A vector that points beyond the planes is clamped. The samples there are constant in the outward direction.
         let outside = MotionSearch.reach &+ 1
         let positionX = min(max(Int(motion.x), 4 &* (-16 &* x &- outside)), 4 &* (16 &* (width &- 1 &- x) &+ outside))
         let positionY = min(max(Int(motion.y), 4 &* (-16 &* y &- outside)), 4 &* (16 &* (height &- 1 &- y) &+ outside))
@@ -65,13 +65,13 @@ extension MacroblockCoder {
             Scratch.workStride)
     }
 
-    /// Predicts as P_Skip into `inter`.
+    /// Predicts luma and chroma as P_Skip into `inter`.
     mutating func predictSkipped() {
         let at = predictSkippedLuma()
         predictSkippedChroma(at)
     }
 
-    /// Predicts as P_Skip into `inter`; whether nothing worth coding is left.
+    /// Predicts as P_Skip into `inter`. Returns whether the residual is too small to be coded.
     private mutating func trySkip() -> Bool {
         let at = predictSkippedLuma()
         if isWorthCoding() { return false }
@@ -79,7 +79,7 @@ extension MacroblockCoder {
         return codeChroma(inter, intra: false) == 0
     }
 
-    /// Whether the residual over the luma prediction in `inter` has levels worth coding.
+    /// Returns whether the residual of the luma prediction in `inter` has enough levels to be coded.
     @inline(__always) mutating func isWorthCoding() -> Bool {
         var score = 0
         for pair in 0..<8 {
@@ -121,7 +121,8 @@ extension MacroblockCoder {
         return best
     }
 
-    /// The best vector of a partition that covers `blocks`, over the references worth trying.
+    /// Returns the best vector of a partition over the references that the preset searches. `index` is the partition's
+    /// number among those of its shape. The search starts from the vectors of `hint` and `second`.
     private mutating func choosePartition(
         _ partition: Partition, index: Int, hint: MotionChoice, second: MotionChoice
     ) -> MotionChoice {
@@ -142,7 +143,7 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Tries smaller partitions against `whole`; leaves the best in `kind`, the cache and `cost`.
+    /// Tries smaller partitions against `whole`. Stores the best in `kind`, the cache and `cost`.
     private mutating func choosePartitions(_ whole: MotionChoice, _ cost: inout Int) {
         var quarters = [whole, whole, whole, whole] as InlineArray<4, MotionChoice>
         var quarterCost = lambda &* 9
@@ -239,7 +240,7 @@ extension MacroblockCoder {
             toCb: inter.cb + chroma, cr: inter.cr + chroma, Scratch.workStride)
     }
 
-    /// Codes the residual over the prediction in `inter`; the luma coded block pattern.
+    /// Codes the residual relative to the prediction in `inter`. Returns the luma coded block pattern.
     mutating func codeInterLuma() -> Int {
         transform8x8 = false
         if mayTransform8x8 {
@@ -259,7 +260,8 @@ extension MacroblockCoder {
         return pattern
     }
 
-    /// Levels worth less are dropped; where levels are chosen by cost, all that are left are worth it.
+    /// The score below which levels are dropped, for a quarter and for the macroblock. If levels are chosen by cost,
+    /// only blocks without levels are below it.
     private var minimumQuarterScore: Int { preset.choosesLevels ? 1 : 3 }
     private var minimumMacroblockScore: Int { preset.choosesLevels ? 1 : 4 }
 
