@@ -76,8 +76,8 @@ package enum ForwardTransform {
             .store(coefficients)
     }
 
-    /// Applies the Hadamard transform to 16 DC coefficients in raster order, in place, and halves the results: (x + 1)
-    /// >> 1. This is the forward counterpart of H.264 8.5.10.
+    /// Applies the Hadamard transform to 16 DC coefficients in raster order, in place, and halves the results with
+    /// (x + 1) >> 1. This is the forward counterpart of H.264 8.5.10.
     static func lumaDC(_ dc: ElementPointer<Int16>) {
         hadamard4x4(dc) { ($0 &+ 1) &>> 1 }
     }
