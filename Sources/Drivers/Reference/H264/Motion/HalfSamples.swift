@@ -17,8 +17,8 @@ enum HalfSamples {
     /// Returns (x + 512) >> 10, where x is the six-tap sum of six-tap sums, in 16-bit arithmetic.
     ///
     /// If o, m and i are the sums of the outer, middle and inner pairs, then
-    /// o − 5m + 20i = 16·(((o − m)/4 − m + i)/4 + i). `inner − middle` is clamped, so that nothing overflows. The clamped
-    /// values lead to results far outside 0…255 in any case.
+    /// o − 5m + 20i = 16·(((o − m)/4 − m + i)/4 + i). `inner − middle` is clamped, so that nothing overflows. The
+    /// clamped values lead to results far outside 0…255 in any case.
     @inline(__always) static func sixTapOfSums(
         _ a: Words, _ b: Words, _ c: Words, _ d: Words, _ e: Words, _ f: Words
     ) -> Words {

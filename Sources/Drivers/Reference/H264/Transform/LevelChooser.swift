@@ -15,9 +15,9 @@ struct LevelChooser {
     static let interWeight = 19
     static let intraWeight = 24
 
-    /// Quantizes `count` coefficients of `c` in place, in the order of `positions`. Coefficients before index `first`
-    /// do not change. `shift` converts coefficient · numerator into 256ths of a step. Returns the number of nonzero
-    /// levels.
+    /// Quantizes `count` coefficients of `c` in place, in the order of `positions`. Coefficients before scan index
+    /// `first` do not change. `shift` converts coefficient · numerator into 256ths of a step. Returns the number of
+    /// nonzero levels.
     @inline(never) func quantize(
         _ c: ElementPointer<Int16>, _ numerators: ElementPointer<UInt16>, _ positions: ElementPointer<UInt8>, shift: Int, from first: Int,
         count: Int, kind: LevelModel.Kind, intra: Bool
@@ -80,7 +80,7 @@ struct LevelChooser {
         later.add(level)
     }
 
-    /// Returns the scan index of the last nonzero level, or −1 if all levels shall be 0.
+    /// Returns the scan index of the last nonzero level, or −1 if all levels are 0.
     @inline(__always) private func chooseEnd(
         from first: Int, to end: Int, _ base: Int, _ weight: Int, count: Int, zeroed: Int
     ) -> Int {

@@ -2,8 +2,8 @@
 /// contexts do: it counts, for each scan index, how often a level is nonzero and how often it is the last one, and for
 /// each context how often a level is larger than 1.
 struct LevelModel {
-    /// The block kinds with separate contexts. Each kind has contexts for inter macroblocks, followed by contexts for
-    /// intra macroblocks.
+    /// The block kinds with separate contexts. The contexts of all kinds for inter macroblocks come first, followed by
+    /// those for intra macroblocks.
     enum Kind: Int { case luma4x4, luma8x8, luma16x16AC, chromaAC }
 
     private static let significant = 0

@@ -68,8 +68,8 @@ struct RefreshRounds {
         return (guarded, state)
     }
 
-    /// Returns the number of samples of a reference, from its left or upper border on, that are correct in a decoder that
-    /// started with the round. It counts luma samples in the direction of the round.
+    /// Returns the number of samples of a reference, from its left or upper border on, that are correct in a decoder
+    /// that started with the round. It counts luma samples in the direction of the round.
     ///
     /// - Parameter log2Unit: The binary logarithm of the number of samples in a column or row.
     func limit(_ reference: Renewal, columns: Int, rows: Int, log2Unit: Int) -> Int32 {
