@@ -1,23 +1,23 @@
-/// The in-loop filter, H.264 8.7, over a picture whose macroblocks are all reconstructed.
+/// The deblocking filter, H.264 8.7. It filters a picture after all its macroblocks are reconstructed.
 struct Deblocker {
     let width: Int
     let height: Int
     let stride: Int
     let planes: ReferencePlanes
     let tables: PictureTables
-    /// By slice number.
+    /// The filter parameters, indexed by slice number.
     let slices: ElementPointer<SliceFiltering>
-    /// QP_C by QP_Y, 52 for Cb then 52 for Cr.
+    /// QP_C indexed by QP_Y: 52 entries for Cb, then 52 for Cr.
     let chromaQPs: ElementPointer<Int8>
     let alpha: ElementPointer<Int16>
     let beta: ElementPointer<Int16>
     let clipping: ElementPointer<Int16>
-    /// bS of the macroblock: 4 to an edge, 4 vertical edges then 4 horizontal.
+    /// bS of the current macroblock: 4 values for each edge, first 4 vertical edges, then 4 horizontal edges.
     let strengths: ElementPointer<UInt8>
-    /// Some macroblocks predict from list 1.
+    /// Whether any macroblock predicts from list 1.
     let comparesBothLists: Bool
 
-    /// Filters macroblock row `y`; rows above must be done.
+    /// Filters macroblock row `y`. The rows above must be filtered before.
     func filterRow(_ y: Int) {
         for x in 0..<width { filter(x, y) }
     }
@@ -82,11 +82,11 @@ struct Deblocker {
         let cb = limits((Int(chromaQPs[qp]) &+ Int(chromaQPs[otherQP]) &+ 1) &>> 1, slice)
         let cr = limits((Int(chromaQPs[52 &+ qp]) &+ Int(chromaQPs[52 &+ otherQP]) &+ 1) &>> 1, slice)
         if cb == nil && cr == nil { return }
-        // A threshold of 0 lets nothing through.
+        // Thresholds of 0 disable the filter.
         let off = Limits(index: 0, alpha: Words(repeating: 0), beta: Words(repeating: 0))
         let (u, v) = (cb ?? off, cr ?? off)
         if vertical {
-            // Each bS holds for two rows.
+            // Each bS applies to two rows.
             let at = chroma + index &* 4
             EdgeFilter.chromaColumn(
                 at, stride,
@@ -97,7 +97,7 @@ struct Deblocker {
         }
         let at = chroma + index &* 2 &* stride
         for half in 0..<2 {
-            // Four bytes, that is two pairs, to each bS.
+            // Each bS applies to four bytes, that is two Cb/Cr pairs.
             let bits = packed &>> UInt32(half &* 16)
             if bits & 0xFFFF == 0 { continue }
             EdgeFilter.chromaRow(
@@ -121,7 +121,7 @@ struct Deblocker {
         let beta: Words
     }
 
-    /// Nil where α or β is 0, so that nothing is filtered.
+    /// Returns the thresholds for an average QP, or nil if α or β is 0 and nothing is filtered.
     @inline(__always) private func limits(_ qp: Int, _ slice: SliceFiltering) -> Limits? {
         let indexA = max(0, min(51, qp &+ slice.offsetA))
         let indexB = max(0, min(51, qp &+ slice.offsetB))
@@ -130,14 +130,14 @@ struct Deblocker {
         return Limits(index: indexA, alpha: Words(repeating: a), beta: Words(repeating: b))
     }
 
-    /// t_C0 of two bS, four positions each; −1 where bS is 0.
+    /// Returns t_C0 for two bS with four positions each. It is −1 if bS is 0.
     @inline(__always) private func clips(_ packed: UInt32, _ index: Int) -> Words {
         let a = clip(packed & 0xFF, index)
         let b = clip((packed &>> 8) & 0xFF, index)
         return Words(a, a, a, a, b, b, b, b)
     }
 
-    /// t_C0 of four bS, two positions each.
+    /// Returns t_C0 for four bS with two positions each.
     @inline(__always) private func pairClips(_ packed: UInt32, _ index: Int) -> Words {
         let a = clip(packed & 0xFF, index)
         let b = clip((packed &>> 8) & 0xFF, index)
@@ -152,7 +152,7 @@ struct Deblocker {
 
     // MARK: bS
 
-    /// 8.7.2.1, for macroblocks whose smallest partition is 8×8.
+    /// Derives bS, H.264 8.7.2.1, for macroblocks whose smallest partition is 8×8.
     @inline(__always) private func decideStrengths(
         _ x: Int, _ y: Int, _ address: Int, filtersLeft: Bool, filtersTop: Bool
     ) {
@@ -173,7 +173,8 @@ struct Deblocker {
         let row = width &* 2
         let origin = y &* 2 &* row &+ x &* 2
         let bits = UInt32(tables.nonZero[address])
-        // bS 2 from levels: bit 4r + c where the edge left of, or above, block (r, c) has levels on a side.
+        // Edges with bS 2 because of levels. Bit 4r + c is set if there are levels on either side of the left
+        // (`across`) or upper (`down`) edge of block (r, c).
         let across = bits | bits &<< 1
         let down = bits | bits &<< 4
         if small {
@@ -215,19 +216,20 @@ struct Deblocker {
         }
     }
 
-    /// 2 in the bytes of rows whose bit is set in column `index`.
+    /// Returns four bytes, one per row: 2 if the bit of the row is set in column `index`.
     @inline(__always) private func column(_ bits: UInt32, _ index: UInt32) -> UInt32 {
         let b = bits &>> index
         return (b & 1 | (b & 0x10) &<< 4 | (b & 0x100) &<< 8 | (b & 0x1000) &<< 12) &<< 1
     }
 
-    /// 2 in the bytes of columns whose bit is set in row `index`.
+    /// Returns four bytes, one per column: 2 if the bit of the column is set in row `index`.
     @inline(__always) private func line(_ bits: UInt32, _ index: UInt32) -> UInt32 {
         let b = bits &>> (index &* 4)
         return (b & 1 | (b & 2) &<< 7 | (b & 4) &<< 14 | (b & 8) &<< 21) &<< 1
     }
 
-    /// 1 in both low bytes where two 8×8 blocks predict from different pictures or places.
+    /// Returns 1 in both low bytes if two 8×8 blocks have different reference pictures, or vectors that differ by a
+    /// whole sample or more. Returns 0 otherwise.
     @inline(__always) private func motionDiffers(_ a: Int, _ b: Int) -> UInt32 {
         if comparesBothLists { return pairsDiffer(a, b) }
         if tables.referencePicture[a] != tables.referencePicture[b] { return 0x0101 }
@@ -238,8 +240,9 @@ struct Deblocker {
         return dx > -4 && dx < 4 && dy > -4 && dy < 4 ? 0 : 0x0101
     }
 
-    /// The same where either block may predict from two pictures: sets of pictures are compared, then the vectors into
-    /// the same picture, and where both are one picture, both ways of pairing them.
+    /// Returns the same as `motionDiffers` for blocks that may predict from two pictures. The sets of pictures are
+    /// compared, then the vectors into the same picture. If both references are the same picture, both ways of pairing
+    /// the vectors are tried.
     @inline(never) private func pairsDiffer(_ a: Int, _ b: Int) -> UInt32 {
         let picture = tables.referencePicture
         let second = tables.blocks
@@ -258,6 +261,6 @@ struct Deblocker {
         return abs(Int(p.x) &- Int(q.x)) >= 4 || abs(Int(p.y) &- Int(q.y)) >= 4
     }
 
-    /// Byte by byte the larger of a (0 or 2) and b (0 or 1).
+    /// Returns the maximum of each byte of `a` (0 or 2) and `b` (0 or 1).
     @inline(__always) private func strongest(_ a: UInt32, _ b: UInt32) -> UInt32 { a | (b & ~(a &>> 1)) }
 }

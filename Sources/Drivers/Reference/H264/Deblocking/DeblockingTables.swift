@@ -1,6 +1,6 @@
-/// The thresholds of H.264 8.7.2.2, tables 8-16 and 8-17.
+/// The thresholds of the deblocking filter, H.264 8.7.2.2, tables 8-16 and 8-17.
 final class DeblockingTables: Sendable {
-    /// α, β and t_C0 by index; t_C0 four to an index, by bS (0 for bS 0).
+    /// α, β and t_C0, indexed by indexA or indexB. t_C0 has four entries for each index, by bS (0 for bS 0).
     let alpha = ElementStorage<Int16>(count: 52, repeating: 0)
     let beta = ElementStorage<Int16>(count: 52, repeating: 0)
     let clipping = ElementStorage<Int16>(count: 52 * 4, repeating: 0)
@@ -18,7 +18,7 @@ final class DeblockingTables: Sendable {
             alpha.elements[i] = alphas[i - 16]
             beta.elements[i] = betas[i - 16]
         }
-        // From index 17 on, bS 1, 2 and 3.
+        // t_C0 for bS 1, 2 and 3, from index 17 on.
         let clips: [(Int16, Int16, Int16)] = [
             (0, 0, 1), (0, 0, 1), (0, 0, 1), (0, 0, 1), (0, 1, 1), (0, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1),
             (1, 1, 1), (1, 1, 2), (1, 1, 2), (1, 1, 2), (1, 1, 2), (1, 2, 3), (1, 2, 3), (2, 2, 3), (2, 2, 4),
@@ -33,7 +33,7 @@ final class DeblockingTables: Sendable {
     }
 }
 
-/// How a slice wants its edges.
+/// The deblocking parameters of a slice.
 struct SliceFiltering {
     /// disable_deblocking_filter_idc.
     var mode: Int

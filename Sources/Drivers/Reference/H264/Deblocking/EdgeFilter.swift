@@ -1,6 +1,6 @@
-/// The sample filters of H.264 8.7.2.3 and 8.7.2.4 on eight positions of an edge at once.
+/// The sample filters of H.264 8.7.2.3 and 8.7.2.4. Each filters eight positions of an edge at once.
 package enum EdgeFilter {
-    /// What a stretch of eight positions is filtered with; `clipping` is t_C0, −1 where bS is 0.
+    /// The filter parameters of eight positions. `clipping` is t_C0, or −1 if bS is 0.
     package struct Strength {
         package var alpha: SIMD8<Int16>
         package var beta: SIMD8<Int16>
@@ -13,7 +13,7 @@ package enum EdgeFilter {
         }
     }
 
-    /// Samples across the edge, the outermost first.
+    /// The samples across the edge, from the outermost of the p side to the outermost of the q side.
     struct LumaLine {
         var p3: Words
         var p2: Words
@@ -31,12 +31,12 @@ package enum EdgeFilter {
 
     @inline(__always) private static func any(_ mask: SIMDMask<Words>) -> Bool {
         let bits = Words(repeating: 0).replacing(with: Words(repeating: -1), where: mask)
-        // SAFETY: both types are 16 plain bytes.
+        // SAFETY: both types consist of 16 bytes without padding, and every bit pattern is valid.
         let pair = unsafe unsafeBitCast(bits, to: SIMD2<UInt64>.self)
         return pair.x | pair.y != 0
     }
 
-    /// bS 1…3. False where nothing changed.
+    /// Filters with bS 1…3. Returns false if nothing changed.
     @inline(__always) static func luma(_ l: inout LumaLine, _ s: Strength) -> Bool {
         let on =
             near(l.p0, l.q0, s.alpha) .& near(l.p1, l.p0, s.beta) .& near(l.q1, l.q0, s.beta)
@@ -59,7 +59,7 @@ package enum EdgeFilter {
         return true
     }
 
-    /// bS 4.
+    /// Filters with bS 4. Returns false if nothing changed.
     @inline(__always) static func strongLuma(_ l: inout LumaLine, _ s: Strength) -> Bool {
         let on = near(l.p0, l.q0, s.alpha) .& near(l.p1, l.p0, s.beta) .& near(l.q1, l.q0, s.beta)
         if !any(on) { return false }
@@ -81,7 +81,7 @@ package enum EdgeFilter {
         return true
     }
 
-    /// Chroma, bS 1…3 or, where `strong`, 4: the samples next to the edge.
+    /// Filters the chroma samples next to the edge, with bS 4 if `strong`, otherwise with bS 1…3.
     @inline(__always) static func chroma(
         _ p1: Words, _ p0: inout Words, _ q0: inout Words, _ q1: Words, _ s: Strength, strong: Bool
     ) {
@@ -104,7 +104,7 @@ package enum EdgeFilter {
 
     // MARK: Edges in memory
 
-    /// Eight luma samples along a horizontal edge above `edge`.
+    /// Filters eight luma samples on each side of a horizontal edge. `edge` is the first sample below the edge.
     @inline(__always) package static func lumaRow(_ edge: ElementPointer<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         @inline(__always) func row(_ y: Int) -> Words { edge.load(y &* stride, as: HalfBytes.self).words }
         var line = LumaLine(
@@ -123,7 +123,7 @@ package enum EdgeFilter {
         edge.store(stride, line.q1.bytes)
     }
 
-    /// Eight rows of luma across a vertical edge left of `edge`.
+    /// Filters eight rows of luma across a vertical edge. `edge` is the first sample right of the edge.
     @inline(__always) package static func lumaColumn(_ edge: ElementPointer<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         let start = edge - 4
         let t = square(start, stride).transposed
@@ -133,7 +133,7 @@ package enum EdgeFilter {
             Block8x8(line.p3, line.p2, line.p1, line.p0, line.q0, line.q1, line.q2, line.q3).transposed, start, stride)
     }
 
-    /// Four chroma pairs along a horizontal edge above `edge`.
+    /// Filters four chroma pairs on each side of a horizontal edge. `edge` is the first sample below the edge.
     @inline(__always) package static func chromaRow(_ edge: ElementPointer<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         @inline(__always) func row(_ y: Int) -> Words { edge.load(y &* stride, as: HalfBytes.self).words }
         var p0 = row(-1)
@@ -143,7 +143,7 @@ package enum EdgeFilter {
         edge.store(0, q0.clippedBytes)
     }
 
-    /// Eight rows of chroma pairs across a vertical edge left of `edge`.
+    /// Filters eight rows of chroma pairs across a vertical edge. `edge` is the first sample right of the edge.
     @inline(__always) package static func chromaColumn(
         _ edge: ElementPointer<UInt8>, _ stride: Int, cb: Strength, cr: Strength, strong: Bool
     ) {

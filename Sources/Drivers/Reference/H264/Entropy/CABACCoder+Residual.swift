@@ -1,13 +1,14 @@
-/// residual() of H.264 7.3.5.3 with residual_block_cabac of 7.3.5.3.3.
+/// Writes residual(), H.264 7.3.5.3, with residual_block_cabac of 7.3.5.3.3.
 extension CABACCoder {
-    /// ctxBlockCat, table 9-42, with its contexts' starts and the number of levels, table 9-40.
+    /// A ctxBlockCat of table 9-42, with the first contexts of its syntax elements and the number of levels, table
+    /// 9-40.
     private struct Category {
         var flag: Int
         var significant: Int
         var last: Int
         var magnitude: Int
         var capacity: Int
-        /// What bins after the first may add at most for levels above 1.
+        /// The limit of ctxIdxInc, relative to its start, for the bins after the first of levels above 1.
         var largestLimit = 4
 
         static let lumaDC = Category(flag: 85, significant: 105, last: 166, magnitude: 227, capacity: 16)
@@ -18,7 +19,8 @@ extension CABACCoder {
         static let chromaAC = Category(flag: 101, significant: 152, last: 213, magnitude: 266, capacity: 15)
     }
 
-    /// `neighbours` are the DC flags beside and above; returns this macroblock's. Sets coded_block_flag in `grid`.
+    /// Writes the residual and sets coded_block_flag in `grid`. `neighbours` are the DC flags of the left and the upper
+    /// macroblock. Returns the DC flags of this macroblock.
     mutating func writeResidual(
         _ macroblock: borrowing MacroblockSyntax, transform8x8: Bool, neighbours: (UInt8, UInt8), grid: BlockCountGrid
     ) -> UInt8 {
@@ -38,7 +40,7 @@ extension CABACCoder {
         }
         for quadrant in 0..<4 where pattern & 1 << quadrant != 0 {
             if transform8x8 {
-                // coded_block_flag of an 8×8 block is not sent and counts as 1.
+                // coded_block_flag of an 8×8 block is not coded and counts as 1.
                 writeLevels8x8(levels + 64 * quadrant)
                 grid.setLuma8x8(quadrant, 1)
                 continue
@@ -46,11 +48,11 @@ extension CABACCoder {
             for block in (4 * quadrant)..<(4 * quadrant + 4) {
                 var mask: UInt32 = 0
                 if counts[block] != 0 { mask = (levels + 16 * block).nonZeroMask16() }
-                let place = BlockCountGrid.luma(block)
+                let gridIndex = BlockCountGrid.luma(block)
                 if intra16x16 {
-                    writeBlock(levels + (16 * block + 1), mask: mask >> 1, .lumaAC, place, grid)
+                    writeBlock(levels + (16 * block + 1), mask: mask >> 1, .lumaAC, gridIndex, grid)
                 } else {
-                    writeBlock(levels + 16 * block, mask: mask, .luma4x4, place, grid)
+                    writeBlock(levels + 16 * block, mask: mask, .luma4x4, gridIndex, grid)
                 }
             }
         }
@@ -78,17 +80,17 @@ extension CABACCoder {
     }
 
     @inline(__always) private mutating func writeBlock(
-        _ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category, _ place: Int, _ grid: BlockCountGrid
+        _ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category, _ gridIndex: Int, _ grid: BlockCountGrid
     ) {
-        arithmetic.encode(category.flag + grid.flagContext(place), mask != 0 ? 1 : 0)
+        arithmetic.encode(category.flag + grid.flagContext(gridIndex), mask != 0 ? 1 : 0)
         guard mask != 0 else { return }
-        grid[place] = 1
+        grid[gridIndex] = 1
         writeLevels(levels, mask: mask, category)
     }
 
-    /// A block of up to 16 levels with at least one that is not zero, as `mask` says.
+    /// Writes a block of up to 16 levels. `mask` has the bits of the nonzero levels, of which there is at least one.
     @inline(never) private mutating func writeLevels(_ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category) {
-        // From here on the coder stands in registers.
+        // A local copy, so that the coder's fields stay in registers.
         var coder = arithmetic
         let last = 31 &- mask.leadingZeroBitCount
         let end = min(last, category.capacity &- 2)
@@ -104,7 +106,7 @@ extension CABACCoder {
         arithmetic = coder
     }
 
-    /// An 8×8 block of 64 levels, ctxBlockCat 5; nothing where all are zero.
+    /// Writes an 8×8 block of 64 levels, ctxBlockCat 5. Writes nothing if all levels are 0.
     @inline(never) private mutating func writeLevels8x8(_ levels: ElementPointer<Int16>) {
         let mask = levels.nonZeroMask64()
         guard mask != 0 else { return }
@@ -123,20 +125,21 @@ extension CABACCoder {
         arithmetic = coder
     }
 
-    /// coeff_abs_level_minus1 and coeff_sign_flag from the highest frequency down: UEG0 with uCoff 14.
+    /// Writes coeff_abs_level_minus1 (UEG0 with uCoff 14) and coeff_sign_flag from the highest frequency to the lowest.
     @inline(__always) private static func writeMagnitudes(
         _ coder: inout ArithmeticEncoder, _ levels: ElementPointer<Int16>, mask: UInt64, start: Int, largestLimit: Int
     ) {
         var rest = mask
-        // ctxIdxInc of the first bin, 1…4 while no level was above 1, then 0; of the others, 5 and up.
+        // ctxIdxInc of the first bin is 1…4 until a level is larger than 1, and 0 afterwards. ctxIdxInc of the other
+        // bins is 5 or more.
         var firstContext = start &+ 1
         var largerContext = start &+ 5
         let firstLimit = start &+ 4
         let largerLimit = start &+ 5 &+ largestLimit
         while rest != 0 {
-            let place = 63 &- rest.leadingZeroBitCount
-            rest ^= 1 &<< UInt64(truncatingIfNeeded: place)
-            let level = Int(levels[place])
+            let index = 63 &- rest.leadingZeroBitCount
+            rest ^= 1 &<< UInt64(truncatingIfNeeded: index)
+            let level = Int(levels[index])
             let magnitude = abs(level)
             let sign: UInt32 = level < 0 ? 1 : 0
             if magnitude == 1 {
@@ -153,7 +156,7 @@ extension CABACCoder {
                 if magnitude < 15 {
                     coder.encodeInline(largerContext, 0)
                 } else {
-                    // By value, so that the coder stays in registers.
+                    // The coder is passed by value, so that it stays in registers.
                     coder = coder.withExpGolombBypass(magnitude &- 15, order: 0)
                 }
                 largerContext = min(largerContext &+ 1, largerLimit)
@@ -164,16 +167,17 @@ extension CABACCoder {
 }
 
 extension ArithmeticEncoder {
-    /// This coder after `encodeExpGolombBypass`.
+    /// Returns a copy of the coder in which `encodeExpGolombBypass` was called.
     @inline(never) func withExpGolombBypass(_ value: Int, order: Int) -> ArithmeticEncoder {
         var coder = self
         coder.encodeExpGolombBypass(value, order: order)
         return coder
     }
 
-    /// The suffix of UEGk, 9.3.2.3: k-th order Exp-Golomb in bypass bins.
+    /// Encodes the suffix of UEGk, 9.3.2.3: a k-th order Exp-Golomb code in bypass bins.
     mutating func encodeExpGolombBypass(_ value: Int, order: Int) {
-        // With 1 << order added, the value's top bit says how many ones go before it; a zero ends them.
+        // The position of the top bit of value + (1 << order) determines the number of ones in the prefix. A zero ends
+        // the prefix.
         let offset = UInt32(truncatingIfNeeded: value &+ 1 &<< order)
         let size = 31 &- offset.leadingZeroBitCount
         let ones = size &- order

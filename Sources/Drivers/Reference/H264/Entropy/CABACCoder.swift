@@ -1,15 +1,17 @@
-/// Slice data in CABAC: H.264 7.3.4 and 7.3.5 with the binarizations and contexts of 9.3 for frame macroblocks.
+/// Writes slice data with CABAC: H.264 7.3.4 and 7.3.5, with the binarizations and contexts of 9.3 for frame
+/// macroblocks.
 struct CABACCoder {
     var arithmetic: ArithmeticEncoder
-    /// Not the first macroblock of the slice: end_of_slice_flag of the one before is due.
+    /// Whether a macroblock was written in this slice. If so, its end_of_slice_flag is written before the next
+    /// macroblock.
     private var begun = false
-    /// The macroblock before had an mb_qp_delta other than 0.
+    /// Whether mb_qp_delta of the previous macroblock was not 0.
     private var hadDelta = false
     let offsets8x8 = EntropyTables.shared.contextOffsets8x8.elements
 
     init(arithmetic: ArithmeticEncoder) { self.arithmetic = arithmetic }
 
-    /// Sets every context's state for a slice, 9.3.1.1.
+    /// Sets the states of all contexts at the start of a slice, 9.3.1.1.
     static func initialise(_ contexts: ElementPointer<UInt8>, slice: EntropySlice) {
         let values: [Int8]
         if slice.type == .i {
@@ -30,8 +32,10 @@ struct CABACCoder {
         }
     }
 
-    /// `grid` holds the neighbours' block flags and gets this macroblock's; `record` has its traits and
-    /// coded_block_pattern, and gets motion, references and DC flags.
+    /// Writes a macroblock.
+    ///
+    /// `grid` contains the block flags of the neighbours and receives those of this macroblock. `record` contains the
+    /// traits and coded_block_pattern, and receives motion, references and DC flags.
     mutating func write(
         _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord,
         grid: BlockCountGrid, record: inout NeighbourRecord
@@ -74,7 +78,7 @@ struct CABACCoder {
             macroblock, transform8x8: transform8x8, neighbours: (left.dc, top.dc), grid: grid)
     }
 
-    /// Ends the slice and returns the number of bytes.
+    /// Ends the slice. Returns the number of bytes.
     mutating func finish() -> Int {
         if begun { arithmetic.encodeTerminate(1) }
         begun = false
@@ -84,7 +88,7 @@ struct CABACCoder {
 
     // MARK: Types and modes
 
-    /// mb_type, 9.3.2.5, and the four sub_mb_type of P_8x8.
+    /// Writes mb_type, 9.3.2.5, and the four sub_mb_type of P_8x8.
     private mutating func writeType(
         _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord
     ) {
@@ -120,11 +124,11 @@ struct CABACCoder {
         }
     }
 
-    /// mb_type and sub_mb_type of B slices, table 9-37.
+    /// Writes mb_type and sub_mb_type of B slices, table 9-37.
     private mutating func writeTypeInB(
         _ macroblock: borrowing MacroblockSyntax, left: NeighbourRecord, top: NeighbourRecord
     ) {
-        // Neighbours count that are neither skipped nor B_Direct_16x16.
+        // Neighbours that are neither skipped nor B_Direct_16x16 increase ctxIdxInc.
         let beside = left.traits.intersection([.coded, .direct]) == .coded ? 1 : 0
         let above = top.traits.intersection([.coded, .direct]) == .coded ? 1 : 0
         let isIntra = macroblock.kind.isIntra
@@ -138,7 +142,7 @@ struct CABACCoder {
             return
         default: arithmetic.encode(30, 1)
         }
-        // What follows as a number, and its length: 3 bins after a 0 for types 3…10.
+        // The bins after the second, as a number, and how many they are. Types 3…10 have a 0 and three more bins.
         let (bins, count) =
             switch type {
             case 3...10: (type - 3, 4)
@@ -173,7 +177,7 @@ struct CABACCoder {
         }
     }
 
-    /// The bins of an intra mb_type, with the ctxIdx of each.
+    /// Writes the bins of an intra mb_type. The other parameters are the ctxIdx of the bins.
     private mutating func writeIntraType(
         _ macroblock: borrowing MacroblockSyntax, first: Int, luma: Int, chroma: Int, chromaSecond: Int,
         modeHigh: Int, modeLow: Int
@@ -219,7 +223,8 @@ struct CABACCoder {
         if mode > 1 { arithmetic.encode(67, mode > 2 ? 1 : 0) }
     }
 
-    /// coded_block_pattern, 9.3.3.1.1.4. Neighbouring 8×8 blocks without levels raise the context of luma bins.
+    /// Writes coded_block_pattern, 9.3.3.1.1.4. Neighbouring 8×8 blocks without levels increase ctxIdxInc of the luma
+    /// bins.
     private mutating func writePattern(_ pattern: Int, left: NeighbourRecord, top: NeighbourRecord) {
         let leftPattern = Int(left.codedBlockPattern)
         let topPattern = Int(top.codedBlockPattern)
@@ -236,7 +241,7 @@ struct CABACCoder {
         }
     }
 
-    /// mb_qp_delta: unary, positive values at odd numbers.
+    /// Writes mb_qp_delta in unary code. Positive values are mapped to odd numbers.
     private mutating func writeDelta(_ delta: Int) {
         var context = hadDelta ? 61 : 60
         hadDelta = delta != 0
@@ -302,7 +307,7 @@ struct CABACCoder {
         }
     }
 
-    /// ref_idx: unary.
+    /// Writes ref_idx in unary code.
     private mutating func writeReference(_ value: Int, context: Int) {
         var context = 54 + context
         for index in 0..<value {
@@ -312,8 +317,8 @@ struct CABACCoder {
         arithmetic.encode(context, 0)
     }
 
-    /// A component of mvd: UEG3 with signedValFlag 1 and uCoff 9; `neighbours` is the sum of the components beside
-    /// and above, 9.3.3.1.1.7.
+    /// Writes a component of mvd: UEG3 with signedValFlag 1 and uCoff 9. `neighbours` is the sum of the absolute
+    /// components of the left and the upper block, 9.3.3.1.1.7.
     private mutating func writeDifference(_ value: Int, start: Int, neighbours: Int) {
         let magnitude = abs(value)
         let first = start + (neighbours < 3 ? 0 : neighbours > 32 ? 2 : 1)

@@ -1,5 +1,5 @@
 extension CABACInitialValues {
-    /// Values for P and B slices with cabac_init_idc 0.
+    /// The values for P and B slices with cabac_init_idc 0.
     static let inter0: [Int8] = [
         // 0…10: mb_type (SI prefix, I)
         20, -15, 2, 54, 3, 74, 20, -15, 2, 54, 3, 74, -28, 127, -23, 104, -6, 53,
@@ -60,7 +60,7 @@ extension CABACInitialValues {
         -8, 76,
     ]
 
-    /// Values for P and B slices with cabac_init_idc 1.
+    /// The values for P and B slices with cabac_init_idc 1.
     static let inter1: [Int8] = [
         // 0…10: mb_type (SI prefix, I)
         20, -15, 2, 54, 3, 74, 20, -15, 2, 54, 3, 74, -28, 127, -23, 104, -6, 53,
@@ -121,7 +121,7 @@ extension CABACInitialValues {
         -7, 82,
     ]
 
-    /// Values for P and B slices with cabac_init_idc 2.
+    /// The values for P and B slices with cabac_init_idc 2.
     static let inter2: [Int8] = [
         // 0…10: mb_type (SI prefix, I)
         20, -15, 2, 54, 3, 74, 20, -15, 2, 54, 3, 74, -28, 127, -23, 104, -6, 53,

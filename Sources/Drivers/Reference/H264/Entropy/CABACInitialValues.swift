@@ -1,13 +1,13 @@
-/// Starting points of the CABAC contexts, H.264 tables 9-12 to 9-33: m and n by turns, for ctxIdx 0…275, then
-/// 399…435. What lies between belongs to field coding; ctxIdx 276 (end of slice, I_PCM) has no state.
+/// The initial values of the CABAC contexts, H.264 tables 9-12 to 9-33: pairs of m and n for ctxIdx 0…275, then for
+/// 399…435. The contexts between them are for field coding. ctxIdx 276 (end_of_slice_flag, I_PCM) has no state.
 enum CABACInitialValues {
-    /// The ctxIdx at which the second run of contexts starts.
+    /// The end of the first run of contexts (`gapStart`) and the start of the second run (`gapEnd`).
     static let gapStart = 276
     static let gapEnd = 399
-    /// One past the largest ctxIdx.
+    /// The largest ctxIdx plus 1.
     static let contextCount = 436
 
-    /// Values for I slices.
+    /// The values for I slices.
     static let intra: [Int8] = [
         // 0…10: mb_type (SI prefix, I)
         20, -15, 2, 54, 3, 74, 20, -15, 2, 54, 3, 74, -28, 127, -23, 104, -6, 53,

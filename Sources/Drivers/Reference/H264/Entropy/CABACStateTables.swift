@@ -1,6 +1,6 @@
-/// The arithmetic coder's probability states and the 8×8 context offsets, H.264 9.3.
+/// The probability states of the arithmetic coder, and the context offsets of 8×8 blocks, H.264 9.3.
 enum CABACStateTables {
-    /// Table 9-44, four ranges for each pStateIdx.
+    /// rangeTabLPS of table 9-44, with four entries for each pStateIdx.
     static let rangeOfLPS: [UInt8] = [
         128, 176, 208, 240, 128, 167, 197, 227, 128, 158, 187, 216, 123, 150, 178, 205,
         116, 142, 169, 195, 111, 135, 160, 185, 105, 128, 152, 175, 100, 122, 144, 166,
@@ -20,7 +20,7 @@ enum CABACStateTables {
         6, 8, 9, 11, 6, 7, 9, 10, 6, 7, 8, 9, 2, 2, 2, 2,
     ]
 
-    /// transIdxLPS of table 9-45.
+    /// transIdxLps of table 9-45.
     static let stateAfterLPS: [UInt8] = [
         0, 0, 1, 2, 2, 4, 4, 5, 6, 7, 8, 9, 9, 11, 11, 12,
         13, 13, 15, 15, 16, 16, 18, 18, 19, 19, 21, 21, 22, 22, 23, 24,
@@ -28,7 +28,7 @@ enum CABACStateTables {
         33, 33, 34, 34, 35, 35, 35, 36, 36, 36, 37, 37, 37, 38, 38, 63,
     ]
 
-    /// Table 9-43, significant_coeff_flag of frame macroblocks, by levelListIdx.
+    /// Offsets of significant_coeff_flag in frame macroblocks by levelListIdx, table 9-43.
     static let significantOffsets8x8: [UInt8] = [
         0, 1, 2, 3, 4, 5, 5, 4, 4, 3, 3, 4, 4, 4, 5, 5,
         4, 4, 4, 4, 3, 3, 6, 7, 7, 7, 8, 9, 10, 9, 8, 7,
@@ -36,7 +36,7 @@ enum CABACStateTables {
         12, 13, 11, 6, 9, 14, 10, 9, 11, 12, 13, 11, 14, 10, 12,
     ]
 
-    /// Table 9-43, last_significant_coeff_flag, by levelListIdx.
+    /// Offsets of last_significant_coeff_flag by levelListIdx, table 9-43.
     static let lastOffsets8x8: [UInt8] = [
         0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
         2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,

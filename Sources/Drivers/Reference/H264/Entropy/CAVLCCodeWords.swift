@@ -1,8 +1,9 @@
-/// The code words of CAVLC, H.264 9.2, as strings of bits in the order in which the specification tabulates them.
+/// The code words of CAVLC, H.264 9.2, as strings of bits in the order of the tables in the standard.
 ///
-/// A row of `coeff_token` is one value of TotalCoeff(coeff_token), from 0 on, and holds TrailingOnes 0…3; a row of
-/// `total_zeros` is one tzVlcIndex, from 1 on, and holds total_zeros from 0 on; a row of `run_before` is one value
-/// of zerosLeft, from 1 on (the last: more than 6), and holds run_before from 0 on.
+/// A row of `coeff_token` is for one value of TotalCoeff(coeff_token), from 0 on, and has the code words for
+/// TrailingOnes 0…3. A row of `total_zeros` is for one tzVlcIndex, from 1 on, and has the code words for total_zeros
+/// from 0 on. A row of `run_before` is for one value of zerosLeft, from 1 on (the last row: more than 6), and has the
+/// code words for run_before from 0 on.
 enum CAVLCCodeWords {
     /// Table 9-5, 0 ≤ nC < 2.
     static let coeffToken0 = """
@@ -134,8 +135,8 @@ enum CAVLCCodeWords {
         111 110 101 100 011 010 001 0001 00001 000001 0000001 00000001 000000001 0000000001 00000000001
         """
 
-    /// Table 9-4 for ChromaArrayType 1, turned about: the codeNum of each coded_block_pattern, first of inter
-    /// macroblocks, then of intra 4×4 and 8×8.
+    /// The inverse of table 9-4 for ChromaArrayType 1: codeNum by coded_block_pattern, first for inter macroblocks,
+    /// then for intra 4×4 and 8×8.
     static let patternCodes: [UInt8] = [
         0, 2, 3, 7, 4, 8, 17, 13, 5, 18, 9, 14, 10, 15, 16, 11,
         1, 32, 33, 36, 34, 37, 44, 40, 35, 45, 38, 41, 39, 42, 43, 19,

@@ -1,6 +1,6 @@
-/// residual() of H.264 7.3.5.3 with residual_block_cavlc of 7.3.5.3.2 (codes of 9.2).
+/// Writes residual(), H.264 7.3.5.3, with residual_block_cavlc of 7.3.5.3.2 (codes of 9.2).
 extension CAVLCCoder {
-    /// Where in `coeffToken` the table of chroma DC starts.
+    /// The index in `coeffToken` of the table for chroma DC.
     private static let chromaDCTokens = 4 * 68
 
     mutating func writeResidual(_ macroblock: borrowing MacroblockSyntax, grid: BlockCountGrid, transform8x8: Bool) {
@@ -20,17 +20,17 @@ extension CAVLCCoder {
             }
             for part in 0..<4 {
                 let block = 4 * quadrant + part
-                let place = BlockCountGrid.luma(block)
+                let gridIndex = BlockCountGrid.luma(block)
                 let source = transform8x8 ? blockScratch + 16 * part : levels + 16 * block
                 var mask: UInt32 = 0
                 if transform8x8 || counts[block] != 0 { mask = source.nonZeroMask16() }
                 let count: Int
                 if intra16x16 {
-                    count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, place))
+                    count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, gridIndex))
                 } else {
-                    count = writeBlock(source, mask: mask, capacity: 16, tokens: tokens(grid, place))
+                    count = writeBlock(source, mask: mask, capacity: 16, tokens: tokens(grid, gridIndex))
                 }
-                grid[place] = UInt8(truncatingIfNeeded: count)
+                grid[gridIndex] = UInt8(truncatingIfNeeded: count)
             }
         }
         guard pattern >> 4 != 0 else { return }
@@ -42,20 +42,20 @@ extension CAVLCCoder {
         }
         guard pattern >> 4 == 2 else { return }
         for block in 0..<8 {
-            let place = BlockCountGrid.chroma(block)
+            let gridIndex = BlockCountGrid.chroma(block)
             let source = levels + MacroblockLevels.chromaAC + 16 * block
             var mask: UInt32 = 0
             if counts[MacroblockLevels.chromaACBlock + block] != 0 { mask = source.nonZeroMask16() }
-            let count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, place))
-            grid[place] = UInt8(truncatingIfNeeded: count)
+            let count = writeBlock(source + 1, mask: mask >> 1, capacity: 15, tokens: tokens(grid, gridIndex))
+            grid[gridIndex] = UInt8(truncatingIfNeeded: count)
         }
     }
 
-    @inline(__always) private func tokens(_ grid: BlockCountGrid, _ place: Int) -> ElementPointer<UInt16> {
-        coeffToken + Int(coeffTokenStart[grid.predictedCount(place)])
+    @inline(__always) private func tokens(_ grid: BlockCountGrid, _ gridIndex: Int) -> ElementPointer<UInt16> {
+        coeffToken + Int(coeffTokenStart[grid.predictedCount(gridIndex)])
     }
 
-    /// Parts an 8×8 block's levels into four blocks, every fourth level each, in `blockScratch`.
+    /// Splits the levels of an 8×8 block into four blocks in `blockScratch`. Each block takes every fourth level.
     @inline(__always) private func interleave(_ levels: ElementPointer<Int16>) {
         for part in 0..<4 {
             let (first, second) = zip(
@@ -68,7 +68,8 @@ extension CAVLCCoder {
         }
     }
 
-    /// Writes a block of `capacity` levels, whose bit in `mask` is set where they are not zero; returns how many.
+    /// Writes a block of `capacity` levels. `mask` has the bits of the nonzero levels. Returns the number of nonzero
+    /// levels.
     @inline(__always) private mutating func writeBlock(
         _ levels: ElementPointer<Int16>, mask: UInt32, capacity: Int, tokens: ElementPointer<UInt16>
     ) -> Int {
@@ -82,20 +83,20 @@ extension CAVLCCoder {
     @inline(never) private mutating func writeLevels(
         _ levels: ElementPointer<Int16>, mask: UInt32, capacity: Int, tokens: ElementPointer<UInt16>
     ) -> Int {
-        // From here on the sink stands in registers.
+        // A local copy, so that the sink's fields stay in registers.
         var bits = sink
-        // Levels and their places, from the highest frequency down.
+        // Collects the levels and their positions, from the highest frequency to the lowest.
         var rest = mask
         var count = 0
         var trailingOnes = 0
         var onlyOnes = true
         var signs: UInt32 = 0
         while rest != 0 {
-            let place = 31 &- rest.leadingZeroBitCount
-            rest ^= 1 &<< UInt32(truncatingIfNeeded: place)
-            let level = levels[place]
+            let position = 31 &- rest.leadingZeroBitCount
+            rest ^= 1 &<< UInt32(truncatingIfNeeded: position)
+            let level = levels[position]
             levelScratch[count] = level
-            positionScratch[count] = Int16(truncatingIfNeeded: place)
+            positionScratch[count] = Int16(truncatingIfNeeded: position)
             count &+= 1
             onlyOnes = onlyOnes && (level == 1 || level == -1) && trailingOnes < 3
             if onlyOnes {
@@ -107,7 +108,7 @@ extension CAVLCCoder {
         bits.put(signs, trailingOnes)
 
         var suffixLength = count > 10 && trailingOnes < 3 ? 1 : 0
-        // The first level after fewer than three trailing ones is not ±1: its code starts 2 lower.
+        // If there are fewer than three trailing ones, the next level is not ±1, and its code is 2 lower.
         var discount = trailingOnes < 3 ? 2 : 0
         var index = trailingOnes
         while index < count {
@@ -136,7 +137,7 @@ extension CAVLCCoder {
         return count
     }
 
-    /// level_prefix and level_suffix for levelCode `code`, 9.2.2.1 turned about.
+    /// Writes level_prefix and level_suffix for levelCode `code`, the inverse of 9.2.2.1.
     @inline(__always) private func putLevel(_ bits: inout SliceBitSink, code: Int, _ suffixLength: Int) {
         if suffixLength == 0 {
             if code < 14 {
@@ -157,7 +158,7 @@ extension CAVLCCoder {
         if escape < 4096 {
             bits.put(UInt32(truncatingIfNeeded: 4096 | escape), 28)
         } else {
-            // level_prefix above 15, which profiles below High do not have: it and its suffix grow together.
+            // level_prefix above 15 does not exist in profiles below High. The prefix and its suffix grow together.
             let value = UInt32(truncatingIfNeeded: escape &+ 4096)
             let suffixSize = 31 &- value.leadingZeroBitCount
             bits.put(0, suffixSize &+ 3)

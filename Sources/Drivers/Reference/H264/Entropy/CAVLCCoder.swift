@@ -1,7 +1,7 @@
-/// Slice data in CAVLC: H.264 7.3.4 and 7.3.5 with Exp-Golomb codes.
+/// Writes slice data with CAVLC: H.264 7.3.4 and 7.3.5 with Exp-Golomb codes.
 struct CAVLCCoder {
     var sink: SliceBitSink
-    /// mb_skip_run so far.
+    /// mb_skip_run: the number of skipped macroblocks since the last coded one.
     private var skipRun = 0
     let levelScratch: ElementPointer<Int16>
     let positionScratch: ElementPointer<Int16>
@@ -13,7 +13,7 @@ struct CAVLCCoder {
     let runBefore: ElementPointer<UInt16>
     let patternCodes: ElementPointer<UInt8>
 
-    /// Elements that `scratch` must have.
+    /// The number of elements that `scratch` must have.
     static let scratchCount = 16 + 16 + 64
 
     init(sink: SliceBitSink, scratch: ElementPointer<Int16>, tables: EntropyTables) {
@@ -29,7 +29,8 @@ struct CAVLCCoder {
         patternCodes = tables.patternCodes.elements
     }
 
-    /// `grid` holds the neighbours' counts, and gets this macroblock's. `transform8x8` is transform_size_8x8_flag.
+    /// Writes a macroblock. `grid` contains the neighbours' counts and receives those of this macroblock.
+    /// `transform8x8` is transform_size_8x8_flag.
     mutating func write(
         _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, grid: BlockCountGrid, transform8x8: Bool
     ) {
@@ -63,7 +64,7 @@ struct CAVLCCoder {
         }
     }
 
-    /// Ends the slice and returns the number of bytes.
+    /// Ends the slice. Returns the number of bytes.
     mutating func finish() -> Int {
         if skipRun > 0 { sink.putUnsigned(skipRun) }
         skipRun = 0
@@ -73,7 +74,7 @@ struct CAVLCCoder {
         return sink.byteCount
     }
 
-    /// mb_type, tables 7-11, 7-13 and 7-14, and the four sub_mb_type of P_8x8 and B_8x8.
+    /// Writes mb_type, tables 7-11, 7-13 and 7-14, and the four sub_mb_type of P_8x8 and B_8x8.
     private mutating func writeType(_ macroblock: borrowing MacroblockSyntax, slice: EntropySlice) {
         let intraStart = slice.type == .i ? 0 : slice.type == .p ? 5 : 23
         if slice.type == .b && !macroblock.kind.isIntra {
@@ -95,7 +96,7 @@ struct CAVLCCoder {
         case .inter8x16: sink.putUnsigned(2)
         case .inter8x8:
             sink.putUnsigned(3)
-            // Four times ue(0): P_L0_8x8.
+            // ue(0) four times: P_L0_8x8.
             sink.put(0b1111, 4)
         }
     }

@@ -1,10 +1,10 @@
-/// Slices without a residual, at next to no cost: P slices of skipped macroblocks only, and I slices of intra 16×16
-/// with DC prediction, which decode to grey where nothing else of their slice stands around them. CABAC's bytes are
-/// kept by what they depend on.
+/// Makes slices without a residual at almost no cost: P slices with only skipped macroblocks, and I slices with only
+/// intra 16×16 macroblocks in DC mode. The I slices decode to grey, because intra prediction uses no samples of other
+/// slices. The slice data of CABAC is cached by the values that it depends on.
 package struct EmptySlices {
     private let width: Int
     private let writer: SliceEntropyWriter
-    private var kept: [Key: [UInt8]] = [:]
+    private var cache: [Key: [UInt8]] = [:]
 
     private struct Key: Hashable {
         var type: SliceType
@@ -14,7 +14,7 @@ package struct EmptySlices {
         var cabacInitIdc: Int
     }
 
-    /// Kept slice data before everything is dropped.
+    /// The maximum number of cached slices. If it is reached, the cache is emptied.
     private static let limit = 256
 
     package init(widthInMacroblocks: Int) {
@@ -22,7 +22,8 @@ package struct EmptySlices {
         writer = SliceEntropyWriter(widthInMacroblocks: widthInMacroblocks)
     }
 
-    /// The NAL unit of such a slice of `count` macroblocks: intra for I slices, else skipped.
+    /// Returns the NAL unit of such a slice with `count` macroblocks: intra macroblocks in I slices, otherwise skipped
+    /// ones.
     package mutating func nalUnit(
         _ slice: EntropySlice, macroblockCount count: Int, header: SliceHeaderBits
     ) -> [UInt8] {
@@ -31,14 +32,14 @@ package struct EmptySlices {
             type: slice.type, column: slice.firstMacroblock % width, count: count, qp: slice.qp,
             cabacInitIdc: slice.type == .i ? 0 : slice.cabacInitIdc)
         let data: [UInt8]
-        if let known = kept[key] {
-            data = known
+        if let cached = cache[key] {
+            data = cached
         } else {
-            if kept.count >= Self.limit { kept = [:] }
-            // With no header the NAL unit is the slice data itself.
+            if cache.count >= Self.limit { cache = [:] }
+            // Without a header, the NAL unit contains only the slice data.
             let escaped = writeCABAC(slice, count: count, header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
             data = EmulationPrevention.unescape(escaped)
-            kept[key] = data
+            cache[key] = data
         }
         var payload = Array(header.payload.prefix((header.bitCount + 7) / 8))
         let unused = 8 * payload.count - header.bitCount
@@ -47,13 +48,14 @@ package struct EmptySlices {
         return EmulationPrevention.escape(payload + data, after: header.prefix)
     }
 
-    /// In CAVLC a P slice is one mb_skip_run, and every macroblock of an I slice the same eight bits.
+    /// Writes a slice with CAVLC. A P slice is one mb_skip_run. In an I slice, each macroblock has the same eight bits.
     private func writeCAVLC(_ slice: EntropySlice, count: Int, header: SliceHeaderBits) -> [UInt8] {
         let output = ElementStorage<UInt8>(count: header.payload.count + count + 64, repeating: 0)
         var sink = SliceBitSink(output.elements)
         sink.put(header)
         if slice.type == .i {
-            // mb_type 3 (DC, nothing coded), intra_chroma_pred_mode 0, mb_qp_delta 0, coeff_token of no levels.
+            // mb_type 3 (DC prediction, no levels), intra_chroma_pred_mode 0, mb_qp_delta 0, and coeff_token for no
+            // levels.
             for _ in 0..<count { sink.put(0b00100_1_1_1, 8) }
         } else {
             sink.putUnsigned(count)

@@ -1,28 +1,28 @@
-/// The tables of both entropy coders, laid out for writing; made once in a process.
+/// The tables of both entropy coders in a layout for writing. They are created once per process.
 final class EntropyTables: Sendable {
     static let shared = EntropyTables()
 
-    /// Packed code words of coeff_token: `68·table + 4·TotalCoeff + TrailingOnes`, tables 0…3 by nC and 4 for
-    /// chroma DC.
+    /// Packed code words of coeff_token. The index is `68·table + 4·TotalCoeff + TrailingOnes`. Tables 0…3 are selected
+    /// by nC, table 4 is for chroma DC.
     ///
-    /// A packed code word has its number of bits in the low byte and its value above.
+    /// A packed code word has its number of bits in the low byte and its value in the bits above.
     let coeffToken: ElementStorage<UInt16>
-    /// The table of `coeffToken` for each nC from 0 to 16, times 68.
+    /// The start in `coeffToken` of the table for each nC from 0 to 16.
     let coeffTokenStart: ElementStorage<UInt16>
-    /// Packed code words of total_zeros: `16·(tzVlcIndex − 1) + total_zeros`.
+    /// Packed code words of total_zeros. The index is `16·(tzVlcIndex − 1) + total_zeros`.
     let totalZeros: ElementStorage<UInt16>
-    /// The same for chroma DC.
+    /// Packed code words of total_zeros for chroma DC, with the same index.
     let totalZerosChromaDC: ElementStorage<UInt16>
-    /// Packed code words of run_before: `16·(min(zerosLeft, 7) − 1) + run_before`.
+    /// Packed code words of run_before. The index is `16·(min(zerosLeft, 7) − 1) + run_before`.
     let runBefore: ElementStorage<UInt16>
-    /// codeNum of coded_block_pattern, by its value: inter in 0…47, intra 4×4 and 8×8 in 48…95.
+    /// codeNum by coded_block_pattern: inter in 0…47, intra 4×4 and 8×8 in 48…95.
     let patternCodes: ElementStorage<UInt8>
 
-    /// rangeTabLPS of table 9-44, `4·pStateIdx + qCodIRangeIdx`, then from 256 on the state after a bin,
-    /// `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
+    /// rangeTabLPS of table 9-44 with index `4·pStateIdx + qCodIRangeIdx`. From index 256 on, the state after a bin
+    /// with index `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
     let arithmetic: ElementStorage<UInt8>
-    /// Offsets of significant_coeff_flag (0…62) and last_significant_coeff_flag (64…126) contexts in 8×8 blocks of
-    /// frames, table 9-43.
+    /// Context offsets in 8×8 blocks of frames, table 9-43: significant_coeff_flag in 0…62, last_significant_coeff_flag
+    /// in 64…126.
     let contextOffsets8x8: ElementStorage<UInt8>
 
     private init() {
@@ -48,11 +48,11 @@ final class EntropyTables: Sendable {
         for (index, range) in CABACStateTables.rangeOfLPS.enumerated() { arithmetic.elements[index] = range }
         for state in 0..<64 {
             for mps in 0...1 {
-                let place = 256 + 4 * state + 2 * mps
-                // At pStateIdx 0 a less probable symbol swaps the two. 63 is no state of a context.
+                let index = 256 + 4 * state + 2 * mps
+                // At pStateIdx 0, a less probable symbol inverts valMPS. State 63 is not used for contexts.
                 let mpsAfterLPS = state == 0 ? 1 - mps : mps
-                arithmetic.elements[place + mps] = UInt8(2 * min(state + 1, 62) + mps)
-                arithmetic.elements[place + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
+                arithmetic.elements[index + mps] = UInt8(2 * min(state + 1, 62) + mps)
+                arithmetic.elements[index + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
             }
         }
         contextOffsets8x8 = ElementStorage(count: 128, repeating: 0)
@@ -70,7 +70,7 @@ final class EntropyTables: Sendable {
         return storage
     }
 
-    /// Reads rows of code words, each padded to `rowLength` entries.
+    /// Parses rows of code words. Each row is padded to `rowLength` entries.
     private static func pack(_ text: String, rowLength: Int, into elements: ElementPointer<UInt16>) {
         for (row, line) in text.split(separator: "\n").enumerated() {
             for (column, word) in line.split(separator: " ").enumerated() {

@@ -1,13 +1,13 @@
 // Macroblock types of B slices.
 
 extension MacroblockSyntax {
-    /// Which lists a quadrant predicts from: 0 list 0, 1 list 1, 2 both.
+    /// Returns the lists that a quadrant predicts from: 0 list 0, 1 list 1, 2 both.
     @inline(__always) private func lists(_ quadrant: Int) -> Int {
         let references = referenceIndices.elements
         return references[4 &+ quadrant] < 0 ? 0 : (references[quadrant] < 0 ? 1 : 2)
     }
 
-    /// mb_type of an inter macroblock, table 7-14.
+    /// mb_type of an inter macroblock in a B slice, table 7-14.
     var bipredictiveType: Int {
         switch kind {
         case .skip, .direct: return 0
@@ -21,12 +21,12 @@ extension MacroblockSyntax {
         }
     }
 
-    /// sub_mb_type, table 7-18: direct or one of the 8×8 types.
+    /// Returns sub_mb_type in a B slice, table 7-18: direct, or one of the 8×8 types.
     @inline(__always) func bipredictiveSubType(_ quadrant: Int) -> Int {
         directQuadrants &>> quadrant & 1 != 0 ? 0 : 1 &+ lists(quadrant)
     }
 
-    /// Bits of the quadrants at which a partition starts that has ref_idx and mvd of `list`.
+    /// Returns the bits of the quadrants at which a partition with ref_idx and mvd of `list` starts.
     @inline(__always) func codedQuadrants(_ slice: EntropySlice, list: Int) -> Int {
         let quadrants = kind.partitionQuadrants
         if slice.type != .b { return quadrants }
@@ -35,7 +35,7 @@ extension MacroblockSyntax {
         return kind == .inter8x8 ? coded & ~directQuadrants : coded & quadrants
     }
 
-    /// Whether transform_size_8x8_flag of an inter macroblock is in the syntax, H.264 7.3.5.
+    /// Returns whether the syntax of an inter macroblock contains transform_size_8x8_flag, H.264 7.3.5.
     @inline(__always) func codesTransformSize(_ slice: EntropySlice) -> Bool {
         guard codedBlockPattern & 15 != 0 && slice.transform8x8 else { return false }
         if slice.type != .b || slice.direct8x8Inference { return true }

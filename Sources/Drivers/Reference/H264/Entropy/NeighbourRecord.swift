@@ -1,18 +1,18 @@
-/// What later macroblocks of the slice need to know of one: a row of these, indexed by column, holds the
-/// macroblocks above up to the current column and those of the current row before it.
+/// The values of a macroblock that later macroblocks of the slice depend on. A row of records, indexed by column,
+/// contains the macroblocks of the current row that are already coded, and the row above from the current column on.
 struct NeighbourRecord: BitwiseCopyable, Sendable {
-    /// TotalCoeff (CAVLC) or whether there are levels (CABAC) of the bottom and right 4×4 luma blocks.
+    /// The bottom and right 4×4 luma blocks: TotalCoeff (CAVLC), or whether there are levels (CABAC).
     var bottomLuma = SIMD4<UInt8>.zero
     var rightLuma = SIMD4<UInt8>.zero
-    /// The same of chroma AC blocks: bottom Cb, bottom Cr, right Cb, right Cr, two of each.
+    /// The same for chroma AC blocks: bottom Cb, bottom Cr, right Cb, right Cr, with two entries each.
     var chroma = SIMD8<UInt8>.zero
-    /// Absolute mvd components, at most 64 each, `8·list + 2·quadrant + component`.
+    /// Absolute mvd components, limited to 64. The index is `8·list + 2·quadrant + component`.
     var motion = SIMD16<UInt8>.zero
-    /// Bit `4·list + quadrant`: refIdx is above 0.
+    /// Bit `4·list + quadrant` is set if refIdx is larger than 0.
     var references: UInt8 = 0
-    /// As `MacroblockSyntax.codedBlockPattern`.
+    /// `MacroblockSyntax.codedBlockPattern`.
     var codedBlockPattern: UInt8 = 0
-    /// Bit 0: intra 16×16 DC, 1: Cb DC, 2: Cr DC has levels.
+    /// Bits of the DC blocks that have levels: bit 0 intra 16×16 luma, bit 1 Cb, bit 2 Cr.
     var dc: UInt8 = 0
     var traits: Traits = []
 
@@ -25,19 +25,19 @@ struct NeighbourRecord: BitwiseCopyable, Sendable {
         static let direct = Traits(rawValue: 16)
     }
 
-    /// Outside the slice, for CAVLC: counts of 64 mark blocks that are not available.
+    /// The record of a macroblock outside the slice, for CAVLC. A count of 64 marks a block as not available.
     static let unavailableCounts = NeighbourRecord(
         bottomLuma: SIMD4(repeating: 64), rightLuma: SIMD4(repeating: 64), chroma: SIMD8(repeating: 64))
-    /// Outside the slice, for CABAC in an intra macroblock: coded_block_flag counts as 1, H.264 9.3.3.1.1.9; luma
-    /// blocks count as coded for coded_block_pattern, 9.3.3.1.1.4.
+    /// The record of a macroblock outside the slice, for an intra macroblock with CABAC. coded_block_flag counts as 1,
+    /// H.264 9.3.3.1.1.9. For coded_block_pattern, luma blocks count as coded, 9.3.3.1.1.4.
     static let unavailableToIntra = NeighbourRecord(
         bottomLuma: SIMD4(repeating: 1), rightLuma: SIMD4(repeating: 1), chroma: SIMD8(repeating: 1),
         codedBlockPattern: 15, dc: 7)
-    /// Outside the slice, for CABAC in an inter macroblock.
+    /// The record of a macroblock outside the slice, for an inter macroblock with CABAC.
     static let unavailableToInter = NeighbourRecord(codedBlockPattern: 15)
 }
 
-/// Counts of the current macroblock's blocks with those of its neighbours to the left and above, in a grid of 8
+/// The counts of the current macroblock's blocks and of the neighbouring blocks to the left and above. The grid has 8
 /// bytes a row: luma from row 1, column 1, Cb from row 6, column 1, Cr from row 6, column 5.
 struct BlockCountGrid {
     static let size = 64
@@ -45,42 +45,42 @@ struct BlockCountGrid {
 
     init(_ elements: ElementPointer<UInt8>) { self.elements = elements }
 
-    /// The place of a luma 4×4 block, by luma4x4BlkIdx.
+    /// Returns the index of a luma 4×4 block, by luma4x4BlkIdx.
     @inline(__always) static func luma(_ block: Int) -> Int {
         let x = (block & 1) &+ (block &>> 1 & 2)
         let y = (block &>> 1 & 1) &+ (block &>> 2 & 2)
         return 9 &+ 8 &* y &+ x
     }
 
-    /// The place of a chroma AC block: 0…3 Cb, 4…7 Cr.
+    /// Returns the index of a chroma AC block: 0…3 Cb, 4…7 Cr.
     @inline(__always) static func chroma(_ block: Int) -> Int {
         49 &+ (block & 4) &+ 8 &* (block &>> 1 & 1) &+ (block & 1)
     }
 
-    @inline(__always) subscript(_ place: Int) -> UInt8 {
-        get { elements[place] }
-        nonmutating set { elements[place] = newValue }
+    @inline(__always) subscript(_ index: Int) -> UInt8 {
+        get { elements[index] }
+        nonmutating set { elements[index] = newValue }
     }
 
-    /// Sets a luma 8×8 block's four places.
+    /// Sets the four entries of a luma 8×8 block.
     @inline(__always) func setLuma8x8(_ block: Int, _ value: UInt8) {
-        let place = Self.luma(4 * block)
-        elements.store(place, SIMD2<UInt8>(repeating: value))
-        elements.store(place + 8, SIMD2<UInt8>(repeating: value))
+        let index = Self.luma(4 * block)
+        elements.store(index, SIMD2<UInt8>(repeating: value))
+        elements.store(index + 8, SIMD2<UInt8>(repeating: value))
     }
 
-    /// nC of 9.2.1 for a place.
-    @inline(__always) func predictedCount(_ place: Int) -> Int {
-        let sum = Int(elements[place &- 1]) &+ Int(elements[place &- 8])
+    /// Returns nC, 9.2.1, of the block at `index`.
+    @inline(__always) func predictedCount(_ index: Int) -> Int {
+        let sum = Int(elements[index &- 1]) &+ Int(elements[index &- 8])
         return sum < 64 ? (sum &+ 1) &>> 1 : sum & 63
     }
 
-    /// ctxIdxInc of coded_block_flag for a place.
-    @inline(__always) func flagContext(_ place: Int) -> Int {
-        (elements[place &- 1] != 0 ? 1 : 0) &+ (elements[place &- 8] != 0 ? 2 : 0)
+    /// Returns ctxIdxInc of coded_block_flag of the block at `index`.
+    @inline(__always) func flagContext(_ index: Int) -> Int {
+        (elements[index &- 1] != 0 ? 1 : 0) &+ (elements[index &- 8] != 0 ? 2 : 0)
     }
 
-    /// Puts the neighbours' edges around a macroblock without levels.
+    /// Loads the neighbours' counts and sets the counts of the macroblock to 0.
     @inline(__always) func start(left: NeighbourRecord, top: NeighbourRecord) {
         elements.store(1, top.bottomLuma)
         elements.store(41, SIMD2(top.chroma[0], top.chroma[1]))
@@ -97,7 +97,7 @@ struct BlockCountGrid {
         }
     }
 
-    /// Keeps the macroblock's own edges.
+    /// Stores the counts of the macroblock's bottom and right blocks in `record`.
     @inline(__always) func finish(_ record: inout NeighbourRecord) {
         record.bottomLuma = elements.load(33)
         record.rightLuma = SIMD4(elements[12], elements[20], elements[28], elements[36])

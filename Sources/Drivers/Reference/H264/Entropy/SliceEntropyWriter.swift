@@ -1,6 +1,6 @@
-/// What the entropy coders need to know of a slice.
+/// The parameters of a slice that the entropy coders need.
 package struct EntropySlice {
-    /// Raster address of the first macroblock; the others follow without a gap.
+    /// The raster address of the first macroblock. The other macroblocks follow without gaps.
     package var firstMacroblock = 0
     package var type = SliceType.i
     /// SliceQP_Y.
@@ -30,10 +30,10 @@ extension EntropySlice {
     }
 }
 
-/// Writes slices as NAL units: header, slice data (H.264 7.3.4) in CAVLC or CABAC, trailing bits and emulation
-/// prevention. One thread at a time may use a writer; memory is kept from slice to slice.
+/// Writes slices as NAL units: header, slice data (H.264 7.3.4) with CAVLC or CABAC, trailing bits and emulation
+/// prevention. Only one thread at a time may use a writer. The memory is reused for the next slice.
 ///
-/// Call `begin`, then `write` for each macroblock in raster order from the slice's first on, then `finish`.
+/// Call `begin`, then `write` for each macroblock in raster order from the first of the slice on, then `finish`.
 package final class SliceEntropyWriter {
     private let width: Int
     private let records: ElementStorage<NeighbourRecord>
@@ -46,7 +46,7 @@ package final class SliceEntropyWriter {
     private var cavlc: CAVLCCoder
     private var cabac: CABACCoder
 
-    /// No macroblock's syntax takes more bytes.
+    /// The maximum number of bytes of a macroblock's syntax elements.
     private static let largestMacroblock = 16384
 
     package init(widthInMacroblocks: Int) {
@@ -58,7 +58,7 @@ package final class SliceEntropyWriter {
         ArithmeticEncoder.layStates(states.elements, tables: .shared)
     }
 
-    /// Starts a slice; whatever was not finished is dropped.
+    /// Starts a slice. An unfinished slice is dropped.
     func begin(_ job: SliceJob, transform8x8: Bool) {
         begin(EntropySlice(job, transform8x8: transform8x8), header: job.header)
     }
@@ -83,11 +83,14 @@ package final class SliceEntropyWriter {
         }
     }
 
-    /// Bits of the slice so far, its header among them, before emulation prevention. CABAC holds a few back.
+    /// The number of bits of the slice so far, with its header, before emulation prevention. With CABAC, up to ten bits
+    /// are still in the coder.
     package var bitCount: Int { slice.cabac ? cabac.arithmetic.bitCount : cavlc.sink.bitCount }
 
-    /// Writes a macroblock. With CABAC an 8×8 luma block that `codedBlockPattern` says is coded must have a level
-    /// that is not zero where the transform is 8×8: the syntax has no way to say otherwise.
+    /// Writes a macroblock.
+    ///
+    /// With CABAC and the 8×8 transform, a luma block that is coded according to `codedBlockPattern` must have a
+    /// nonzero level. The syntax has no coded_block_flag for these blocks.
     package func write(_ macroblock: borrowing MacroblockSyntax, address: Int) {
         let column = address % width
         let hasLeft = column > 0 && address > slice.firstMacroblock
@@ -135,13 +138,14 @@ package final class SliceEntropyWriter {
 
     // MARK: Going back
 
-    /// The coders as they were at `mark`; contexts need no way back, since a slice ends where it goes back to.
+    /// The coders at `mark`. The contexts need not be restored, because the slice ends after `returnToMark`.
     private var marked: (cavlc: CAVLCCoder, cabac: CABACCoder)?
-    /// A carry of later bits goes to this byte, over bytes of 255 after it.
+    /// The last byte at `mark` that is not 255, with its index. Later bits can change it by a carry, which passes
+    /// through bytes of 255.
     private var markedByte: (index: Int, value: UInt8) = (0, 0)
     private var emulated = EmulationCount()
 
-    /// The slice may come to end here: see `returnToMark`.
+    /// Saves the state at a position where the slice may have to end; see `returnToMark`.
     func mark() {
         marked = (cavlc, cabac)
         guard slice.cabac else { return }
@@ -150,7 +154,7 @@ package final class SliceEntropyWriter {
         markedByte = (index, index < 0 ? 0 : output.elements[index])
     }
 
-    /// Takes back what was written since `mark`. Only `finish` may follow.
+    /// Drops everything that was written since `mark`. Only `finish` may follow.
     func returnToMark() {
         guard let marked else { return }
         cavlc = marked.cavlc
@@ -163,27 +167,28 @@ package final class SliceEntropyWriter {
         for index in start..<max(start, cabac.arithmetic.byteCount) { output.elements[index] = 0xFF }
     }
 
-    /// Bytes that the NAL unit has at most if the slice ends here.
+    /// Returns the maximum size in bytes of the NAL unit if the slice ends here.
     func mostBytes() -> Int {
-        // Bytes that no carry reaches any more are counted; of the few others every second may need a 3 before it.
+        // Emulation prevention bytes are counted in the bytes that no carry can change any more. In the few remaining
+        // bytes, there is at most one for every two bytes.
         var settled = slice.cabac ? cabac.arithmetic.byteCount : cavlc.sink.byteCount
         if slice.cabac {
             repeat { settled -= 1 } while settled > 0 && output.elements[settled] == 0xFF
         }
         emulated.count(output.elements, upTo: max(settled, 0))
-        // What the coders hold back, a run of skipped macroblocks and the trailing bits.
+        // Includes the bits that the coders still hold, a run of skipped macroblocks, and the trailing bits.
         let bytes = bitCount / 8 + 8
         return prefix.count + bytes + emulated.found + (bytes - max(settled, 0)) / 2
     }
 
-    /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation
+    /// Ends the slice and returns its NAL unit. The header's prefix is copied unchanged, the rest has emulation
     /// prevention.
     package func finish() -> [UInt8] {
         let count = slice.cabac ? cabac.finish() : cavlc.finish()
         return EmulationPrevention.escape(output.elements, count: count, after: prefix)
     }
 
-    /// Makes room for `more` bytes after `used`.
+    /// Makes room for `more` bytes after the first `used` bytes.
     @inline(__always) private func reserve(used: Int, more: Int) {
         if used &+ more > output.count { grow(used: used, more: more) }
     }

@@ -1,11 +1,11 @@
-/// pic_parameter_set_rbsp, H.264 7.3.2.2, with one slice group and no scaling lists.
+/// pic_parameter_set_rbsp, H.264 7.3.2.2. It has one slice group and no scaling lists.
 package struct PictureParameterSet: Equatable, Sendable {
     package var id = 0
     package var sequenceId = 0
     package var cabac = false
     /// bottom_field_pic_order_in_frame_present_flag.
     package var bottomFieldPicOrderPresent = false
-    /// num_ref_idx_l0_default_active_minus1 + 1, and the same of list 1.
+    /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1.
     package var defaultReferenceCounts = [1, 1]
     package var weightedPrediction = false
     package var weightedBipredIdc = 0
@@ -17,7 +17,7 @@ package struct PictureParameterSet: Equatable, Sendable {
     package var deblockingControlPresent = false
     package var constrainedIntraPrediction = false
     package var redundantPicCntPresent = false
-    /// nil without the fields that High profile adds.
+    /// The syntax elements that High profile adds, or nil if they are not present.
     package var highFields: HighFields?
 
     package struct HighFields: Equatable, Sendable {
@@ -30,7 +30,7 @@ package struct PictureParameterSet: Equatable, Sendable {
         }
     }
 
-    /// The NAL unit with a four-byte start code.
+    /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         bits.putUnsigned(id)
@@ -58,10 +58,10 @@ package struct PictureParameterSet: Equatable, Sendable {
 
     package init() {}
 
-    /// Reads the RBSP of a picture parameter set, without its NAL unit header; nil where it is cut short, out of
-    /// range, or has slice groups.
+    /// Reads the RBSP of a picture parameter set, without its NAL unit header. Returns nil if the data ends too early,
+    /// if a value is out of range or if there are several slice groups. Scaling lists are skipped.
     package init?(rbsp: [UInt8]) {
-        // The stop bit tells whether the High fields are there.
+        // The position of the stop bit shows whether the fields of High profile are present.
         guard let last = rbsp.lastIndex(where: { $0 != 0 }) else { return nil }
         let end = 8 * last + 7 - rbsp[last].trailingZeroBitCount
         var bits = HeaderBitReader(rbsp, bitCount: end)

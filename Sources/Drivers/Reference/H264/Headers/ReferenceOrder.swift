@@ -1,6 +1,6 @@
-/// A reference frame as header writing sees it.
+/// A reference frame, with the values that header writing needs.
 package struct ReferenceFrame: Equatable, Sendable {
-    /// frame_num of a short-term, LongTermFrameIdx of a long-term reference.
+    /// frame_num of a short-term reference, or LongTermFrameIdx of a long-term reference.
     package var index: Int
     package var isLongTerm = false
     package var pictureOrderCount = 0
@@ -12,7 +12,7 @@ package struct ReferenceFrame: Equatable, Sendable {
     }
 }
 
-/// Reference list construction of frames, H.264 8.2.4.
+/// Reference list construction for frames, H.264 8.2.4.
 package struct ReferenceOrder {
     package typealias Modification = SliceHeader.Modification
 
@@ -24,17 +24,17 @@ package struct ReferenceOrder {
         self.maxFrameNum = maxFrameNum
     }
 
-    /// PicNum, 8.2.4.1; LongTermPicNum is the index itself.
+    /// Returns PicNum, 8.2.4.1, or for a long-term reference LongTermPicNum, which equals its index.
     package func pictureNumber(_ frame: ReferenceFrame) -> Int {
         frame.isLongTerm || frame.index <= frameNum ? frame.index : frame.index - maxFrameNum
     }
 
-    /// The initial list of a P slice, 8.2.4.2.1.
+    /// Returns the initial list of a P slice, 8.2.4.2.1.
     package func initialP(_ frames: [ReferenceFrame]) -> [ReferenceFrame] {
         frames.filter { !$0.isLongTerm }.sorted { pictureNumber($0) > pictureNumber($1) } + longTerm(frames)
     }
 
-    /// The initial lists of a B slice, 8.2.4.2.3.
+    /// Returns the initial lists of a B slice, 8.2.4.2.3.
     package func initialB(_ frames: [ReferenceFrame], pictureOrderCount: Int) -> [[ReferenceFrame]] {
         let shortTerm = frames.filter { !$0.isLongTerm }
         let before = shortTerm.filter { $0.pictureOrderCount < pictureOrderCount }
@@ -51,30 +51,31 @@ package struct ReferenceOrder {
         frames.filter(\.isLongTerm).sorted { $0.index < $1.index }
     }
 
-    /// The fewest commands from the list's start that turn `initial` into `wanted`, 8.2.4.3; none where they agree.
-    package func modifications(from initial: [ReferenceFrame], to wanted: [ReferenceFrame]) -> [Modification] {
+    /// Returns the smallest number of modification commands that change `initial` into `target`, 8.2.4.3. The commands
+    /// set entries from the start of the list. If the lists agree, there are none.
+    package func modifications(from initial: [ReferenceFrame], to target: [ReferenceFrame]) -> [Modification] {
         var list = initial
         var commands: [Modification] = []
         var predicted = frameNum
-        for position in 0..<wanted.count {
-            if list.count >= wanted.count && Array(list[..<wanted.count]) == wanted { break }
-            let frame = wanted[position]
+        for position in 0..<target.count {
+            if list.count >= target.count && Array(list[..<target.count]) == target { break }
+            let frame = target[position]
             if frame.isLongTerm {
                 commands.append(.init(idc: 2, value: frame.index))
             } else {
                 let number = pictureNumber(frame)
                 let difference = number - predicted
-                // The same number again is a whole turn away.
+                // A difference of 0 cannot be coded. Subtracting MaxFrameNum leads to the same number.
                 commands.append(
                     difference > 0
                         ? .init(idc: 1, value: difference - 1)
                         : .init(idc: 0, value: (difference == 0 ? maxFrameNum : -difference) - 1))
                 predicted = number
             }
-            let kept = list[min(position, list.count)...].filter {
+            let remaining = list[min(position, list.count)...].filter {
                 $0.isLongTerm != frame.isLongTerm || $0.index != frame.index
             }
-            list = Array(list[..<min(position, list.count)]) + [frame] + kept
+            list = Array(list[..<min(position, list.count)]) + [frame] + remaining
         }
         return commands
     }

@@ -1,19 +1,19 @@
 package import CVA
 
-// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+// SAFETY: the bit-field unions of VA-API's buffers are plain integers, and each union has only one set of fields.
 
 extension SequenceParameterSet {
-    /// The parameter set that a client's sequence buffer asks for where it packs none itself.
+    /// Makes the parameter set for a client's sequence buffer, for clients that send no packed parameter set.
     ///
-    /// What the driver cannot do is not written whatever the buffer says: fields, scaling lists, other than 8-bit
-    /// 4:2:0. The back end refuses such buffers before.
+    /// Fields, scaling lists and formats other than 8-bit 4:2:0 are never written, because the driver does not support
+    /// them. The back end rejects such buffers earlier.
     package init(_ buffer: VAEncSequenceParameterBufferH264, profile: DriverProfile) {
         let fields = unsafe buffer.seq_fields.bits
         profileIdc = profile.profileIdc
         constraintFlags = profile.constraintFlags
         levelIdc = buffer.level_idc
         if levelIdc == 9 && profile != .high {
-            // Level 1b outside High profile, A.3.1.
+            // Level 1b in profiles other than High, A.3.1.
             levelIdc = 11
             constraintFlags |= 0b0001_0000
         }
@@ -45,8 +45,10 @@ extension SequenceParameterSet {
 }
 
 extension SequenceParameterSet.VideoUsability {
-    /// The buffer has no limits of reordering: no frames where the client's ip_period has no B pictures, else as
-    /// many as there are references.
+    /// Makes the VUI parameters for a client's sequence buffer.
+    ///
+    /// The buffer has no limits of reordering. max_num_reorder_frames is 0 if the client's ip_period allows no B
+    /// pictures, otherwise it is the number of reference frames.
     init(_ buffer: VAEncSequenceParameterBufferH264, maxNumRefFrames: Int) {
         self.init()
         let fields = unsafe buffer.vui_fields.bits
@@ -73,7 +75,7 @@ extension SequenceParameterSet.VideoUsability {
 }
 
 extension PictureParameterSet {
-    /// The parameter set that a client's picture buffer asks for where it packs none itself.
+    /// Makes the parameter set for a client's picture buffer, for clients that send no packed parameter set.
     package init(_ buffer: VAEncPictureParameterBufferH264, profile: DriverProfile) {
         let fields = unsafe buffer.pic_fields.bits
         id = Int(buffer.pic_parameter_set_id)
@@ -99,11 +101,12 @@ extension PictureParameterSet {
     }
 }
 
-/// C arrays in structures, which Swift sees as tuples.
+/// Reads C arrays in structures. Swift imports them as tuples.
 enum FixedArray {
-    /// The first `count` elements, or all that are there.
+    /// Returns the first `count` elements, or all elements if there are fewer.
     ///
-    /// SAFETY: the bytes are those of a whole C array of `Element`, and reading stops at its end.
+    /// SAFETY: a C array of `Element` is imported as a tuple with the same memory layout, and `available` limits the
+    /// reads to the tuple's bytes.
     static func values<Tuple, Element: BitwiseCopyable>(
         _ tuple: Tuple, as type: Element.Type, count: Int
     ) -> [Element] {

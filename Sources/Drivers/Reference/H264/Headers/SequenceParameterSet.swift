@@ -1,4 +1,4 @@
-/// What profile_idc and the constraint flags say.
+/// The H.264 profiles of the driver, with their profile_idc and constraint flags.
 package enum DriverProfile: Sendable {
     case constrainedBaseline, main, high
 
@@ -10,7 +10,7 @@ package enum DriverProfile: Sendable {
         }
     }
 
-    /// constraint_set0_flag in the top bit.
+    /// The constraint flags, with constraint_set0_flag in the top bit.
     package var constraintFlags: UInt8 {
         switch self {
         case .constrainedBaseline: 0b1100_0000
@@ -20,7 +20,8 @@ package enum DriverProfile: Sendable {
     }
 }
 
-/// seq_parameter_set_data, H.264 7.3.2.1.1, as far as the driver writes and reads it: 8-bit 4:2:0, no scaling lists.
+/// seq_parameter_set_data, H.264 7.3.2.1.1, limited to what the driver writes and reads: 8-bit 4:2:0 without scaling
+/// lists.
 package struct SequenceParameterSet: Equatable, Sendable {
     package var profileIdc: UInt8 = 100
     package var constraintFlags: UInt8 = 0
@@ -36,7 +37,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
     package var deltaPicOrderAlwaysZero = false
     package var offsetForNonRefPic = 0
     package var offsetForTopToBottomField = 0
-    /// One for each frame of the cycle.
+    /// offset_for_ref_frame, with one entry for each frame of the picture order count cycle.
     package var offsetsForRefFrame: [Int] = []
     package var maxNumRefFrames = 1
     package var gapsInFrameNumAllowed = false
@@ -46,12 +47,12 @@ package struct SequenceParameterSet: Equatable, Sendable {
     package var frameMbsOnly = true
     package var mbAdaptiveFrameField = false
     package var direct8x8Inference = true
-    /// nil without frame_cropping_flag.
+    /// The cropping offsets, or nil if frame_cropping_flag is 0.
     package var cropping: Cropping?
-    /// nil without vui_parameters_present_flag. Not read.
+    /// The VUI parameters, or nil if vui_parameters_present_flag is 0. They are written but not read.
     package var vui: VideoUsability?
 
-    /// The frame_crop offsets: units of 2 luma samples in 4:2:0 frames.
+    /// The frame_crop offsets, in units of 2 luma samples (4:2:0 frames).
     package struct Cropping: Equatable, Sendable {
         package var left: Int
         package var right: Int
@@ -66,9 +67,10 @@ package struct SequenceParameterSet: Equatable, Sendable {
         }
     }
 
-    /// vui_parameters, E.1.1, as far as VA-API's buffer has them.
+    /// vui_parameters, E.1.1, limited to the fields of VA-API's buffer.
     package struct VideoUsability: Equatable, Sendable {
-        /// nil without aspect_ratio_info_present_flag; 255 takes width and height from `sampleAspectRatio`.
+        /// aspect_ratio_idc, or nil if aspect_ratio_info_present_flag is 0. If it is 255, `sampleAspectRatio` has the
+        /// width and height.
         var aspectRatioIdc: UInt8?
         var sampleAspectRatio = (width: UInt16(0), height: UInt16(0))
         var timing: Timing?
@@ -88,10 +90,10 @@ package struct SequenceParameterSet: Equatable, Sendable {
             var maxDecFrameBuffering: Int
         }
 
-        /// Nothing present.
+        /// Makes parameters in which nothing is present.
         init() {}
 
-        /// Only with a limit of reordering.
+        /// Makes parameters in which only bitstream_restriction is present.
         package init(maxNumReorderFrames: Int, maxDecFrameBuffering: Int) {
             restriction = Restriction(
                 motionVectorsOverPicBoundaries: true, log2MaxMvLengthHorizontal: 16, log2MaxMvLengthVertical: 16,
@@ -106,7 +108,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
 
     package init() {}
 
-    /// Profiles whose parameter set has the chroma format and what follows it, 7.3.2.1.1.
+    /// Returns whether parameter sets of a profile contain chroma_format_idc and the fields after it, 7.3.2.1.1.
     package static func hasChromaFormat(_ profileIdc: UInt8) -> Bool {
         [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profileIdc)
     }
@@ -115,7 +117,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
 // MARK: Writing
 
 extension SequenceParameterSet {
-    /// The NAL unit with a four-byte start code.
+    /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         write(to: &bits)
@@ -201,8 +203,8 @@ extension SequenceParameterSet {
 // MARK: Reading
 
 extension SequenceParameterSet {
-    /// Reads the RBSP of a sequence parameter set, without its NAL unit header, up to the cropping; nil where it
-    /// is cut short or out of range.
+    /// Reads the RBSP of a sequence parameter set, without its NAL unit header, up to the cropping offsets. Returns nil
+    /// if the data ends too early or a value is out of range.
     package init?(rbsp: [UInt8]) {
         var bits = HeaderBitReader(rbsp, bitCount: 8 * rbsp.count)
         profileIdc = UInt8(bits.get(8))
@@ -248,7 +250,7 @@ extension SequenceParameterSet {
         else { return nil }
     }
 
-    /// scaling_list, 7.3.2.1.1.1, `count` times with its flag before it.
+    /// Skips scaling_list, 7.3.2.1.1.1, `count` times, each with the flag before it.
     package static func skipScalingLists(_ bits: inout HeaderBitReader, count: Int) {
         for list in 0..<count where bits.flag() {
             var next = 8

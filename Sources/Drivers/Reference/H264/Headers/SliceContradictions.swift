@@ -1,13 +1,14 @@
 extension SliceHeader {
-    /// How this header, as a client packed it, contradicts the one that the client's parameter buffers ask for:
-    /// what would make the slice data undecodable or decode to other pictures, one line each. Empty where it agrees.
+    /// Returns how this header, which the client packed, contradicts the header that the client's parameter buffers
+    /// describe. Only differences that make the slice data undecodable, or that lead to other pictures, are reported.
+    /// Each has one line. The list is empty if the headers agree.
     package func contradictions(
         with expected: SliceHeader, picture: PictureParameterSet, comparesQP: Bool = true
     ) -> [String] {
         var found: [String] = []
-        func compare(_ name: String, _ packed: Int, _ asked: Int) {
-            guard packed != asked else { return }
-            found.append("\(name) is \(packed) in the packed slice header, \(asked) in the buffers")
+        func compare(_ name: String, _ packed: Int, _ requested: Int) {
+            guard packed != requested else { return }
+            found.append("\(name) is \(packed) in the packed slice header, \(requested) in the buffers")
         }
         compare("first_mb_in_slice", firstMacroblock, expected.firstMacroblock)
         compare("slice_type", rawType % 5, expected.rawType % 5)
@@ -18,7 +19,7 @@ extension SliceHeader {
             if picture.cabac && type != .i { compare("cabac_init_idc", cabacInitIdc, expected.cabacInitIdc) }
         }
         if comparesQP { compare("slice_qp_delta", qpDelta, expected.qpDelta) }
-        // Without the fields in the syntax the filter is on with offsets 0, whatever the buffer says.
+        // If the syntax does not contain these fields, the filter is on with offsets 0, whatever the buffer contains.
         if picture.deblockingControlPresent {
             compare("disable_deblocking_filter_idc", disableDeblockingFilterIdc, expected.disableDeblockingFilterIdc)
             if disableDeblockingFilterIdc != 1 && expected.disableDeblockingFilterIdc != 1 {

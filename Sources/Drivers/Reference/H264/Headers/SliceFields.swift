@@ -1,10 +1,11 @@
-/// Where the fields that a driver rewrites stand among a slice header's bits.
+/// The bit positions of the slice header fields that a driver rewrites.
 package struct SliceFields: Equatable, Sendable {
-    /// first_mb_in_slice.
+    /// The bits of first_mb_in_slice.
     package var firstMacroblock: Range<Int>
-    /// slice_qp_delta.
+    /// The bits of slice_qp_delta.
     package var qpDelta: Range<Int>
-    /// Where the header ends. A client's bits may go on: FFmpeg packs the alignment before CABAC's data, too.
+    /// The position at which the header ends. A client's bits may continue: FFmpeg packs the alignment before CABAC's
+    /// data, too.
     package var end = 0
 
     package init(firstMacroblock: Range<Int>, qpDelta: Range<Int>) {
@@ -12,7 +13,7 @@ package struct SliceFields: Equatable, Sendable {
         self.qpDelta = qpDelta
     }
 
-    /// Finds them in a header; nil where it cannot be read.
+    /// Finds the fields in a header. Returns nil if the header cannot be read.
     package init?(_ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet) {
         var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
         guard SliceHeader(header, sequence: sequence, picture: picture, fields: &fields) != nil else { return nil }
@@ -21,17 +22,18 @@ package struct SliceFields: Equatable, Sendable {
 }
 
 extension SliceHeaderBits {
-    /// The first `count` bits of the header.
+    /// Returns the first `count` bits of the header.
     package func shortened(to count: Int) -> SliceHeaderBits {
         SliceHeaderBits(prefix: prefix, payload: payload, bitCount: min(count, bitCount))
     }
 
-    /// The header with se(v) of `value` in place of the bits in `range`.
+    /// Returns the header with the bits in `range` replaced by se(v) of `value`.
     package func replacing(_ range: Range<Int>, signed value: Int) -> SliceHeaderBits {
         replacing(range) { $0.putSigned(value) }
     }
 
-    /// The header of a slice that continues this one from a macroblock on, with a start code of three bytes.
+    /// Returns the header of a slice that continues this one at `firstMacroblock`, with a three-byte start code.
+    /// `range` is the range of first_mb_in_slice.
     package func continued(_ range: Range<Int>, at firstMacroblock: Int) -> SliceHeaderBits {
         var header = replacing(range) { $0.putUnsigned(firstMacroblock) }
         header.prefix = [0, 0, 1] + prefix.suffix(1)

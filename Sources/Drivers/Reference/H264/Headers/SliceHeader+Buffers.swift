@@ -1,11 +1,11 @@
 package import CVA
 
 extension SliceHeader {
-    /// The header that a client's buffers ask for where it packs none itself. `sequence` and `picture` are the
-    /// parameter sets that stand in the stream.
+    /// Makes the header that a client's buffers describe, for clients that send no packed header. `sequence` and
+    /// `picture` are the parameter sets in the stream.
     ///
-    /// A picture that CurrPic marks as a long-term reference gets its mark only with an IDR picture; at others
-    /// references slide.
+    /// long_term_reference_flag is set only for IDR pictures whose CurrPic is marked as a long-term reference. Other
+    /// pictures use sliding window marking.
     package init(
         _ slice: VAEncSliceParameterBufferH264, picture buffer: VAEncPictureParameterBufferH264,
         sequence: SequenceParameterSet, picture: PictureParameterSet
@@ -48,16 +48,17 @@ extension SliceHeader {
         let current = min(Int(buffer.CurrPic.TopFieldOrderCnt), Int(buffer.CurrPic.BottomFieldOrderCnt))
         let initial =
             type == .p ? [order.initialP(frames)] : order.initialB(frames, pictureOrderCount: current)
-        let wanted = [
+        let target = [
             Self.frames(slice.RefPicList0, count: referenceCounts[0], maxFrameNum: maxFrameNum),
             Self.frames(slice.RefPicList1, count: referenceCounts[1], maxFrameNum: maxFrameNum),
         ]
         for list in 0..<listCount {
-            modifications[list] = order.modifications(from: initial[list], to: wanted[list])
+            modifications[list] = order.modifications(from: initial[list], to: target[list])
         }
     }
 
-    /// The valid entries among the first `count` of a C array of pictures; clients may count frames without wrapping.
+    /// Returns the valid entries among the first `count` of a C array of pictures. frame_num is wrapped, because
+    /// clients may count frames without wrapping.
     private static func frames<Tuple>(_ tuple: Tuple, count: Int, maxFrameNum: Int) -> [ReferenceFrame] {
         let entries = FixedArray.values(tuple, as: VAPictureH264.self, count: count)
         return entries.filter {
@@ -71,14 +72,14 @@ extension SliceHeader {
     }
 }
 
-/// Macros of va.h that Swift does not import.
+/// The macros of va.h that Swift does not import.
 private enum VAInvalid {
     /// VA_INVALID_SURFACE.
     static let surface: UInt32 = 0xFFFF_FFFF
 }
 
 extension SliceHeader.Weights {
-    /// The buffer has one flag for all entries of a list: where it is set, every entry is written.
+    /// The buffer has one flag for all entries of a list. If it is set, every entry is written.
     fileprivate init(_ slice: VAEncSliceParameterBufferH264, counts: [Int]) {
         lumaLog2Denominator = min(Int(slice.luma_log2_weight_denom), 7)
         chromaLog2Denominator = min(Int(slice.chroma_log2_weight_denom), 7)

@@ -1,12 +1,13 @@
 extension SliceHeader {
-    /// Reads a slice header as the parameter sets say; nil where it is cut short, out of range, of a field or of an
-    /// SP or SI slice. The header's bits past deblocking are not looked at.
+    /// Reads a slice header with the parameter sets that it refers to. Returns nil if the data ends too early, if a
+    /// value is out of range, or if it is the header of a field or of an SP or SI slice. The bits after the deblocking
+    /// fields are not read.
     package init?(_ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet) {
         var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
         self.init(header, sequence: sequence, picture: picture, fields: &fields)
     }
 
-    /// Says in `fields`, too, where some of them stand.
+    /// Reads a slice header as above, and stores the positions of some fields in `fields`.
     init?(
         _ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet, fields: inout SliceFields
     ) {

@@ -1,10 +1,10 @@
-/// slice_header, H.264 7.3.3, of frames.
+/// slice_header of frames, H.264 7.3.3.
 package struct SliceHeader: Equatable, Sendable {
     package var nalRefIdc = 0
-    /// nal_unit_type 5 rather than 1.
+    /// Whether nal_unit_type is 5. Otherwise it is 1.
     package var isIDR = false
     package var firstMacroblock = 0
-    /// slice_type as it stands, 0…9.
+    /// slice_type as it is coded, 0…9.
     package var rawType = 0
     package var pictureId = 0
     package var frameNum = 0
@@ -13,16 +13,17 @@ package struct SliceHeader: Equatable, Sendable {
     package var deltaPicOrderCntBottom = 0
     package var deltaPicOrderCnt = [0, 0]
     package var directSpatialMvPred = false
-    /// num_ref_idx_active of both lists as the slice uses them, whether overridden or not; 0 where it has no such list.
+    /// num_ref_idx_active of both lists as it applies to the slice, whether overridden or not. It is 0 if the slice
+    /// type has no such list.
     package var referenceCounts = [0, 0]
     package var overridesReferenceCounts = false
-    /// ref_pic_list_modification of both lists, without the ending 3.
+    /// ref_pic_list_modification of both lists, without the final 3.
     package var modifications: [[Modification]] = [[], []]
-    /// nil where the syntax has no pred_weight_table.
+    /// pred_weight_table, or nil if the syntax does not contain it.
     package var weights: Weights?
     package var noOutputOfPriorPics = false
     package var longTermReference = false
-    /// memory_management_control_operation with its operands, without the ending 0; nil for a sliding window.
+    /// memory_management_control_operation with its operands, without the final 0. nil means sliding window marking.
     package var memoryManagement: [MemoryManagement]?
     package var cabacInitIdc = 0
     package var qpDelta = 0
@@ -53,7 +54,7 @@ package struct SliceHeader: Equatable, Sendable {
         }
     }
 
-    /// pred_weight_table, 7.3.3.2, both lists' entries by refIdx.
+    /// pred_weight_table, 7.3.3.2, with the entries of both lists by refIdx.
     package struct Weights: Equatable, Sendable {
         package var lumaLog2Denominator = 0
         package var chromaLog2Denominator = 0
@@ -62,9 +63,9 @@ package struct SliceHeader: Equatable, Sendable {
         package init() {}
 
         package struct Entry: Equatable, Sendable {
-            /// Weight and offset; nil where the flag is 0.
+            /// Weight and offset, or nil if the flag is 0.
             package var luma: [Int]?
-            /// Weight and offset of Cb, then of Cr.
+            /// Weight and offset of Cb, then of Cr, or nil if the flag is 0.
             package var chroma: [Int]?
 
             package init() {}
@@ -73,15 +74,15 @@ package struct SliceHeader: Equatable, Sendable {
 
     package init() {}
 
-    /// nil for SP and SI slices.
+    /// The slice type, or nil for SP and SI slices.
     package var type: SliceType? { rawType % 5 < 3 ? SliceType(rawValue: UInt8(rawType % 5)) : nil }
 
-    /// Whether the syntax has a pred_weight_table.
+    /// Returns whether the syntax contains pred_weight_table.
     package func hasWeights(_ picture: PictureParameterSet) -> Bool {
         type == .p && picture.weightedPrediction || type == .b && picture.weightedBipredIdc == 1
     }
 
-    /// Reference lists that the type has.
+    /// The number of reference lists of the slice type.
     package var listCount: Int {
         switch type {
         case .p: 1
@@ -94,7 +95,8 @@ package struct SliceHeader: Equatable, Sendable {
 // MARK: Writing
 
 extension SliceHeader {
-    /// The header as bits behind a start code, three bytes long where another slice of the picture is before it.
+    /// Returns the header as bits after a start code. The start code has four bytes in the first slice of a picture,
+    /// otherwise three.
     package func bits(sequence: SequenceParameterSet, picture: PictureParameterSet) -> SliceHeaderBits {
         var bits = HeaderBitWriter()
         write(to: &bits, sequence: sequence, picture: picture)
@@ -164,7 +166,7 @@ extension SliceHeader {
         }
     }
 
-    /// dec_ref_pic_marking, 7.3.3.3.
+    /// Writes dec_ref_pic_marking, 7.3.3.3.
     private func writeMarking(to bits: inout HeaderBitWriter) {
         if isIDR {
             bits.put(noOutputOfPriorPics)

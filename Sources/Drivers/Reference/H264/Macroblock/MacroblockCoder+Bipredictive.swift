@@ -1,10 +1,11 @@
-// Deciding and coding a macroblock of a B slice.
+// Mode decision and coding of macroblocks of B slices.
 
 extension MacroblockCoder {
     mutating func decideBipredictive() {
         directQuadrants = 0
         deriveDirect()
-        // Direct prediction looks at motion of a picture that a decoder may lack.
+        // Direct prediction depends on the motion of a picture that a decoder may not have if it starts at the intra
+        // refresh.
         let mayBeDirect = !isGuarded
         if mayBeDirect && trySkipDirect() {
             setDirect(15)
@@ -12,7 +13,7 @@ extension MacroblockCoder {
             codedBlockPattern = 0
             return
         }
-        // `inter` holds the luma of direct prediction.
+        // `inter` contains the luma of direct prediction here.
         var directCosts = InlineArray<4, Int>(repeating: 0)
         var best = lambda
         for i in 0..<4 {
@@ -59,14 +60,15 @@ extension MacroblockCoder {
         if kind == .direct && codedBlockPattern == 0 { kind = .skip }
     }
 
-    /// transform_size_8x8_flag may be 1 for an inter macroblock of this kind.
+    /// Whether transform_size_8x8_flag may be 1 for an inter macroblock of this kind, H.264 7.3.5.
     var mayTransform8x8: Bool {
         if !allowsTransform8x8 || sliceType != .b || direct8x8Inference { return allowsTransform8x8 }
         return kind != .direct && (kind != .inter8x8 || directQuadrants == 0)
     }
 
-    /// Tries smaller partitions, with what was found for the whole macroblock and what direct prediction of its quarters
-    /// costs; leaves the best in `kind`, and in the caches where it is one of these.
+    /// Tries smaller partitions, starting from the vectors of the whole macroblock and the costs of direct prediction
+    /// of its quarters. If one of them costs less than `cost`, stores it in `kind` and `cost`, and its motion in the
+    /// caches.
     private mutating func choosePairs(
         _ whole: InlineArray<2, MotionChoice>, _ directCosts: InlineArray<4, Int>, _ cost: inout Int
     ) {
@@ -103,7 +105,7 @@ extension MacroblockCoder {
             var halfCost = lambda
             for i in 0..<2 {
                 let partition = Partition.half(i, upright: upright)
-                // The better of the hints that its quarters give.
+                // Takes the better hint of its two quarters for each list.
                 let (a, b) = upright ? (i, i &+ 2) : (2 &* i, 2 &* i &+ 1)
                 var hints = found[a]
                 for list in 0..<2 where found[b][list].cost < hints[list].cost { hints[list] = found[b][list] }
@@ -130,9 +132,9 @@ extension MacroblockCoder {
         }
     }
 
-    /// The macroblock's own blocks are not available yet.
+    /// Marks the macroblock's own blocks as not available yet.
     private mutating func clearMotion(_ list: Int) {
-        for i in 0..<4 { referenceCaches[Scratch.motionPlaces &* list &+ MotionCache.quadrant(i)] = -2 }
+        for i in 0..<4 { referenceCaches[Scratch.motionCacheCount &* list &+ MotionCache.quadrant(i)] = -2 }
     }
 
     /// Predicts luma and chroma into `inter` with the vectors in the caches.
@@ -152,8 +154,9 @@ extension MacroblockCoder {
 
     // MARK: By cost
 
-    /// Codes and compares what the search left in `kind` and the caches, 16×16 as `whole`, direct prediction with and
-    /// without a residual, and intra where it is near; leaves the cheapest.
+    /// Codes the candidates, compares their costs, and selects the cheapest. The candidates are the result of the
+    /// search (in `kind` and the caches), 16×16 with the motion of `whole`, direct prediction with and without a
+    /// residual, and intra if its estimate is not much higher.
     private mutating func decidePairsByCost(_ whole: PairChoice, searchCost: Int, mayBeDirect: Bool) {
         let searched = kind
         var best = codeInterForCost()
@@ -196,14 +199,15 @@ extension MacroblockCoder {
         best = currentChoice(cost: cost)
     }
 
-    /// Codes what `kind` and the caches hold; `inter` keeps the better of it and `best`.
+    /// Codes the candidate in `kind` and the caches. If it is cheaper than `best`, it replaces `best` and stays in
+    /// `inter`; otherwise `inter` keeps the samples of `best`.
     private mutating func keepIfBetter(_ best: inout CodedChoice) {
         swap(&inter, &spare)
         let tried = codeInterForCost()
         if tried.cost < best.cost { best = tried } else { swap(&inter, &spare) }
     }
 
-    /// mb_type, sub_mb_type, reference indices and vector differences, in 256ths of a bit.
+    /// Returns the cost of mb_type, sub_mb_type, reference indices and vector differences, in 256ths of a bit.
     mutating func pairBits() -> Int {
         if kind == .direct { return 256 }
         let partitions: (count: Int, step: Int, bits: Int) =
@@ -226,8 +230,10 @@ extension MacroblockCoder {
                     continue
                 }
                 if indices[i] < 0 { continue }
-                // Two thirds of a pair's type to each list; one list alone takes three bits.
-                bits &+= referenceCaches[Scratch.motionPlaces &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
+                // A type with one list costs three bits. A type with both lists costs five bits, half of them for each
+                // list.
+                bits &+=
+                    referenceCaches[Scratch.motionCacheCount &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
                 let (dx, dy) = (Int(differences[i].x), Int(differences[i].y))
                 bits &+= 16 &* (Int(motionBits[abs(dx)]) &+ Int(motionBits[abs(dy)]))
                 if referenceCount > 1 { bits &+= 256 &* (1 &+ 2 &* (indices[i] > 0 ? 1 : 0)) }

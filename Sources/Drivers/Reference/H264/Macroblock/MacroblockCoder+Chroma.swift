@@ -1,7 +1,7 @@
-// Chroma: choosing an intra mode, and coding the residual of either kind.
+// Chroma: choice of the intra mode, and coding of the residual of intra and inter macroblocks.
 
 extension MacroblockCoder {
-    /// The best intra_chroma_pred_mode and its cost, predicted in place in `candidate`.
+    /// Returns the best intra_chroma_pred_mode and its cost. Leaves its prediction in `candidate`.
     mutating func predictIntraChroma(_ candidate: CandidatePointers) -> (mode: Int, cost: Int) {
         loadChromaNeighbourhood(candidate)
         let stride = Scratch.workStride
@@ -28,7 +28,8 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Codes the residual over the chroma prediction that stands in `candidate`; 0 nothing, 1 DC only, 2 DC and AC.
+    /// Codes the residual relative to the chroma prediction in `candidate`. Returns CodedBlockPatternChroma: 0 no
+    /// levels, 1 DC only, 2 DC and AC.
     mutating func codeChroma(_ candidate: CandidatePointers, intra: Bool) -> Int {
         let cb = codeChromaPlane(0, fencCb, candidate.cb, cbQuantizer, candidate, intra: intra)
         let cr = codeChromaPlane(1, fencCr, candidate.cr, crQuantizer, candidate, intra: intra)
@@ -41,7 +42,7 @@ extension MacroblockCoder {
         _ candidate: CandidatePointers, intra: Bool
     ) -> Int {
         let stride = Scratch.workStride
-        if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.silence4x4 {
+        if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.zeroLevelSAD4x4 {
             candidate.counts.store(MacroblockLevels.chromaACBlock &+ plane &* 4, UInt32(0))
             candidate.counts[MacroblockLevels.chromaDCBlock &+ plane] = 0
             (candidate.levels + (MacroblockLevels.chromaDC &+ plane &* 4)).store(0, SIMD4<Int16>(repeating: 0))
@@ -62,16 +63,16 @@ extension MacroblockCoder {
         let any = [anyTop.x, anyTop.y, anyBottom.x, anyBottom.y] as InlineArray<4, UInt64>
         var hasAC = false
         if any[0] | any[1] | any[2] | any[3] != 0 {
-            var worth = intra && sliceType == .i ? 7 : 0
+            var score = intra && sliceType == .i ? 7 : 0
             for i in 0..<4 {
                 counts[i] = 0
                 if any[i] == 0 { continue }
                 let levels = candidate.levels + (MacroblockLevels.chromaAC &+ (plane &* 4 &+ i) &* 16)
                 let from = (i < 2 ? top : bottom) + (i & 1) &* 4
                 counts[i] = UInt8(truncatingIfNeeded: Scan.block4x4(from, to: levels))
-                if worth < 7 { worth &+= Scan.worth(levels, from: 1, count: 16) }
+                if score < 7 { score &+= Scan.score(levels, from: 1, count: 16) }
             }
-            hasAC = worth >= 7
+            hasAC = score >= 7
         }
         if !hasAC { counts.store(0, UInt32(0)) }
 

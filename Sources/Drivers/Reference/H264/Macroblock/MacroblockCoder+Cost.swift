@@ -1,6 +1,7 @@
-// Deciding by what a macroblock really costs: squared errors of its reconstruction plus weighed bits, header and levels.
+// Mode decision by the actual rate-distortion cost: squared error of the reconstruction plus weighted bits of header
+// and levels.
 
-/// One way of coding the macroblock, kept while others are tried.
+/// One way of coding the macroblock, stored while others are tried.
 struct CodedChoice {
     var kind = MacroblockKind.skip
     var transform8x8 = false
@@ -10,14 +11,14 @@ struct CodedChoice {
     var cost = Int.max
     var motion = InlineArray<4, MotionVector>(repeating: .zero)
     var references = InlineArray<4, Int8>(repeating: -1)
-    /// Of list 1.
+    /// The motion of list 1.
     var secondMotion = InlineArray<4, MotionVector>(repeating: .zero)
     var secondReferences = InlineArray<4, Int8>(repeating: -1)
     var directQuadrants = 0
 }
 
 extension MacroblockCoder {
-    /// The choice that now stands in the coder and its caches.
+    /// Returns the choice that the coder and its caches currently contain.
     mutating func currentChoice(cost: Int) -> CodedChoice {
         var choice = CodedChoice(
             kind: kind, transform8x8: transform8x8, intra16x16Mode: intra16x16Mode, intraChromaMode: intraChromaMode,
@@ -29,9 +30,9 @@ extension MacroblockCoder {
         if sliceType == .b {
             choice.directQuadrants = directQuadrants
             for i in 0..<4 {
-                let place = Scratch.motionPlaces &+ MotionCache.quadrant(i)
-                choice.secondMotion[i] = motionCaches[place]
-                choice.secondReferences[i] = referenceCaches[place]
+                let index = Scratch.motionCacheCount &+ MotionCache.quadrant(i)
+                choice.secondMotion[i] = motionCaches[index]
+                choice.secondReferences[i] = referenceCaches[index]
             }
         }
         return choice
@@ -54,12 +55,13 @@ extension MacroblockCoder {
         }
     }
 
-    /// Codes and compares the partitions that `kind` and the cache hold, 16×16 with `whole`, skipping, and intra
-    /// where it is near; leaves the cheapest. `searchCost` is what the search made of the partitions.
+    /// Codes the candidates, compares their costs, and selects the cheapest. The candidates are the partitions in
+    /// `kind` and the cache, 16×16 with the motion of `whole`, P_Skip, and intra if its estimate is not much higher.
+    /// `searchCost` is the cost that the search found for the partitions.
     mutating func decideByCost(_ whole: MotionChoice, searchCost: Int, maySkip: Bool) {
         var best = codeInterForCost()
         if kind != .inter16x16 && whole.isUsable {
-            // What is coded first stays in `inter` unless the other is cheaper.
+            // The first candidate stays in `inter` unless the second is cheaper.
             swap(&inter, &spare)
             kind = .inter16x16
             setMotion(15, whole.motion, reference: whole.reference)
@@ -96,10 +98,10 @@ extension MacroblockCoder {
         }
     }
 
-    /// Codes `kind` with the vectors in the cache into `inter`, with whichever transform is cheaper.
+    /// Codes `kind` with the vectors in the cache into `inter`, with the cheaper of the two transforms.
     mutating func codeInterForCost() -> CodedChoice {
         compensate()
-        let head = sliceType == .b ? pairBits() : interBits()
+        let headerBits = sliceType == .b ? pairBits() : interBits()
         for row in 0..<16 {
             let at = row &* Scratch.workStride
             other.luma.store(at, inter.luma.load(at, as: Bytes.self))
@@ -123,7 +125,7 @@ extension MacroblockCoder {
         }
         if pattern == 0 { transform8x8 = false }
         codedBlockPattern = pattern | codeChroma(inter, intra: false) &<< 4
-        return currentChoice(cost: samplesCost(inter) &+ weigh(head &+ levelBits(inter)))
+        return currentChoice(cost: samplesCost(inter) &+ weigh(headerBits &+ levelBits(inter)))
     }
 
     private mutating func swapLuma() {
@@ -138,7 +140,7 @@ extension MacroblockCoder {
 
     // MARK: Distortion and bits
 
-    /// Bits in 256ths as squared errors: λ = 0.85 · 2^((QP − 12) / 3), less a part as in `LevelChooser`.
+    /// Converts 256ths of a bit into squared errors with λ = 0.85 · 2^((QP − 12) / 3), reduced as in `LevelChooser`.
     mutating func weigh(_ bits: Int) -> Int { (bits &* squareLambda) &>> 16 }
 
     private mutating func lumaCost(_ candidate: CandidatePointers) -> Int {
@@ -151,7 +153,7 @@ extension MacroblockCoder {
             &+ BlockCost.squares(fencCr, candidate.cr, Scratch.workStride, width: 8, height: 8)
     }
 
-    /// mb_type, reference indices and vector differences.
+    /// Returns the cost of mb_type, reference indices and vector differences, in 256ths of a bit.
     private mutating func interBits() -> Int {
         let differences = motionCache + MotionSearch.differences
         let indices = referenceCache + MotionSearch.differences
@@ -174,7 +176,8 @@ extension MacroblockCoder {
         return bits
     }
 
-    /// Prediction modes; mb_type apart from telling intra from inter.
+    /// Returns the cost of the prediction modes and of mb_type, in 256ths of a bit. The part of mb_type that
+    /// distinguishes intra from inter is not included.
     mutating func intraBits() -> Int {
         var bits = intraChromaMode == 0 ? 256 : 768
         switch kind {
@@ -187,7 +190,8 @@ extension MacroblockCoder {
         return bits
     }
 
-    /// Levels and coded block pattern of the candidate, as `codedBlockPattern` and `transform8x8` have it.
+    /// Returns the cost of levels and coded block pattern of the candidate, in 256ths of a bit. It depends on
+    /// `codedBlockPattern` and `transform8x8`.
     mutating func levelBits(_ candidate: CandidatePointers) -> Int {
         let model = chooser.model
         let intra = kind.isIntra

@@ -1,13 +1,13 @@
-// Spatial direct prediction, H.264 8.4.1.2.2. Nothing smaller than 8×8 is used, so that a block of the colocated picture
-// moves as one, and its corners are like the rest of it whatever direct_8x8_inference_flag says.
+// Spatial direct prediction, H.264 8.4.1.2.2. The encoder uses no partitions smaller than 8×8. Each 8×8 block of the
+// colocated picture therefore has one vector, and direct_8x8_inference_flag makes no difference.
 
-/// What direct prediction makes of a macroblock.
+/// The motion of a macroblock in direct prediction.
 struct DirectMotion {
-    /// Into list 0 and list 1, −1 where a list is not used.
+    /// The reference indices in list 0 and list 1, or −1 if a list is not used.
     var references = SIMD2<Int>(0, 0)
-    /// By 8×8 block, those of list 0 and then those of list 1.
+    /// The vectors of the 8×8 blocks: four of list 0, then four of list 1.
     var vectors = InlineArray<8, MotionVector>(repeating: .zero)
-    /// All four blocks move alike.
+    /// Whether all four blocks have the same motion.
     var isUniform = true
 }
 
@@ -39,16 +39,16 @@ extension MacroblockCoder {
         direct = found
     }
 
-    /// The smallest refIdx among the neighbours, −1 where none uses the list.
+    /// Returns the smallest refIdx of the neighbours, or −1 if none of them uses the list.
     @inline(__always) private mutating func nearestReference() -> Int {
-        @inline(__always) func number(_ place: Int) -> UInt8 { UInt8(bitPattern: referenceCache[place]) }
+        @inline(__always) func number(_ index: Int) -> UInt8 { UInt8(bitPattern: referenceCache[index]) }
         let third =
             referenceCache[MotionCache.aboveRight] == -2 ? MotionCache.aboveLeft : MotionCache.aboveRight
         let least = min(number(MotionCache.left), min(number(MotionCache.above), number(third)))
         return least < 128 ? Int(least) : -1
     }
 
-    /// Bits of the 8×8 blocks whose colZeroFlag is 1.
+    /// Returns the bits of the 8×8 blocks whose colZeroFlag is 1.
     private mutating func stillQuadrants() -> Int {
         guard let colocatedStillBlocks else { return 0 }
         let row = width &* 2
@@ -57,7 +57,7 @@ extension MacroblockCoder {
             | Int(colocatedStillBlocks[origin &+ row]) &<< 2 | Int(colocatedStillBlocks[origin &+ row &+ 1]) &<< 3
     }
 
-    /// Puts direct motion into the caches for `blocks` (bits).
+    /// Stores the direct motion in the caches for the 8×8 blocks whose bits are set in `blocks`.
     mutating func setDirect(_ blocks: Int) {
         for list in 0..<2 {
             select(list)
@@ -68,12 +68,12 @@ extension MacroblockCoder {
         select(0)
     }
 
-    /// The motion of direct prediction in an 8×8 block.
+    /// Returns the motion of direct prediction of an 8×8 block.
     func directMotion(_ block: Int) -> PairMotion {
         PairMotion(references: direct.references, first: direct.vectors[block], second: direct.vectors[4 &+ block])
     }
 
-    /// Predicts luma, or luma and chroma, as direct into `inter`.
+    /// Predicts luma, and also chroma if `chroma` is true, into `inter` in direct mode.
     mutating func predictDirect(chroma: Bool) {
         if direct.isUniform {
             predict(.whole, directMotion(0), chroma: chroma)
@@ -82,7 +82,7 @@ extension MacroblockCoder {
         for i in 0..<4 { predict(.quarter(i), directMotion(i), chroma: chroma) }
     }
 
-    /// Predicts as direct into `inter`; whether nothing worth coding is left.
+    /// Predicts into `inter` in direct mode. Returns whether the residual is too small to be coded.
     mutating func trySkipDirect() -> Bool {
         predictDirect(chroma: false)
         if isWorthCoding() { return false }

@@ -1,10 +1,10 @@
-// Deciding intra modes, and putting the decided macroblock into the picture, the tables and the syntax elements.
+// Decision for intra modes, and storing of the macroblock in the picture, the tables and the syntax elements.
 
 extension MacroblockCoder {
-    /// A macroblock of an I slice.
+    /// Decides a macroblock of an I slice.
     mutating func decideIntra() { _ = decideIntra(against: Int.max) }
 
-    /// A macroblock of another slice that nothing can predict.
+    /// Decides a macroblock of a P or B slice that must be intra.
     mutating func decideIntraAlone() {
         for list in 0..<(sliceType == .b ? 2 : 1) {
             select(list)
@@ -15,7 +15,8 @@ extension MacroblockCoder {
         decideIntra()
     }
 
-    /// Codes the macroblock as intra if that costs less than `interCost` (luma distortion and weighed bits).
+    /// Codes the macroblock as intra if that costs less than `interCost` (luma distortion and weighted bits). Returns
+    /// whether it did.
     mutating func decideIntra(against interCost: Int) -> Bool {
         let inP = sliceType != .i
         let typeCost = inP ? lambda &* 5 : 0
@@ -24,8 +25,8 @@ extension MacroblockCoder {
         var best = min(interCost, wholeCost)
         var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16
         var pattern = 0
-        // Small blocks rarely win where the whole block is far behind. They look above right, where intra refresh may
-        // not have come yet.
+        // Small blocks are rarely better if the whole block is much worse than inter. They also predict from above
+        // right, which intra refresh may not have renewed yet.
         let seesStale = isGuarded && !refresh.isRows && x &+ 1 >= refresh.renewed && hasTopRight && !constrainedIntra
         let triesSmall = !seesStale && (
             !inP || preset.smallIntraInP && wholeCost < interCost &+ interCost / 2
@@ -74,7 +75,7 @@ extension MacroblockCoder {
         syntax.intraChromaMode = intraChromaMode
         syntax.codedBlockPattern = codedBlockPattern
         syntax.directQuadrants = directQuadrants
-        syntax.qpDelta = takeQP()
+        syntax.qpDelta = updateQP()
         syntax.qp = lastQP
         let isIntra = kind.isIntra
         tables.isIntra[address] = isIntra ? 1 : 0
@@ -109,7 +110,7 @@ extension MacroblockCoder {
         if preset.choosesLevels || preset.decidesByCost { learnLevels(syntax) }
     }
 
-    /// Copies the levels of coded blocks, and clears the counts of the others.
+    /// Copies the levels of coded blocks, and sets the counts of the other blocks to 0.
     private mutating func copyLevels(_ candidate: CandidatePointers, to syntax: MacroblockSyntax) {
         let counts = syntax.nonZeroCounts.elements
         let levels = syntax.levels.elements
@@ -139,7 +140,7 @@ extension MacroblockCoder {
         }
     }
 
-    /// By 4×4 block in raster order.
+    /// Returns a bit for each 4×4 block in raster order: whether it has levels.
     private mutating func nonZeroBits(_ candidate: CandidatePointers) -> UInt16 {
         if codedBlockPattern & 15 == 0 { return 0 }
         var bits = 0
@@ -157,14 +158,15 @@ extension MacroblockCoder {
             let modes = finalCandidate.modes
             for i in 0..<4 { to.store(i &* row, modes.load(i &* 4, as: UInt32.self)) }
         } else {
-            // Inter macroblocks count as not available where intra prediction may not use them.
+            // With constrained intra prediction, inter macroblocks count as not available for intra prediction.
             let value: UInt32 = !kind.isIntra && constrainedIntra ? 0xFFFF_FFFF : 0x0202_0202
             for i in 0..<4 { to.store(i &* row, value) }
         }
     }
 
-    /// mb_qp_delta; QP_Y is that of the macroblock before where the syntax has none, H.264 7.4.5.
-    private mutating func takeQP() -> Int {
+    /// Returns mb_qp_delta and updates `lastQP`. If the syntax contains no mb_qp_delta, QP_Y is that of the previous
+    /// macroblock, H.264 7.4.5.
+    private mutating func updateQP() -> Int {
         if kind == .skip || codedBlockPattern == 0 && kind != .intra16x16 { return 0 }
         var delta = qp &- lastQP
         lastQP = qp
@@ -181,20 +183,20 @@ extension MacroblockCoder {
             return
         }
         for i in 0..<4 {
-            let place = MotionCache.quadrant(i)
+            let index = MotionCache.quadrant(i)
             let at = origin &+ (i &>> 1) &* row &+ (i & 1)
-            let reference = referenceCache[place]
-            tables.motion[at] = motionCache[place]
+            let reference = referenceCache[index]
+            tables.motion[at] = motionCache[index]
             tables.reference[at] = reference
             tables.referencePicture[at] = reference < 0 ? -1 : referenceIdentities[Int(reference)]
-            stillBlocks[at] = reference == 0 && motionCache[place].isStill ? 1 : 0
+            stillBlocks[at] = reference == 0 && motionCache[index].isStill ? 1 : 0
         }
     }
 
     private mutating func storeMotionOfLists(_ origin: Int) {
         let row = width &* 2
         for i in 0..<4 {
-            let place = MotionCache.quadrant(i)
+            let index = MotionCache.quadrant(i)
             let block = origin &+ (i &>> 1) &* row &+ (i & 1)
             var colocated: Int8 = -1
             stillBlocks[block] = 0
@@ -203,8 +205,8 @@ extension MacroblockCoder {
                 var reference: Int8 = -1
                 var motion = MotionVector.zero
                 if list == 0 || sliceType == .b {
-                    reference = (referenceCaches + Scratch.motionPlaces &* list)[place]
-                    motion = (motionCaches + Scratch.motionPlaces &* list)[place]
+                    reference = (referenceCaches + Scratch.motionCacheCount &* list)[index]
+                    motion = (motionCaches + Scratch.motionCacheCount &* list)[index]
                 }
                 tables.motion[at] = motion
                 tables.reference[at] = reference
@@ -218,7 +220,8 @@ extension MacroblockCoder {
         }
     }
 
-    /// The reference indices and vector differences of the partitions, by 8×8 block, the same in a partition's blocks.
+    /// Computes the reference indices and vector differences by 8×8 block. All blocks of a partition have the same
+    /// values.
     mutating func predictMotion(differences: ElementPointer<MotionVector>, indices: ElementPointer<Int8>) {
         let final = motionCache + MotionSearch.candidates
         for i in 0..<4 {
@@ -226,7 +229,7 @@ extension MacroblockCoder {
             indices[i] = referenceCache[MotionCache.quadrant(i)]
             referenceCache[MotionCache.quadrant(i)] = -2
         }
-        // Predictions look at the partitions before only, so these are set one by one.
+        // A prediction may use only the partitions before it, so the partitions are set one at a time.
         switch kind {
         case .inter16x16:
             let prediction = predict16x16(Int(indices[0]))

@@ -1,4 +1,4 @@
-// Deciding and coding a macroblock of a P slice.
+// Mode decision and coding of macroblocks of P slices.
 
 extension MacroblockCoder {
     mutating func decideInter() {
@@ -44,11 +44,11 @@ extension MacroblockCoder {
 
     // MARK: Skipping
 
-    /// Predicts luma as P_Skip into `inter`; the position, from which chroma is to be predicted.
+    /// Predicts luma as P_Skip into `inter`. Returns the position for the prediction of chroma.
     private mutating func predictSkippedLuma() -> (x: Int, y: Int) {
         let planes = references[0]
         let motion = skipVector
-        // Where the vector points further out than the planes reach, their samples no longer change outwards.
+        // A vector that points beyond the planes is clamped. The samples there are constant in the outward direction.
         let outside = MotionSearch.reach &+ 1
         let positionX = min(max(Int(motion.x), 4 &* (-16 &* x &- outside)), 4 &* (16 &* (width &- 1 &- x) &+ outside))
         let positionY = min(max(Int(motion.y), 4 &* (-16 &* y &- outside)), 4 &* (16 &* (height &- 1 &- y) &+ outside))
@@ -65,13 +65,13 @@ extension MacroblockCoder {
             Scratch.workStride)
     }
 
-    /// Predicts as P_Skip into `inter`.
+    /// Predicts luma and chroma as P_Skip into `inter`.
     mutating func predictSkipped() {
         let at = predictSkippedLuma()
         predictSkippedChroma(at)
     }
 
-    /// Predicts as P_Skip into `inter`; whether nothing worth coding is left.
+    /// Predicts as P_Skip into `inter`. Returns whether the residual is too small to be coded.
     private mutating func trySkip() -> Bool {
         let at = predictSkippedLuma()
         if isWorthCoding() { return false }
@@ -79,19 +79,19 @@ extension MacroblockCoder {
         return codeChroma(inter, intra: false) == 0
     }
 
-    /// Whether the residual over the luma prediction in `inter` has levels worth coding.
+    /// Returns whether the residual of the luma prediction in `inter` has enough levels to be coded.
     @inline(__always) mutating func isWorthCoding() -> Bool {
-        var worth = 0
+        var score = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
             let original = fenc + (offset.y &* Scratch.sourceStride &+ offset.x)
             let block = inter.luma + (offset.y &* Scratch.workStride &+ offset.x)
-            if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.silence4x4 { continue }
+            if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
             ForwardTransform.pair(original, block, Scratch.workStride, to: coefficients)
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
-            worth &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, worthSoFar: worth, enough: 6)
-            if worth >= 6 { return true }
+            score &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, scoreSoFar: score, sufficient: 6)
+            if score >= 6 { return true }
         }
         return false
     }
@@ -121,7 +121,8 @@ extension MacroblockCoder {
         return best
     }
 
-    /// The best vector of a partition that covers `blocks`, over the references worth trying.
+    /// Returns the best vector of a partition over the references that the preset searches. `index` is the partition's
+    /// number among those of its shape. The search starts from the vectors of `hint` and `second`.
     private mutating func choosePartition(
         _ partition: Partition, index: Int, hint: MotionChoice, second: MotionChoice
     ) -> MotionChoice {
@@ -142,7 +143,7 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Tries smaller partitions against `whole`; leaves the best in `kind`, the cache and `cost`.
+    /// Tries smaller partitions against `whole`. Stores the best in `kind`, the cache and `cost`.
     private mutating func choosePartitions(_ whole: MotionChoice, _ cost: inout Int) {
         var quarters = [whole, whole, whole, whole] as InlineArray<4, MotionChoice>
         var quarterCost = lambda &* 9
@@ -225,9 +226,9 @@ extension MacroblockCoder {
     }
 
     @inline(__always) private mutating func compensate(_ partition: Partition, block: Int) {
-        let place = MotionCache.quadrant(block)
-        let motion = motionCache[place]
-        let planes = references[Int(referenceCache[place])]
+        let index = MotionCache.quadrant(block)
+        let motion = motionCache[index]
+        let planes = references[Int(referenceCache[index])]
         let atX = (x &* 16 &+ partition.x) &* 4 &+ Int(motion.x)
         let atY = (y &* 16 &+ partition.y) &* 4 &+ Int(motion.y)
         MotionCompensation.luma(
@@ -239,7 +240,7 @@ extension MacroblockCoder {
             toCb: inter.cb + chroma, cr: inter.cr + chroma, Scratch.workStride)
     }
 
-    /// Codes the residual over the prediction in `inter`; the luma coded block pattern.
+    /// Codes the residual relative to the prediction in `inter`. Returns the luma coded block pattern.
     mutating func codeInterLuma() -> Int {
         transform8x8 = false
         if mayTransform8x8 {
@@ -259,16 +260,17 @@ extension MacroblockCoder {
         return pattern
     }
 
-    /// Levels worth less are dropped; where levels are chosen by cost, all that are left are worth it.
-    private var worthOfQuarter: Int { preset.choosesLevels ? 1 : 3 }
-    private var worthOfMacroblock: Int { preset.choosesLevels ? 1 : 4 }
+    /// The score below which levels are dropped, for a quarter and for the macroblock. If levels are chosen by cost,
+    /// only blocks without levels are below it.
+    private var minimumQuarterScore: Int { preset.choosesLevels ? 1 : 3 }
+    private var minimumMacroblockScore: Int { preset.choosesLevels ? 1 : 4 }
 
     mutating func codeInter4x4Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
-        var worth = 0
+        var score = 0
         for quarter in 0..<4 {
-            var quarterWorth = 0
+            var quarterScore = 0
             for pair in quarter &* 2..<quarter &* 2 &+ 2 {
                 let c = coefficients + pair &* 32
                 let offset = Self.pairOffset(pair)
@@ -276,16 +278,16 @@ extension MacroblockCoder {
                     fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
                     inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
                 let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
-                quarterWorth &+= scanPair(pair, c, any, inter, firstLevel: 0, worthSoFar: quarterWorth, enough: 6)
+                quarterScore &+= scanPair(pair, c, any, inter, firstLevel: 0, scoreSoFar: quarterScore, sufficient: 6)
             }
-            if quarterWorth >= worthOfQuarter {
+            if quarterScore >= minimumQuarterScore {
                 pattern |= 1 &<< quarter
-                worth &+= quarterWorth
+                score &+= quarterScore
             } else {
                 inter.counts.store(quarter &* 4, UInt32(0))
             }
         }
-        if worth < worthOfMacroblock {
+        if score < minimumMacroblockScore {
             inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
             return 0
         }
@@ -302,7 +304,7 @@ extension MacroblockCoder {
     mutating func codeInter8x8Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
-        var worth = 0
+        var score = 0
         inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
         for quarter in 0..<4 {
             let c = coefficients + quarter &* 64
@@ -312,14 +314,14 @@ extension MacroblockCoder {
             guard quantize8x8(c, intra: false) else { continue }
             let levels = inter.levels + quarter &* 64
             let count = Scan.block8x8(c, scan8x8, to: levels)
-            let quarterWorth = Scan.worth(levels, from: 0, count: 64)
-            if quarterWorth >= worthOfQuarter {
+            let quarterScore = Scan.score(levels, from: 0, count: 64)
+            if quarterScore >= minimumQuarterScore {
                 inter.counts[quarter &* 4] = UInt8(truncatingIfNeeded: count)
                 pattern |= 1 &<< quarter
-                worth &+= quarterWorth
+                score &+= quarterScore
             }
         }
-        if worth < worthOfMacroblock {
+        if score < minimumMacroblockScore {
             inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
             return 0
         }

@@ -1,7 +1,7 @@
-// Intra 16×16 luma.
+// Intra 16×16 luma: choice of the mode, and coding.
 
 extension MacroblockCoder {
-    /// The best Intra16x16PredMode and its cost. The neighbourhood of `intra16` is loaded.
+    /// Returns the best Intra16x16PredMode and its cost. Loads the neighbourhood of `intra16`.
     mutating func chooseIntra16x16() -> (mode: Int, cost: Int) {
         loadLumaNeighbourhood(intra16)
         var best = (mode: 2, cost: Int.max)
@@ -14,7 +14,7 @@ extension MacroblockCoder {
             }
             IntraPlanar.predict16x16(mode: mode, around: intra16.luma, left: intraLeft, top: intraTop, to: trial)
             let bits = [1, 2, 2, 3] as InlineArray<4, Int>
-            // Always by Hadamard coefficients: plain differences misjudge the smooth modes.
+            // The cost is always SATD, because SAD misjudges the smooth modes.
             let cost =
                 BlockCost.satd(fenc, trial, Scratch.workStride, width: 16, height: 16)
                 &+ lambda &* bits[mode]
@@ -23,7 +23,8 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Codes the luma as intra 16×16 into `intra16`, whose neighbourhood is loaded; the luma coded block pattern.
+    /// Codes the luma as intra 16×16 into `intra16`, whose neighbourhood must be loaded. Returns the luma coded block
+    /// pattern.
     mutating func codeIntra16x16(mode: Int) -> Int {
         let stride = Scratch.workStride
         let block = intra16.luma
@@ -41,14 +42,14 @@ extension MacroblockCoder {
             c[0] = 0
             c[4] = 0
         }
-        var worth = sliceType == .i ? 6 : 0
+        var score = sliceType == .i ? 6 : 0
         for pair in 0..<8 {
             let c = coefficients + pair &* 32
             let any = quantizePair(c, quantizer, from: 1, kind: .luma16x16AC, intra: true)
-            worth &+= scanPair(pair, c, any, intra16, firstLevel: 1, worthSoFar: worth, enough: 6)
+            score &+= scanPair(pair, c, any, intra16, firstLevel: 1, scoreSoFar: score, sufficient: 6)
         }
         var pattern = 0
-        if worth < 6 {
+        if score < 6 {
             intra16.counts.store(0, SIMD16<UInt8>(repeating: 0))
         } else {
             for i in 0..<16 where intra16.counts[i] != 0 { pattern = 15 }
@@ -83,18 +84,19 @@ extension MacroblockCoder {
         return pattern
     }
 
-    /// Where pair p of 4×4 blocks (luma4x4BlkIdx 2p and 2p + 1) stands in the macroblock.
+    /// Returns the position in the macroblock of a pair of 4×4 blocks (luma4x4BlkIdx 2 · `pair` and 2 · `pair` + 1), in
+    /// samples.
     @inline(__always) static func pairOffset(_ pair: Int) -> (x: Int, y: Int) {
         (((pair &>> 1) & 1) &* 8, (pair & 1) &* 4 &+ (pair &>> 2) &* 8)
     }
 
-    /// Scans the levels of a pair's blocks into `candidate`; what they are worth, no longer counted once
-    /// `worthSoFar` is `enough`.
+    /// Scans the levels of a pair's blocks into `candidate`. Returns the sum of their scores (see `Scan.score`). Scores
+    /// are not computed any more after the sum with `scoreSoFar` has reached `sufficient`.
     @inline(__always) mutating func scanPair(
         _ pair: Int, _ c: ElementPointer<Int16>, _ any: SIMD2<UInt64>, _ candidate: CandidatePointers, firstLevel: Int,
-        worthSoFar: Int, enough: Int
+        scoreSoFar: Int, sufficient: Int
     ) -> Int {
-        var worth = 0
+        var score = 0
         for half in 0..<2 {
             let index = pair &* 2 &+ half
             if (half == 0 ? any.x : any.y) == 0 {
@@ -103,8 +105,8 @@ extension MacroblockCoder {
             }
             let levels = candidate.levels + index &* 16
             candidate.counts[index] = UInt8(truncatingIfNeeded: Scan.block4x4(c + half &* 4, to: levels))
-            if worthSoFar &+ worth < enough { worth &+= Scan.worth(levels, from: firstLevel, count: 16) }
+            if scoreSoFar &+ score < sufficient { score &+= Scan.score(levels, from: firstLevel, count: 16) }
         }
-        return worth
+        return score
     }
 }

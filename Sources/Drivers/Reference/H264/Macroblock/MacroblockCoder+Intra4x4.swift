@@ -1,33 +1,36 @@
-// Intra 4×4 macroblocks: each block is predicted from the blocks before it as they are reconstructed, so choosing modes
-// and coding go together.
+// Intra 4×4 macroblocks. Each block is predicted from the reconstruction of the blocks before it, so modes are chosen
+// and blocks are coded in one pass.
 
-/// Where luma blocks stand: luma4x4BlkIdx of H.264 6.4.3.
+/// Positions of luma 4×4 blocks by luma4x4BlkIdx, H.264 6.4.3, in blocks.
 enum LumaBlocks {
     @inline(__always) static func column(_ index: Int) -> Int { (index & 1) &+ ((index &>> 1) & 2) }
     @inline(__always) static func row(_ index: Int) -> Int { ((index &>> 1) & 1) &+ ((index &>> 2) & 2) }
-    /// Bit b: the block above right of block b is in this macroblock or above it, and comes before it.
+    /// Bit b is set if the block above right of block b is in this macroblock or above it, and before it in coding
+    /// order.
     static let aboveRightInside: Int = 0b0101_0111_0101_0111
 }
 
 extension MacroblockCoder {
-    /// Intra4x4PredMode of a 4×4 block of a neighbouring macroblock, −1 where it does not count.
+    /// Returns Intra4x4PredMode of the 4×4 block to the left in the neighbouring macroblock, or −1 if it is not
+    /// available.
     @inline(__always) private mutating func modeLeft(_ row: Int) -> Int {
         hasLeft ? Int(tables.intraModes[(y &* 4 &+ row) &* width &* 4 &+ x &* 4 &- 1]) : -1
     }
 
+    /// Returns Intra4x4PredMode of the 4×4 block above in the neighbouring macroblock, or −1 if it is not available.
     @inline(__always) private mutating func modeAbove(_ column: Int) -> Int {
         hasTop ? Int(tables.intraModes[(y &* 4 &- 1) &* width &* 4 &+ x &* 4 &+ column]) : -1
     }
 
-    /// predIntra4x4PredMode and predIntra8x8PredMode, H.264 8.3.1.1 and 8.3.2.1. `modes` holds the macroblock's own in
-    /// raster order.
+    /// Returns predIntra4x4PredMode or predIntra8x8PredMode, H.264 8.3.1.1 and 8.3.2.1. `modes` contains the modes of
+    /// this macroblock's blocks in raster order.
     @inline(__always) mutating func predictedMode(_ modes: ElementPointer<Int8>, column: Int, row: Int) -> Int {
         let left = column > 0 ? Int(modes[row &* 4 &+ column &- 1]) : modeLeft(row)
         let above = row > 0 ? Int(modes[row &* 4 &- 4 &+ column]) : modeAbove(column)
         return left < 0 || above < 0 ? IntraMode.dc : min(left, above)
     }
 
-    /// Collects the neighbours of a 4×4 block into `edges`.
+    /// Collects the neighbouring samples of a 4×4 block in `edges`.
     @inline(__always) private mutating func gatherEdges4x4(_ block: ElementPointer<UInt8>, hasAboveRight: Bool) {
         let stride = Scratch.workStride
         let e = edges.samples
@@ -49,7 +52,8 @@ extension MacroblockCoder {
         edges.derive(vectors: 1)
     }
 
-    /// Codes the luma as intra 4×4 into `candidate`; its cost, or nil once that passes `limit`.
+    /// Codes the luma as intra 4×4 into `candidate`. Returns its cost and luma coded block pattern, or nil as soon as
+    /// the cost reaches `limit`.
     mutating func codeIntra4x4(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
         loadLumaNeighbourhood(candidate)
         let stride = Scratch.workStride
@@ -105,7 +109,7 @@ extension MacroblockCoder {
         return (cost, pattern)
     }
 
-    /// −1 for the predicted mode, else rem_intra_pred_mode.
+    /// Returns −1 for the predicted mode, otherwise rem_intra_pred_mode.
     @inline(__always) static func codedMode(_ mode: Int, predicted: Int) -> Int8 {
         mode == predicted ? -1 : Int8(truncatingIfNeeded: mode < predicted ? mode : mode &- 1)
     }

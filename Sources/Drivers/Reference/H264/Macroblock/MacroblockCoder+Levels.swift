@@ -1,7 +1,8 @@
-// Quantising by dead zone or, where the preset says so, level by level for the least cost.
+// Quantization with a dead zone, or level by level for the lowest cost if the preset selects that.
 
 extension MacroblockCoder {
-    /// Quantises two 4×4 blocks in place, coefficients before `first` being 0; non-zero where each has levels.
+    /// Quantizes two 4×4 blocks in place. Coefficients before index `first` must be 0. Each element of the result is
+    /// nonzero if that block has nonzero levels.
     @inline(__always) mutating func quantizePair(
         _ c: ElementPointer<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
     ) -> SIMD2<UInt64> {
@@ -11,7 +12,8 @@ extension MacroblockCoder {
             UInt64(choose4x4(c + 4, quantizer, from: first, kind: kind, intra: intra)))
     }
 
-    /// Quantises the first block of a pair in place.
+    /// Quantizes the first block of a pair in place. The first element of the result is nonzero if it has nonzero
+    /// levels.
     @inline(__always) mutating func quantizeSingle(_ c: ElementPointer<Int16>) -> SIMD2<UInt64> {
         if !preset.choosesLevels { return quantizer.quantizePair(c, intra: true) }
         return SIMD2(UInt64(choose4x4(c, quantizer, from: 0, kind: .luma4x4, intra: true)), 0)
@@ -25,7 +27,7 @@ extension MacroblockCoder {
             intra: intra)
     }
 
-    /// Quantises an 8×8 block in place: whether it has levels.
+    /// Quantizes an 8×8 block in place. Returns whether it has nonzero levels.
     @inline(__always) mutating func quantize8x8(_ c: ElementPointer<Int16>, intra: Bool) -> Bool {
         if !preset.choosesLevels { return quantizer.quantize8x8(c, intra: intra) }
         return chooser.quantize(
@@ -33,7 +35,7 @@ extension MacroblockCoder {
             intra: intra) != 0
     }
 
-    /// Lets the model of levels see what was coded.
+    /// Adapts the model of levels to the coded macroblock.
     mutating func learnLevels(_ syntax: MacroblockSyntax) {
         let levels = syntax.levels.elements
         let counts = syntax.nonZeroCounts.elements

@@ -1,31 +1,31 @@
-// Motion search of one partition: whole samples first, then half and quarter samples.
+// Motion search for one partition: whole samples first, then half and quarter samples.
 
-/// A vector and its cost: distortion, and bits weighed by lambda.
+/// A vector and its cost: distortion plus bits weighted with λ.
 struct MotionChoice {
     var motion = MotionVector.zero
     var reference = 0
     var cost = MotionChoice.unusable
-    /// A cost that a few may be added of.
+    /// The cost of a choice that must not be used. The sum of several such costs does not overflow.
     static let unusable = Int.max / 16
 
     var isUsable: Bool { cost < Self.unusable }
 }
 
-/// Where vectors may point, in whole samples; refining goes less than one sample further.
+/// The permitted range of vectors in whole samples. Refinement to quarter samples may go less than one sample further.
 struct SearchRange {
     let minX: Int
     let maxX: Int
     let minY: Int
     let maxY: Int
 
-    /// Whether a vector in quarter samples is inside.
-    @inline(__always) func holds(_ quarterX: Int, _ quarterY: Int) -> Bool {
+    /// Returns whether a vector in quarter samples is in the range.
+    @inline(__always) func contains(_ quarterX: Int, _ quarterY: Int) -> Bool {
         quarterX >= minX &* 4 &- 3 && quarterX <= maxX &* 4 &+ 3 && quarterY >= minY &* 4 &- 3
             && quarterY <= maxY &* 4 &+ 3
     }
 }
 
-/// A partition of the macroblock, in luma samples.
+/// A partition of the macroblock: position and size in luma samples.
 struct Partition {
     let x: Int
     let y: Int
@@ -34,7 +34,7 @@ struct Partition {
 }
 
 extension MacroblockCoder {
-    /// Bits of ref_idx, weighed.
+    /// Returns the bits of ref_idx, weighted with λ.
     @inline(__always) mutating func referenceCost(_ reference: Int) -> Int {
         if referenceCount == 1 { return 0 }
         if referenceCount == 2 { return lambda }
@@ -57,7 +57,8 @@ extension MacroblockCoder {
         return isGuarded ? guarded(range, partition, reference) : range
     }
 
-    /// The interpolation filter takes three samples more than the block.
+    /// Limits the range to samples that intra refresh permits. The interpolation filter reads three samples beyond the
+    /// block.
     @inline(never) private func guarded(_ range: SearchRange, _ partition: Partition, _ reference: Int) -> SearchRange {
         let limit = Int(cleanLimits[Self.listLength &* list &+ reference]) &- 3
         return SearchRange(
@@ -65,15 +66,16 @@ extension MacroblockCoder {
             minY: range.minY, maxY: refresh.isRows ? min(range.maxY, limit &- 16 &* y &- partition.y &- partition.height) : range.maxY)
     }
 
-    /// Whether intra refresh lets the macroblock use this vector into a picture of the selected list.
+    /// Returns whether intra refresh permits this vector into a picture of the selected list.
     @inline(__always) func mayUse(_ motion: MotionVector, reference: Int) -> Bool {
         if !isGuarded { return true }
         let range = searchRange(.whole, reference: reference)
         return Int(motion.x) &>> 2 <= range.maxX && Int(motion.y) &>> 2 <= range.maxY
     }
 
-    /// Searches `partition` in a reference around `predictor` and the first `candidates` of `motionCache` from
-    /// `MotionSearch.candidates` on. Costs count the vector's bits, not the reference's.
+    /// Searches `partition` in a reference picture. The search starts from `predictor` and from the first `candidates`
+    /// vectors in `motionCache` at index `MotionSearch.candidates`. The returned cost includes the bits of the vector
+    /// but not those of the reference index.
     mutating func search(
         _ partition: Partition, reference: Int, predictor: MotionVector, candidates: Int
     ) -> MotionChoice {
@@ -109,7 +111,7 @@ extension MacroblockCoder {
                 bestY = candidateY
             }
         }
-        // A large hexagon walks, two samples a step.
+        // Search with a large hexagon, two samples per step.
         var round = 0
         while round < preset.hexagons {
             round &+= 1
@@ -148,7 +150,7 @@ extension MacroblockCoder {
             wholeCost: best, reference: reference)
     }
 
-    /// Cost of the samples at a quarter-sample vector, without the vector's bits.
+    /// Returns the cost of the samples at a quarter-sample vector, without the bits of the vector.
     @inline(__always) private mutating func fractionalCost(
         _ partition: Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int, _ motionY: Int
     ) -> Int {
@@ -180,7 +182,7 @@ extension MacroblockCoder {
         if preset.hadamard {
             best = fractionalCost(partition, planes, original, bestX, bestY) &+ motionCost(bestX, bestY, predictor)
         }
-        // The prediction itself costs next to no bits.
+        // The predicted vector is tried too, because its difference costs almost no bits.
         let predictedX = Int(predictor.x)
         let predictedY = Int(predictor.y)
         if (predictedX | predictedY) & 3 != 0 && predictedX >= minX && predictedX <= maxX && predictedY >= minY
@@ -231,17 +233,19 @@ extension MacroblockCoder {
     }
 }
 
-/// Constants of the search.
+/// Constants of the motion search.
 enum MotionSearch {
-    /// Whole samples that a macroblock may stand outside the picture: one less than the planes' margins are made for.
+    /// The number of whole samples that a macroblock may be outside the picture. It is one less than the margins of the
+    /// planes permit, because refinement goes up to one sample further.
     static let reach = 23
     static let horizontalRange = 2040
-    /// Where candidates for the search stand in `motionCache`.
+    /// The index in `motionCache` of the candidates for the search.
     static let candidates = 16
-    /// Where vector differences are worked out.
+    /// The index in `motionCache` and `referenceCache` of temporary vector differences and reference indices.
     static let differences = 32
 
-    /// Left, right, up, down: opposite directions differ in the last bit.
+    /// Returns the offset to the left, right, up or down for index 0…3. The indices of opposite directions differ in
+    /// the last bit.
     @inline(__always) static func diamond(_ index: Int) -> (x: Int, y: Int) {
         index < 2 ? (index &* 2 &- 1, 0) : (0, index &* 2 &- 5)
     }

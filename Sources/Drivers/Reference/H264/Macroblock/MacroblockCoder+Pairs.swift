@@ -1,15 +1,15 @@
-// Prediction from one picture of each list, and the search for such pairs.
+// Bi-prediction: prediction from one picture of each list, and the search for such pairs of vectors.
 
-/// Where a partition predicts from.
+/// The references and vectors of a partition.
 struct PairMotion {
-    /// Into list 0 and list 1, −1 where a list is not used.
+    /// The reference indices in list 0 and list 1, or −1 if a list is not used.
     var references = SIMD2<Int>(-1, -1)
-    /// Zero where the list is not used.
+    /// The vectors of list 0 (`first`) and list 1 (`second`), zero if the list is not used.
     var first = MotionVector.zero
     var second = MotionVector.zero
 }
 
-/// The same with what it costs: distortion, and bits weighed by lambda.
+/// Motion with its cost: distortion plus bits weighted with λ.
 struct PairChoice {
     var motion = PairMotion()
     var cost = MotionChoice.unusable
@@ -22,21 +22,21 @@ extension Partition {
         Partition(x: (index & 1) &* 8, y: (index &>> 1) &* 8, width: 8, height: 8)
     }
 
-    /// One of the two 16×8 or 8×16 partitions.
+    /// Returns one of the two 16×8 partitions, or of the two 8×16 partitions if `upright` is true.
     @inline(__always) static func half(_ index: Int, upright: Bool) -> Partition {
         upright
             ? Partition(x: index &* 8, y: 0, width: 8, height: 16)
             : Partition(x: 0, y: index &* 8, width: 16, height: 8)
     }
 
-    /// Bits of the 8×8 blocks of it.
+    /// The bits of the partition's 8×8 blocks.
     @inline(__always) var blocks: Int {
         if width == 16 { return height == 16 ? 0b1111 : (y == 0 ? 0b0011 : 0b1100) }
         if height == 16 { return x == 0 ? 0b0101 : 0b1010 }
         return 1 &<< (x / 8 &+ y / 4)
     }
 
-    /// Its number among its kind, and the first of its 8×8 blocks.
+    /// The number of the partition among those of its shape, and the index of its first 8×8 block.
     @inline(__always) var index: Int { width == 16 ? y / 8 : (height == 16 ? x / 8 : x / 8 &+ y / 4) }
     @inline(__always) var block: Int { x / 8 &+ y / 4 }
 }
@@ -76,8 +76,8 @@ extension MacroblockCoder {
         }
     }
 
-    /// Where a vector points in the picture, in quarter samples. Where it points further out than the planes reach,
-    /// their samples no longer change outwards.
+    /// Returns the position in the picture that a vector points to, in quarter samples. A vector that points beyond the
+    /// planes is clamped, because the samples there are constant in the outward direction.
     @inline(__always) func position(_ motion: MotionVector, _ partition: Partition) -> (x: Int, y: Int) {
         let outside = MotionSearch.reach &+ 1
         let motionX = min(max(Int(motion.x), 4 &* (-16 &* x &- outside)), 4 &* (16 &* (width &- 1 &- x) &+ outside))
@@ -85,13 +85,13 @@ extension MacroblockCoder {
         return ((x &* 16 &+ partition.x) &* 4 &+ motionX, (y &* 16 &+ partition.y) &* 4 &+ motionY)
     }
 
-    /// The motion of a partition as the caches have it.
+    /// Returns the motion in the caches of the partition whose first 8×8 block is `block`.
     @inline(__always) func cachedMotion(_ block: Int) -> PairMotion {
-        let place = MotionCache.quadrant(block)
-        let other = Scratch.motionPlaces &+ place
+        let index = MotionCache.quadrant(block)
+        let other = Scratch.motionCacheCount &+ index
         return PairMotion(
-            references: SIMD2(Int(referenceCaches[place]), Int(referenceCaches[other])),
-            first: motionCaches[place], second: motionCaches[other])
+            references: SIMD2(Int(referenceCaches[index]), Int(referenceCaches[other])),
+            first: motionCaches[index], second: motionCaches[other])
     }
 
     mutating func setMotion(_ blocks: Int, _ motion: PairMotion) {
@@ -101,7 +101,7 @@ extension MacroblockCoder {
         setMotion(blocks, motion.first, reference: motion.references[0])
     }
 
-    /// mvpLX of the selected list.
+    /// Returns mvpLX of the selected list.
     @inline(__always) mutating func predictor(_ partition: Partition, _ reference: Int) -> MotionVector {
         if partition.width == 16 {
             return partition.height == 16
@@ -111,7 +111,7 @@ extension MacroblockCoder {
             ? predict8x16(partition.index, reference) : predict8x8(partition.index, reference)
     }
 
-    /// By the measure that vectors are refined with.
+    /// Returns the distortion by the measure that the refinement of vectors uses: SATD or SAD.
     @inline(__always) mutating func distortion(_ samples: ElementPointer<UInt8>, _ partition: Partition) -> Int {
         let original = fenc + (partition.y &* Scratch.sourceStride &+ partition.x)
         let stride = Scratch.workStride
@@ -123,7 +123,8 @@ extension MacroblockCoder {
 
     // MARK: Search
 
-    /// The best vector into each list for a partition, their costs with the bits of vector and reference.
+    /// Returns the best vector into each list for a partition. The costs include the bits of vector and reference
+    /// index.
     mutating func searchLists(_ partition: Partition, hints: InlineArray<2, MotionChoice>)
         -> InlineArray<2, MotionChoice>
     {
@@ -145,7 +146,7 @@ extension MacroblockCoder {
                     if referenceCache[MotionCache.aboveRight] >= 0 { add(motionCache[MotionCache.aboveRight]) }
                     add(.zero)
                     if reference > 0 { add(best.motion) }
-                    // What moves on moves the other way seen from the future.
+                    // An object that moves uniformly has the opposite vector in a later picture.
                     if list == 1 && found[0].isUsable {
                         add(MotionVector(-Int(found[0].motion.x), -Int(found[0].motion.y)))
                     }
@@ -163,7 +164,8 @@ extension MacroblockCoder {
         return found
     }
 
-    /// The cheapest of list 0, list 1 and both for a partition; `bits` are those of its type with one list and with two.
+    /// Returns the cheapest of list 0, list 1 and both for a partition. `bits` are the bits of its type with one list
+    /// and with two lists.
     mutating func choosePair(
         _ partition: Partition, _ found: InlineArray<2, MotionChoice>, bits: (one: Int, both: Int)
     ) -> PairChoice {
@@ -185,7 +187,8 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Moves the vectors of both lists by turns for as long as their mean gets better.
+    /// Refines the vectors of the two lists in turn until the averaged prediction improves no further, or the preset's
+    /// number of rounds is reached.
     private mutating func refinePair(
         _ partition: Partition, _ found: InlineArray<2, MotionChoice>, limit: Int
     ) -> PairChoice {
@@ -208,7 +211,7 @@ extension MacroblockCoder {
         }
         BlockAverage.mix(blocks[0], blocks[1], to: mean, stride, width: w, height: h)
         var best = distortion(mean, partition) &+ bits[0] &+ bits[1] &+ fixedCost
-        // Far behind one list alone, refining will not catch up.
+        // If the pair is much worse than one list alone, refinement is useless.
         let rounds = best > limit &+ limit &>> 2 ? 0 : preset.pairRounds
         let trialBlock = pairs + 3 &* Scratch.pairBytes
         var idle = 0
@@ -220,11 +223,11 @@ extension MacroblockCoder {
             let range = searchRange(partition, reference: reference)
             let centre = motions[list]
             for i in 0..<8 {
-                // Sides, then corners.
+                // The four sides come first, then the four corners.
                 let (dx, dy) = i < 4 ? MotionSearch.diamond(i) : (i & 1 &* 2 &- 1, i & 2 &- 1)
                 if i >= 4 && preset.pairRounds < 3 { break }
                 let (toX, toY) = (Int(centre.x) &+ dx, Int(centre.y) &+ dy)
-                if !range.holds(toX, toY) { continue }
+                if !range.contains(toX, toY) { continue }
                 let cost = motionCost(toX, toY, predictors[list])
                 let others = cost &+ bits[1 &- list] &+ fixedCost
                 if others >= best { continue }
@@ -251,7 +254,7 @@ extension MacroblockCoder {
             cost: best)
     }
 
-    /// Predicts a partition's luma from the selected list.
+    /// Predicts the luma of a partition from the selected list.
     @inline(__always) private mutating func fetch(
         _ partition: Partition, _ reference: Int, _ motion: MotionVector, to block: ElementPointer<UInt8>
     ) {

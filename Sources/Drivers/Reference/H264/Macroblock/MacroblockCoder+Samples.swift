@@ -1,7 +1,7 @@
-// Samples in and out: the source macroblock, the neighbourhood that intra prediction sees, the reconstruction.
+// Access to samples: the source macroblock, the neighbourhood for intra prediction, and the reconstruction.
 
 extension MacroblockCoder {
-    /// Copies the macroblock out of the client's surface, repeating its last column and row.
+    /// Copies the macroblock from the client's surface. Outside the surface, its last column and row are repeated.
     mutating func loadSource() {
         let left = x &* 16
         let top = y &* 16
@@ -41,18 +41,18 @@ extension MacroblockCoder {
     var reconstructedLuma: ElementPointer<UInt8> { planes.luma + (y &* 16 &* stride &+ x &* 16) }
     var reconstructedChroma: ElementPointer<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
 
-    /// Puts the samples around the macroblock around the luma of `candidate`.
+    /// Copies the neighbouring samples of the macroblock to the border of the luma of `candidate`.
     mutating func loadLumaNeighbourhood(_ candidate: CandidatePointers) {
         let from = reconstructedLuma
         let to = candidate.luma
-        // Unavailable samples are read too, from inside the margin, and not used.
+        // Unavailable samples are copied too, which is within the margin of the plane, but they are not used.
         to.store(-Scratch.workStride &- 1, from.load(0 &- stride &- 1, as: UInt8.self))
         to.store(-Scratch.workStride, from.load(0 &- stride, as: Bytes.self))
         to.store(16 &- Scratch.workStride, from.load(16 &- stride, as: HalfBytes.self))
         for row in 0..<16 { to[row &* Scratch.workStride &- 1] = from[row &* stride &- 1] }
     }
 
-    /// Puts the samples around the macroblock around the chroma of `candidate`.
+    /// Copies the neighbouring samples of the macroblock to the border of the chroma of `candidate`.
     mutating func loadChromaNeighbourhood(_ candidate: CandidatePointers) {
         let from = reconstructedChroma
         let (cb, cr) = (candidate.cb, candidate.cr)

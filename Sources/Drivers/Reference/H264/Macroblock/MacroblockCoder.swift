@@ -1,7 +1,7 @@
 /// Chooses how each macroblock is coded, and reconstructs it.
 ///
-/// A value of pointers and numbers: the pictures, tables and scratch memory that its pointers refer to are owned by the
-/// `PictureEncoder`, which keeps them while the coder is used.
+/// The value consists of pointers and numbers. `PictureEncoder` owns the pictures, tables and scratch memory, and keeps
+/// them alive while the coder is used.
 struct MacroblockCoder {
     // The picture.
     let geometry: PlaneGeometry
@@ -15,34 +15,35 @@ struct MacroblockCoder {
     let allowsTransform8x8: Bool
     let constrainedIntra: Bool
     let chromaOffsets: SIMD2<Int>
-    /// Vertical motion vectors stay within ± this many quarter samples.
+    /// The limit of vertical motion vectors (±), in quarter samples.
     let verticalRange: Int
     let quantizers: ElementPointer<Quantizer>
-    /// Some slice of the picture is a B slice.
+    /// Whether any slice of the picture is a B slice.
     let hasBipredictiveSlices: Bool
     let macroblockQPs: [UInt8]?
     /// `ReconstructedPicture.stillBlocks` of this picture.
     let stillBlocks: ElementPointer<UInt8>
     let refresh: RefreshGuard
-    /// As `referencesOfLists`.
+    /// The limits of the samples that intra refresh permits, with the same indices as `referencesOfLists`.
     let cleanLimits: ElementPointer<Int32>
 
     // The slice.
     var sliceNumber: Int32 = 0
     var sliceType = SliceType.i
     var referenceCounts = SIMD2(0, 0)
-    /// The same of the first picture of list 1; nil where that is a long-term reference.
+    /// `stillBlocks` of the first picture of list 1, or nil if that picture is a long-term reference.
     var colocatedStillBlocks: ElementPointer<UInt8>?
     var direct8x8Inference = true
-    /// The planes of the lists' pictures, `listLength` to each list, and which distinct picture each is.
+    /// The planes of the pictures in the lists, with `listLength` entries for each list, and a number that identifies
+    /// each distinct picture.
     let referencesOfLists: ElementPointer<ReferencePlanes>
     let referenceIdentities: ElementPointer<Int8>
     static let listLength = 32
-    /// QP_Y,PRED: of the macroblock before in the slice.
+    /// QP_Y,PRED: the QP of the previous macroblock in the slice.
     var lastQP = 26
     var qp = 26
     var lambda = 4
-    /// What a bit weighs against squared errors, in 256ths.
+    /// The weight of a bit against squared errors, in 256ths.
     var squareLambda = 0
     var quantizer: Quantizer
     var cbQuantizer: Quantizer
@@ -52,23 +53,25 @@ struct MacroblockCoder {
     var x = 0
     var y = 0
     var address = 0
-    /// Intra refresh lets the macroblock predict only from what is renewed.
+    /// Whether intra refresh limits the macroblock to prediction from renewed samples.
     var isGuarded = false
-    /// Intra refresh asks for intra.
+    /// Whether intra refresh requires that the macroblock is intra.
     var mustBeIntra = false
     var hasLeft = false
     var hasTop = false
     var hasTopLeft = false
     var hasTopRight = false
-    /// The same for intra prediction, which may not look at inter macroblocks where it is constrained.
+    /// The availability of the neighbours for intra prediction. With constrained intra prediction, inter macroblocks
+    /// are not available.
     var intraLeft = false
     var intraTop = false
     var intraTopLeft = false
     var intraTopRight = false
-    /// The candidate whose luma and chroma will be kept, and its place among the scratch blocks.
+    /// Set but never read.
     var isNeighbourhoodLoaded = false
 
     // Scratch memory.
+    // `fenc` is the luma of the source macroblock.
     let fenc: ElementPointer<UInt8>
     let fencCb: ElementPointer<UInt8>
     let fencCr: ElementPointer<UInt8>
@@ -81,26 +84,26 @@ struct MacroblockCoder {
     let scan4x4: ElementPointer<UInt8>
     let chooser: LevelChooser
     let motionBits: ElementPointer<UInt16>
-    /// The list that the next five are of.
+    /// The selected list, to which the next four properties belong.
     var list = 0
     var references: ElementPointer<ReferencePlanes>
     var referenceCount = 0
-    /// Vectors and references around and in the macroblock, see `MotionCache`.
+    /// Vectors and reference indices of the macroblock and its neighbours; see `MotionCache`.
     var motionCache: ElementPointer<MotionVector>
     var referenceCache: ElementPointer<Int8>
     let motionCaches: ElementPointer<MotionVector>
     let referenceCaches: ElementPointer<Int8>
-    /// Blocks that bi-prediction is made of.
+    /// Blocks for bi-prediction, `Scratch.pairBytes` each: the average, one block for each list, and a trial block.
     let pairs: ElementPointer<UInt8>
     var inter: CandidatePointers
     let intra16: CandidatePointers
     let intra4: CandidatePointers
     let intra8: CandidatePointers
-    /// What other ways of inter coding are tried in.
+    /// Memory for the samples and levels of other inter candidates.
     var spare: CandidatePointers
     var other: CandidatePointers
 
-    // What was decided.
+    // The decision.
     var kind = MacroblockKind.skip
     var transform8x8 = false
     var intra16x16Mode = 0
@@ -108,7 +111,7 @@ struct MacroblockCoder {
     var codedBlockPattern = 0
     var skipVector = MotionVector.zero
     var direct = DirectMotion()
-    /// Bits of the 8×8 blocks that are of direct prediction where `kind` is inter 8×8 in a B slice.
+    /// The bits of the 8×8 blocks that use direct prediction, if `kind` is inter 8×8 in a B slice.
     var directQuadrants = 0
     var squaredError: UInt64 = 0
     var intraCount = 0
@@ -182,13 +185,13 @@ struct MacroblockCoder {
         setQP(slice.qp)
     }
 
-    /// Turns to a list: vectors, references and their prediction are of that list from now on.
+    /// Selects a list. From then on, vectors, references and their prediction belong to it.
     @inline(__always) mutating func select(_ list: Int) {
         self.list = list
         references = referencesOfLists + Self.listLength &* list
         referenceCount = referenceCounts[list]
-        motionCache = motionCaches + Scratch.motionPlaces &* list
-        referenceCache = referenceCaches + Scratch.motionPlaces &* list
+        motionCache = motionCaches + Scratch.motionCacheCount &* list
+        referenceCache = referenceCaches + Scratch.motionCacheCount &* list
     }
 
     mutating func setQP(_ qp: Int) {
@@ -200,7 +203,7 @@ struct MacroblockCoder {
         squareLambda = Lagrange.squareLambda(qp)
     }
 
-    /// Chooses, codes and reconstructs the macroblock at `address`; its syntax elements go to `syntax`.
+    /// Chooses, codes and reconstructs the macroblock at `address`, and stores its syntax elements in `syntax`.
     mutating func code(_ address: Int, into syntax: inout MacroblockSyntax) {
         start(address)
         loadSource()
@@ -238,42 +241,43 @@ struct MacroblockCoder {
             intraTopLeft = hasTopLeft && isIntra[address &- width &- 1] != 0
             intraTopRight = hasTopRight && isIntra[address &- width &+ 1] != 0
         }
-        let place = refresh.isRows ? y : x
-        isGuarded = place < refresh.renewed
-        mustBeIntra = refresh.forced.contains(place)
+        let position = refresh.isRows ? y : x
+        isGuarded = position < refresh.renewed
+        mustBeIntra = refresh.forced.contains(position)
         tables.slice[address] = sliceNumber
         isNeighbourhoodLoaded = false
         transform8x8 = false
         codedBlockPattern = 0
         if let macroblockQPs {
-            let wanted = Int(macroblockQPs[address])
-            if wanted != qp { setQP(wanted) }
+            let macroblockQP = Int(macroblockQPs[address])
+            if macroblockQP != qp { setQP(macroblockQP) }
         }
     }
 }
 
 /// Lagrange multipliers.
 enum Lagrange {
-    /// What a bit weighs in sums of (transformed) absolute differences: 2^(QP / 6 − 2), at least 1.
+    /// Returns the weight of a bit in sums of absolute (transformed) differences: 2^(QP / 6 − 2), at least 1.
     static func lambda(_ qp: Int) -> Int {
         let sixths = [16, 18, 20, 23, 25, 29]
         return max(1, (sixths[qp % 6] << (qp / 6)) >> 6)
     }
 
-    /// What a bit weighs against squared errors, in 256ths: 0.85 · 2^((QP − 12) / 3), and less for the pictures that
-    /// predict from this one.
+    /// Returns the weight of a bit against squared errors, in 256ths: 0.85 · 2^((QP − 12) / 3), reduced because later
+    /// pictures predict from this one.
     static func squareLambda(_ qp: Int) -> Int {
         let thirds = [256, 323, 406]
         return ((thirds[qp % 3] << (qp / 3)) * 17 * squarePart / (20 * 64)) >> 4
     }
 
-    /// In 64ths.
+    /// The reduction of `squareLambda`, in 64ths.
     private static let squarePart = 40
 }
 
-/// How far motion vectors may go.
+/// Limits of motion vectors.
 enum MotionLimits {
-    /// Vertical range in quarter samples: what table A-1 allows at the lowest level that takes a picture this large.
+    /// Returns the vertical range in quarter samples. It is the limit of table A-1 at the lowest level that permits
+    /// this picture size.
     static func verticalRange(macroblocks: Int) -> Int {
         switch macroblocks {
         case ...99: 64 * 4

@@ -1,4 +1,4 @@
-/// The macroblock types that the encoder chooses among.
+/// The macroblock types that the encoder uses.
 package enum MacroblockKind: UInt8 {
     case intra4x4, intra8x8, intra16x16
     case skip
@@ -9,15 +9,15 @@ package enum MacroblockKind: UInt8 {
     package var isIntra: Bool { rawValue <= MacroblockKind.intra16x16.rawValue }
 }
 
-/// A motion vector or a difference of two, in quarter samples.
+/// A motion vector, or the difference of two, in quarter samples.
 package struct MotionVector: Equatable, BitwiseCopyable, Sendable {
     var x: Int16
     var y: Int16
     package static let zero = MotionVector(x: 0, y: 0)
 }
 
-/// One macroblock as analysis hands it to an entropy coder: the syntax elements of H.264 7.3.5, already
-/// relative to their predictions. One value lives per slice worker and is refilled for each macroblock.
+/// The syntax elements of one macroblock, H.264 7.3.5, as the analysis passes them to an entropy coder. They are
+/// already relative to their predictions. One value exists for each slice worker and is reused for each macroblock.
 package struct MacroblockSyntax {
     package var kind = MacroblockKind.skip
     package var transform8x8 = false
@@ -27,43 +27,45 @@ package struct MacroblockSyntax {
     package var intraChromaMode = 0
     /// Bits 0…3: luma 8×8 blocks; bits 4…5: chroma 0…2. For intra 16×16 the luma bits are 0 or 15.
     package var codedBlockPattern = 0
-    /// `mb_qp_delta`, written where the syntax has it.
+    /// `mb_qp_delta`, written if the syntax contains it.
     package var qpDelta = 0
-    /// The macroblock's own QP_Y, for whoever needs it.
+    /// QP_Y of the macroblock.
     package var qp = 26
-    /// Bits of the quadrants of inter 8×8 in B slices that are B_Direct_8x8.
+    /// The bits of the quadrants that are B_Direct_8x8, if the kind is inter 8×8 in a B slice.
     package var directQuadrants = 0
-    /// -1: `prev_intra_pred_mode_flag` is 1; else `rem_intra_pred_mode`. By luma4x4BlkIdx; 8×8 blocks use 0, 4, 8, 12.
+    /// −1 if `prev_intra_pred_mode_flag` is 1, otherwise `rem_intra_pred_mode`. The index is luma4x4BlkIdx; 8×8 blocks
+    /// use the indices 0, 4, 8 and 12.
     let intraModes = ElementStorage<Int8>(count: 16, repeating: -1)
-    /// `ref_idx_l0` (and, at 4…7, `ref_idx_l1`) by 8×8 quadrant, the same in all quadrants of a partition; in B slices
-    /// −1 where a list is not used. List 1 is not read in P slices.
+    /// `ref_idx_l0` (indices 0…3) and `ref_idx_l1` (4…7) by 8×8 quadrant. All quadrants of a partition have the same
+    /// value. In B slices, −1 means that the list is not used. In P slices, list 1 is ignored.
     let referenceIndices = ElementStorage<Int8>(count: 8, repeating: 0)
-    /// `mvd_l0` (and, at 4…7, `mvd_l1`) by 8×8 quadrant, the same in all quadrants of a partition.
+    /// `mvd_l0` (indices 0…3) and `mvd_l1` (4…7) by 8×8 quadrant. All quadrants of a partition have the same value.
     let motionDifferences = ElementStorage<MotionVector>(count: 8, repeating: .zero)
-    /// Transform levels in zig-zag order, see `MacroblockLevels`. Entries of blocks that `codedBlockPattern`
-    /// says are not coded are not read.
+    /// Transform levels in zig-zag order; see `MacroblockLevels`. Entries of blocks that are not coded according to
+    /// `codedBlockPattern` are ignored.
     let levels = ElementStorage<Int16>(count: MacroblockLevels.count, repeating: 0)
-    /// Non-zero levels by block, see `MacroblockLevels`; 0 for blocks that are not coded.
+    /// The number of nonzero levels of each block; see `MacroblockLevels`. It is 0 for blocks that are not coded.
     let nonZeroCounts = ElementStorage<UInt8>(count: MacroblockLevels.blockCount, repeating: 0)
 
     package init() {}
 }
 
-/// Where a macroblock's levels and counts stand.
+/// The indices of a macroblock's levels and counts.
 package enum MacroblockLevels {
-    /// Luma 4×4 block b (luma4x4BlkIdx): 16 levels from 16·b (intra 16×16: 0 unused, AC in 1…15).
-    /// Luma 8×8 block b: 64 levels from 64·b.
+    /// Luma. 4×4 block b (luma4x4BlkIdx) has 16 levels from 16·b on (intra 16×16: AC levels in 1…15, 0 unused). 8×8
+    /// block b has 64 levels from 64·b on.
     package static let luma = 0
-    /// Intra 16×16 DC, 16 levels.
+    /// Intra 16×16 DC: 16 levels.
     package static let lumaDC = 256
-    /// Chroma DC, 4 levels of Cb then 4 of Cr.
+    /// Chroma DC: 4 levels of Cb, then 4 of Cr.
     package static let chromaDC = 272
-    /// Chroma AC block b (0…3 Cb, 4…7 Cr): 16 places from 280 + 16·b, the first unused, AC in 1…15.
+    /// Chroma AC: block b (0…3 Cb, 4…7 Cr) has 16 entries from 280 + 16·b on. The first entry is unused, the AC levels
+    /// are in 1…15.
     package static let chromaAC = 280
     package static let count = 408
 
-    /// Indices into `nonZeroCounts`: luma 4×4 blocks 0…15 (an 8×8 block's 0…64 stands at 4·b, its others are 0),
-    /// then intra 16×16 DC, Cb DC, Cr DC, and chroma AC blocks 0…7.
+    /// Indices into `nonZeroCounts`: luma 4×4 blocks 0…15 (the count 0…64 of 8×8 block b is at 4·b, its other entries
+    /// are 0), intra 16×16 DC, Cb DC, Cr DC, and chroma AC blocks 0…7.
     package static let lumaDCBlock = 16
     package static let chromaDCBlock = 17
     package static let chromaACBlock = 19

@@ -1,12 +1,12 @@
-/// Memory that coding one macroblock takes, allocated once per encoder.
+/// Temporary memory for coding one macroblock, allocated once per encoder.
 package final class Scratch: Sendable {
-    /// Bytes from row to row of the source macroblock: luma 16×16, then Cb (left half) and Cr (right half) in 8 rows.
+    /// Bytes between rows of the source macroblock: luma 16×16, then 8 rows of Cb (left half) and Cr (right half).
     package static let sourceStride = 16
     static let sourceChroma = 256
-    /// Bytes from row to row of a work block.
+    /// Bytes between rows of a work block.
     package static let workStride = 32
-    /// Where the sample (0, 0) of a work block's luma, Cb and Cr stands; the row above, the column to the left and,
-    /// in luma, 8 samples above right belong to it.
+    /// The index of sample (0, 0) of a work block's luma, Cb and Cr. The block's memory includes the row above, the
+    /// column to the left and, for luma, 8 samples above right.
     static let workLuma = 40
     static let workCb = 18 * 32 + 8
     static let workCr = 18 * 32 + 24
@@ -19,15 +19,15 @@ package final class Scratch: Sendable {
     let counts = ElementStorage<UInt8>(count: 32 * Scratch.candidates, repeating: 0)
     let modes = ElementStorage<Int8>(count: 32 * Scratch.candidates, repeating: 0)
     let coefficients = ElementStorage<Int16>(count: 512, repeating: 0)
-    /// Blocks that are looked at and thrown away, `workStride` apart.
+    /// Temporary blocks for trials, with rows `workStride` apart.
     let trial = ElementStorage<UInt8>(count: 24 * 32 + 64, repeating: 0)
     let edges = ElementStorage<UInt8>(count: IntraEdges.byteCount * 2, repeating: 0)
     let rows = ElementStorage<UInt8>(count: 128, repeating: 0)
-    /// Of both lists, `motionPlaces` each.
-    let motion = ElementStorage<MotionVector>(count: 2 * Scratch.motionPlaces, repeating: .zero)
-    let references = ElementStorage<Int8>(count: 2 * Scratch.motionPlaces, repeating: -2)
-    static let motionPlaces = 64
-    /// Blocks that bi-prediction is made of, `workStride` apart and `pairBytes` each.
+    /// The motion caches of both lists, with `motionCacheCount` entries each.
+    let motion = ElementStorage<MotionVector>(count: 2 * Scratch.motionCacheCount, repeating: .zero)
+    let references = ElementStorage<Int8>(count: 2 * Scratch.motionCacheCount, repeating: -2)
+    static let motionCacheCount = 64
+    /// Blocks for bi-prediction of `pairBytes` bytes each, with rows `workStride` apart.
     let pairs = ElementStorage<UInt8>(count: 4 * Scratch.pairBytes + 64, repeating: 0)
     static let pairBytes = 16 * Scratch.workStride
     let scan8x8 = ElementStorage<UInt8>(count: 64, repeating: 0)
@@ -37,7 +37,7 @@ package final class Scratch: Sendable {
     let sizes = ElementStorage<Int32>(count: 64, repeating: 0)
     let choices = ElementStorage<Int32>(count: 64, repeating: 0)
     let choiceCosts = ElementStorage<Int>(count: 64, repeating: 0)
-    /// Bits of a motion vector difference's component by its magnitude, in sixteenths.
+    /// The bits of one component of a motion vector difference by its magnitude, in sixteenths.
     let motionBits = ElementStorage<UInt16>(count: Scratch.motionBitCount, repeating: 0)
     static let motionBitCount = 20000
 
@@ -46,20 +46,20 @@ package final class Scratch: Sendable {
         LevelModel(chances: levelChances.elements, costs: levelCosts.elements).reset()
         for i in 0..<64 { scan8x8.elements[i] = UInt8(Scan.positions8x8[i]) }
         for i in 0..<Self.motionBitCount {
-            // An Exp-Golomb code's length, smoothed as arithmetic coding smooths it.
+            // The length of an Exp-Golomb code, smoothed to approximate arithmetic coding.
             let fraction = Scratch.log2(i + 1)
             motionBits.elements[i] = UInt16(2 * fraction + (i > 0 ? 27 : 11))
         }
     }
 
-    /// 16·log₂(x), nearly.
+    /// Returns approximately 16·log₂(x).
     private static func log2(_ x: Int) -> Int {
         let whole = Int.bitWidth - 1 - x.leadingZeroBitCount
         return 16 * whole + ((x << 4) >> whole) - 16
     }
 }
 
-/// Where one way of coding a macroblock's samples leaves its results.
+/// The memory for the results of one way of coding the macroblock.
 struct CandidatePointers {
     var luma: ElementPointer<UInt8>
     let cb: ElementPointer<UInt8>

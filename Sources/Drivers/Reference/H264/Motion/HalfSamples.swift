@@ -1,9 +1,10 @@
-/// The six-tap filter of H.264 8.4.2.2.1 over whole planes.
+/// The six-tap luma interpolation filter of H.264 8.4.2.2.1, applied to whole planes.
 enum HalfSamples {
-    /// How far outside the picture half samples are computed; beyond, they no longer change outwards.
+    /// The number of samples outside the picture for which half samples are computed. Beyond it, they are constant in
+    /// the outward direction.
     static let reach = 16
 
-    /// b₁ or h₁ of (8-241): the unrounded six-tap sum.
+    /// Returns b₁ or h₁ of (8-241): the six-tap sum before rounding.
     @inline(__always) static func sixTap(_ a: Words, _ b: Words, _ c: Words, _ d: Words, _ e: Words, _ f: Words)
         -> Words
     {
@@ -13,9 +14,11 @@ enum HalfSamples {
         return outer &+ ((inner &<< 2) &- middle) &* 5
     }
 
-    /// (x + 512) >> 10 of the six-tap sum x of six-tap sums, without leaving 16 bits: with o, m, i the sums of the
-    /// outer, middle and inner pairs, o − 5m + 20i is 16·(((o − m)/4 − m + i)/4 + i). `inner − middle` is cut where the
-    /// result is far outside 0…255 either way, so that nothing overflows.
+    /// Returns (x + 512) >> 10, where x is the six-tap sum of six-tap sums, in 16-bit arithmetic.
+    ///
+    /// If o, m and i are the sums of the outer, middle and inner pairs, then
+    /// o − 5m + 20i = 16·(((o − m)/4 − m + i)/4 + i). `inner − middle` is clamped, so that nothing overflows. The
+    /// clamped values lead to results far outside 0…255 in any case.
     @inline(__always) static func sixTapOfSums(
         _ a: Words, _ b: Words, _ c: Words, _ d: Words, _ e: Words, _ f: Words
     ) -> Words {
@@ -29,7 +32,8 @@ enum HalfSamples {
 }
 
 extension ReferencePlanes {
-    /// Fills the three half-sample planes from the extended luma plane, `HalfSamples.reach` samples around the picture.
+    /// Computes the three half-sample planes from the extended luma plane, up to `HalfSamples.reach` samples outside
+    /// the picture.
     func interpolateHalfSamples(_ geometry: PlaneGeometry) {
         let reach = HalfSamples.reach
         let sums = ElementStorage<Int16>(count: geometry.width + 2 * reach + 32, repeating: 0)
@@ -38,7 +42,8 @@ extension ReferencePlanes {
         }
     }
 
-    /// One row of the three planes. `sums` takes the row's unrounded vertical sums, from x = −reach − 8 on.
+    /// Computes one row of the three planes. `sums` receives the vertical sums of the row before rounding, from
+    /// x = −reach − 8 on.
     @inline(__always) func interpolateRow(_ y: Int, _ geometry: PlaneGeometry, _ sums: ElementPointer<Int16>) {
         let reach = HalfSamples.reach
         let stride = geometry.stride

@@ -1,15 +1,17 @@
-/// Prediction samples from the planes of a reference picture.
+/// Computes prediction samples from the planes of a reference picture.
 package enum MotionCompensation {
-    /// Where the luma samples of a block at a quarter-sample position come from: one plane, or the average of two.
+    /// The source of the luma samples of a block at a quarter-sample position: one plane, or the average of two planes.
     struct LumaPlanes {
         let first: ElementPointer<UInt8>
         let second: ElementPointer<UInt8>
         let averaged: Bool
 
-        /// `x` and `y` are the block's position in the picture in quarter samples. By the fractions, of the plane
-        /// numbers 0 (whole samples), 1 (b, right), 2 (h, below) and 3 (j, both), two bits each, first y = 0:
-        /// H.264 8.4.2.2.1, where a sample with y fraction 3 takes its b or G from the row below, and one with x
-        /// fraction 3 its h or G from the column to the right.
+        /// `x` and `y` are the block's position in the picture in quarter samples.
+        ///
+        /// The two constants are tables of plane numbers, indexed by the fractions (first all of y fraction 0), with
+        /// two bits for each number: 0 (whole samples), 1 (b, right), 2 (h, below) and 3 (j, both). See H.264
+        /// 8.4.2.2.1. If the y fraction is 3, b or G comes from the next row. If the x fraction is 3, h or G comes from
+        /// the next column.
         @inline(__always) init(_ planes: ReferencePlanes, stride: Int, x: Int, y: Int) {
             let fractionX = x & 3
             let fractionY = y & 3
@@ -23,7 +25,7 @@ package enum MotionCompensation {
         }
     }
 
-    /// Luma of a `width`×`height` block (8 or 16) at quarter-sample position (`x`, `y`).
+    /// Predicts the luma of a `width`×`height` block (width 8 or 16) at the quarter-sample position (`x`, `y`).
     @inline(__always) package static func luma(
         _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
         to destination: ElementPointer<UInt8>, _ destinationStride: Int
@@ -68,8 +70,8 @@ package enum MotionCompensation {
         }
     }
 
-    /// Chroma of a `width`×`height` block (8 or 4 pairs) at position (`x`, `y`) in eighths of a chroma sample, which
-    /// are the numbers of luma's quarter samples: H.264 8.4.2.2.2.
+    /// Predicts the chroma of a `width`×`height` block (width 8 or 4 Cb/Cr pairs), H.264 8.4.2.2.2. The position (`x`,
+    /// `y`) is in eighths of a chroma sample, which is the same number as luma's position in quarter samples.
     @inline(never) package static func chroma(
         _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
         toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, _ destinationStride: Int

@@ -1,5 +1,5 @@
-/// Encodes pictures of one size. One belongs to each VA context; one thread at a time may use it. Scratch memory
-/// is kept from picture to picture.
+/// Encodes pictures of one size. Each VA context has one. Only one thread at a time may use it. The scratch memory is
+/// reused for the next picture.
 package final class PictureEncoder {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
@@ -8,11 +8,12 @@ package final class PictureEncoder {
     private let scratch = Scratch()
     private let tables: PictureTableStorage
     private let quantizerTables = QuantizerTables()
-    /// One quantiser to a QP. Its lanes look into `quantizerTables`.
+    /// One quantizer for each QP. The quantizers point into `quantizerTables`.
     private let quantizers: ElementStorage<Quantizer>
     private let references: ElementStorage<ReferencePlanes>
     private let referenceIdentities = ElementStorage<Int8>(count: 64, repeating: -1)
-    /// By list and index as `references`: where samples end that intra refresh lets renewed macroblocks use.
+    /// The limit of the samples that renewed macroblocks may use during intra refresh, with the same indices as
+    /// `references`.
     private let cleanLimits = ElementStorage<Int32>(count: 64, repeating: 0)
     private var refresh = RefreshRounds.h264
     private let deblocking = DeblockingTables()
@@ -31,10 +32,10 @@ package final class PictureEncoder {
         entropy = SliceEntropyWriter(widthInMacroblocks: widthInMacroblocks)
     }
 
-    /// Encodes the job's slices and leaves the deblocked picture in `job.reconstruction`.
+    /// Encodes the job's slices and stores the deblocked picture in `job.reconstruction`.
     ///
-    /// The job must be of this encoder's size, its slices in order and covering every macroblock once, and its
-    /// references neither the reconstruction nor of another size: the back end checks that.
+    /// The job must have this encoder's size. Its slices must be in order and cover every macroblock once. Its
+    /// references must have the same size and must not be the reconstruction. The back end checks these conditions.
     package func encode(_ job: PictureJob) -> PictureResult {
         tables.begin()
         let (refreshGuard, renewal) = refresh.begin(
@@ -48,7 +49,7 @@ package final class PictureEncoder {
         var result = PictureResult(slices: [])
         result.slices.reserveCapacity(job.slices.count)
         var syntax = MacroblockSyntax()
-        /// By slice, which may be more than the job's.
+        // The filter parameters by slice. A byte limit can lead to more slices than the job has.
         var filters: [SliceFiltering] = []
         for (index, slice) in job.slices.enumerated() {
             listReferences(slice)
@@ -85,10 +86,11 @@ package final class PictureEncoder {
         return result
     }
 
-    /// The address after the macroblocks of the slice coded last.
+    /// The address after the last macroblock of the slice that was coded last.
     private var codedEnd = 0
 
-    /// Codes a slice up to its end, or to the macroblock that would make its NAL unit larger than `limit` bytes.
+    /// Codes a slice up to its end, or up to the macroblock that would make its NAL unit larger than `limit` bytes.
+    /// Sets `codedEnd`.
     private func encode(
         _ slice: SliceJob, _ limit: Int, _ coder: inout MacroblockCoder, _ syntax: inout MacroblockSyntax
     ) {
@@ -107,28 +109,28 @@ package final class PictureEncoder {
         }
     }
 
-    /// Sets the planes of the lists, and gives each distinct picture a number: deblocking compares pictures, not
+    /// Sets the planes of the lists, and assigns a number to each distinct picture. Deblocking compares pictures, not
     /// indices.
     private func listReferences(_ slice: SliceJob) {
         for (list, pictures) in [slice.list0, slice.list1].enumerated() {
             for (index, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
-                let place = list * MacroblockCoder.listLength + index
+                let entry = list * MacroblockCoder.listLength + index
                 picture.finishForReference()
-                references.elements[place] = picture.planes
-                cleanLimits.elements[place] = refresh.limit(
+                references.elements[entry] = picture.planes
+                cleanLimits.elements[entry] = refresh.limit(
                     picture.renewal, columns: widthInMacroblocks, rows: heightInMacroblocks, log2Unit: 4)
-                let known = distinct.firstIndex { $0 === picture }
-                referenceIdentities.elements[place] = Int8(truncatingIfNeeded: known ?? distinct.count)
-                if known == nil { distinct.append(picture) }
+                let existing = distinctReferences.firstIndex { $0 === picture }
+                referenceIdentities.elements[entry] = Int8(truncatingIfNeeded: existing ?? distinctReferences.count)
+                if existing == nil { distinctReferences.append(picture) }
             }
         }
     }
 
-    /// The pictures that this picture's slices refer to.
-    private var distinct: [ReconstructedPicture] = []
+    /// The distinct pictures that the slices of this picture refer to.
+    private var distinctReferences: [ReconstructedPicture] = []
 
     private func deblock(_ job: PictureJob, _ slices: [SliceFiltering]) {
-        distinct.removeAll()
+        distinctReferences.removeAll()
         if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
         for qp in 0..<52 {
             chromaQPs.elements[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))

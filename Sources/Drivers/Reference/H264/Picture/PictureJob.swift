@@ -1,24 +1,25 @@
 /// One slice of a picture to encode.
 package struct SliceJob: Sendable {
-    /// Raster macroblock addresses.
+    /// The raster address of the first macroblock.
     package var firstMacroblock: Int
     package var macroblockCount: Int
     package var type: SliceType
     /// SliceQP_Y, H.264 (7-30).
     package var qp: Int
-    /// In `ref_idx` order, as the client lists them; `count` is num_ref_idx_active.
+    /// The reference pictures in the order of `ref_idx`, as in the client's lists. The number of entries is
+    /// num_ref_idx_active.
     package var list0: [ReconstructedPicture]
     package var list1: [ReconstructedPicture]
     package var cabac: Bool
     package var cabacInitIdc: Int
     package var disableDeblockingFilterIdc: Int
-    /// FilterOffsetA and FilterOffsetB, that is twice the syntax elements, −12…12.
+    /// FilterOffsetA and FilterOffsetB, −12…12. They are twice the syntax elements.
     package var filterOffsetA: Int
     package var filterOffsetB: Int
     package var header: SliceHeaderBits
-    /// `direct_8x8_inference_flag` of the sequence. B slices are always of spatial direct prediction.
+    /// `direct_8x8_inference_flag` of the sequence. B slices always use spatial direct prediction.
     package var direct8x8Inference = true
-    /// The first picture of list 1 is a long-term reference: its motion does not still direct prediction.
+    /// Whether the first picture of list 1 is a long-term reference. If so, colZeroFlag is 0.
     package var isFirstOfList1LongTerm = false
 
     package init(
@@ -41,33 +42,36 @@ package struct SliceJob: Sendable {
     }
 }
 
-/// One picture to encode: everything the client's buffers said, checked.
+/// One picture to encode, made from the client's buffers after they were checked.
 package struct PictureJob: Sendable {
     package var widthInMacroblocks: Int
     package var heightInMacroblocks: Int
     package var source: SourcePicture
-    /// Where the reconstruction goes; not in any list.
+    /// The picture that receives the reconstruction. It must not be in any list.
     package var reconstruction: ReconstructedPicture
     /// `transform_8x8_mode_flag`.
     package var transform8x8: Bool
     package var constrainedIntraPrediction: Bool
     package var chromaQPIndexOffset: Int
     package var secondChromaQPIndexOffset: Int
-    /// 1 best … 7 fastest.
+    /// The speed: 1 (best quality) to 7 (fastest).
     package var quality: Int
-    /// In order; together they cover every macroblock once.
+    /// The slices in order. Together they cover every macroblock once.
     package var slices: [SliceJob]
-    /// Pictures will predict from this one (`reference_pic_flag`).
+    /// Whether later pictures may predict from this one (`reference_pic_flag`).
     package var isReference = true
-    /// QP_Y of each macroblock in raster order, 0…51, in place of its slice's; one for every macroblock.
+    /// QP_Y of each macroblock in raster order, 0…51, which overrides the slice's QP. It has an entry for every
+    /// macroblock.
     package var macroblockQPs: [UInt8]?
-    /// Macroblock columns, or rows, that are coded as intra: what rolling intra refresh renews in this picture. From
-    /// the first on (`lowerBound` 0) a round begins; what a round has renewed is from then on predicted only from
-    /// what it has renewed of earlier pictures, so that a decoder that starts with the round is right at its end.
+    /// The macroblock columns or rows that rolling intra refresh codes as intra in this picture.
+    ///
+    /// A range that starts at 0 begins a round. Everything that a round has renewed is then predicted only from what
+    /// the same round had renewed in earlier pictures. A decoder that starts with the round therefore has correct
+    /// pictures at its end.
     package var intraRefresh: IntraRefresh?
-    /// Levels are chosen by what they cost (trellis), or not; nil leaves it to `quality`.
+    /// Whether levels are chosen by their rate-distortion cost (trellis). If nil, `quality` decides.
     package var choosesLevels: Bool?
-    /// Bytes that no slice's NAL unit shall exceed, where one macroblock does not.
+    /// The maximum size in bytes of each slice's NAL unit. A slice with a single macroblock may be larger.
     package var sliceByteLimit: SliceByteLimit?
 
     package init(
@@ -89,9 +93,9 @@ package struct PictureJob: Sendable {
     }
 }
 
-/// The client's NV12 surface. Macroblocks outside `width`×`height` repeat the last column and row.
+/// The client's NV12 surface. Outside `width`×`height`, macroblocks repeat the last column and row.
 ///
-/// SAFETY: the backend keeps the surface's memory alive and unmapped for writing while the job runs.
+/// SAFETY: the back end keeps the surface's memory mapped and prevents writes to it while the job runs.
 @safe package struct SourcePicture: @unchecked Sendable {
     package var luma: ElementPointer<UInt8>
     package var chroma: ElementPointer<UInt8>

@@ -1,25 +1,26 @@
-/// What is known of each macroblock of the picture being coded, for the macroblocks after it and for deblocking.
+/// The data of each macroblock of the current picture that later macroblocks and deblocking use.
 struct PictureTables {
-    /// The slice's number, −1 where nothing is coded yet.
+    /// The slice number, or −1 if the macroblock is not coded yet.
     let slice: ElementPointer<Int32>
     let isIntra: ElementPointer<UInt8>
     let qp: ElementPointer<Int8>
     let transform8x8: ElementPointer<UInt8>
-    /// By 4×4 block in raster order: whether a transform block over it has levels.
+    /// A bit for each 4×4 block of the macroblock in raster order: whether its transform block has levels.
     let nonZero: ElementPointer<UInt16>
-    /// Intra4x4PredMode or Intra8x8PredMode by 4×4 block, 4·width to a row; 2 for other macroblocks, −1 for those that
-    /// count as not available.
+    /// Intra4x4PredMode or Intra8x8PredMode by 4×4 block, with 4·width entries in a row. It is 2 for other macroblocks,
+    /// and −1 for those that count as not available.
     let intraModes: ElementPointer<Int8>
-    /// By 8×8 block, 2·width to a row, those of list 0 and from `blocks` on those of list 1: the vector, `refIdxLX`
-    /// (−1 where the list is not used), and which picture that is. Vectors into no picture are zero.
+    /// Three values for each 8×8 block, with 2·width entries in a row: the vector, `refIdxLX` (−1 if the list is not
+    /// used), and the number of the reference picture. First come those of list 0, and from index `blocks` on those of
+    /// list 1. If a list is not used, its vector is zero.
     let motion: ElementPointer<MotionVector>
     let reference: ElementPointer<Int8>
     let referencePicture: ElementPointer<Int8>
-    /// 8×8 blocks of the picture.
+    /// The number of 8×8 blocks of the picture.
     let blocks: Int
 }
 
-/// Owns what `PictureTables` looks into.
+/// Owns the memory that `PictureTables` points to.
 final class PictureTableStorage: Sendable {
     private let slice: ElementStorage<Int32>
     private let isIntra: ElementStorage<UInt8>
@@ -43,7 +44,7 @@ final class PictureTableStorage: Sendable {
         referencePicture = ElementStorage(count: 8 * count, repeating: -1)
     }
 
-    /// Forgets the picture before.
+    /// Resets the tables for the next picture.
     func begin() { slice.elements.fill(-1, count: slice.count) }
 
     var tables: PictureTables {

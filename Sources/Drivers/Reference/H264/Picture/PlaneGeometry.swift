@@ -1,36 +1,40 @@
-/// How the planes of a picture lie in memory: four luma planes (whole samples and the three half-sample positions)
-/// and one of interleaved chroma, each with a margin that repeats its border.
+/// The memory layout of a picture's planes: four luma planes (whole samples and the three half-sample positions) and
+/// one plane of interleaved chroma. Each plane has a margin that repeats its border samples.
 package struct PlaneGeometry: Sendable {
-    /// Luma samples beyond each border. Motion vectors reach 24 samples out; the interpolation filter takes 3 more.
+    /// The margin of a luma plane in samples. Motion vectors go up to 24 samples outside the picture, and the
+    /// interpolation filter reads 3 more.
     package static let margin = 32
-    /// Chroma rows above and below; left and right there are as many bytes as in luma.
+    /// The number of chroma rows above and below the picture. The margins to the left and right have as many bytes as
+    /// in luma.
     package static let chromaMargin = 16
 
     package let width: Int
     package let height: Int
-    /// Bytes from row to row in every plane.
+    /// Bytes between rows, in every plane.
     package let stride: Int
 
     package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         width = widthInMacroblocks * 16
         height = heightInMacroblocks * 16
         let stride = width + 2 * Self.margin
-        // Rows a power of two apart would all fall on the same cache lines.
+        // If rows were a multiple of 1024 bytes apart, they would share the same cache sets.
         self.stride = stride % 1024 == 0 ? stride + 64 : stride
     }
 
+    /// The size of one luma plane with its margins, in bytes.
     package var lumaPlaneBytes: Int { (height + 2 * Self.margin) * stride }
-    /// Vector loads may run past a block's right edge, by less than a row.
+    /// The size of all planes in bytes. It includes 64 bytes because vector loads may read beyond the end of the last
+    /// row.
     package var byteCount: Int { 4 * lumaPlaneBytes + (height / 2 + 2 * Self.chromaMargin) * stride + 64 }
 }
 
-/// The planes of one picture, each pointer at the sample (0, 0).
+/// The planes of one picture. Each pointer refers to the sample (0, 0).
 package struct ReferencePlanes: BitwiseCopyable, Sendable {
     package let luma: ElementPointer<UInt8>
-    /// Bytes from a luma sample to the same sample of the next plane: half-sample positions b (right), h (below)
-    /// and j (both) of H.264 figure 8-4 follow in this order.
+    /// The distance in bytes between a luma sample and the same sample of the next plane. The planes of the half-sample
+    /// positions b (right), h (below) and j (both) of H.264 figure 8-4 follow in this order.
     package let planeBytes: Int
-    /// Cb and Cr interleaved.
+    /// The interleaved Cb and Cr samples.
     package let chroma: ElementPointer<UInt8>
 
     package init(_ geometry: PlaneGeometry, _ base: ElementPointer<UInt8>) {
@@ -44,19 +48,20 @@ package struct ReferencePlanes: BitwiseCopyable, Sendable {
     package var below: ElementPointer<UInt8> { luma + 2 * planeBytes }
     package var both: ElementPointer<UInt8> { luma + 3 * planeBytes }
 
-    /// Once the samples inside the picture stand: repeats the borders and fills the half-sample planes.
+    /// Extends the borders and fills the half-sample planes. The samples inside the picture must be complete.
     package func finish(_ geometry: PlaneGeometry) {
         extend(luma, geometry, fromRow: 0, toRow: geometry.height, by: 0)
         extendChroma(geometry)
         interpolateHalfSamples(geometry)
-        // The filters ran `reach` samples into the margin, from where on the planes are constant outwards.
+        // The half-sample filters include `reach` samples of the margin. Beyond it, the planes are constant in the
+        // outward direction.
         let reach = HalfSamples.reach
         extend(right, geometry, fromRow: -reach, toRow: geometry.height + reach, by: reach)
         extend(below, geometry, fromRow: -reach, toRow: geometry.height + reach, by: reach)
         extend(both, geometry, fromRow: -reach, toRow: geometry.height + reach, by: reach)
     }
 
-    /// Repeats the first and last column and row of a plane that is filled from `inset` samples outside the picture.
+    /// Repeats the first and last column and row of a plane that is valid up to `inset` samples outside the picture.
     private func extend(_ plane: ElementPointer<UInt8>, _ geometry: PlaneGeometry, fromRow: Int, toRow: Int, by inset: Int) {
         let margin = PlaneGeometry.margin
         let stride = geometry.stride

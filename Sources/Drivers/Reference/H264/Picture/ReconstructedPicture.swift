@@ -1,17 +1,18 @@
-/// A picture that was encoded, as later pictures predict from it.
+/// An encoded picture, for prediction of later pictures.
 ///
-/// Its samples take memory only from the first write on; until then every sample reads as 128. One thread
-/// at a time may write it, and only while nobody reads it.
+/// The memory of its samples is allocated at the first access and filled with 128. Only one thread at a time may write
+/// it, and only while no other thread reads it.
 package final class ReconstructedPicture: @unchecked Sendable {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
     private var storage: ElementStorage<UInt8>?
-    /// By 8×8 block, 2·width to a row: 1 where it was predicted from the first picture of its list by hardly any
-    /// motion, which stills direct prediction of B slices (colZeroFlag of H.264 8.4.1.2.2).
-    private var stillness: ElementStorage<UInt8>?
-    /// The samples stand, but neither the margins nor the half-sample planes.
+    /// For each 8×8 block, with 2·width entries in a row: 1 if the block predicts from the first picture of its list
+    /// with vector components in −1…1. These blocks have colZeroFlag 1 in direct prediction of B slices, H.264
+    /// 8.4.1.2.2.
+    private var stillBlockStorage: ElementStorage<UInt8>?
+    /// Whether the samples are complete, but not the margins and the half-sample planes.
     private var isUnfinished = false
-    /// Only the encoder that made the picture looks at this.
+    /// The state of intra refresh. Only the encoder that made the picture uses it.
     var renewal = Renewal()
 
     package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
@@ -19,7 +20,7 @@ package final class ReconstructedPicture: @unchecked Sendable {
         self.heightInMacroblocks = heightInMacroblocks
     }
 
-    /// The samples, allocated when first asked for.
+    /// The planes, allocated at the first access.
     package var planes: ReferencePlanes {
         let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         if let storage { return ReferencePlanes(geometry, storage.elements) }
@@ -28,28 +29,29 @@ package final class ReconstructedPicture: @unchecked Sendable {
         return ReferencePlanes(geometry, fresh.elements)
     }
 
-    /// Makes every sample 128.
+    /// Sets every sample to 128.
     package func fillGrey() {
         storage = nil
-        stillness = nil
+        stillBlockStorage = nil
         isUnfinished = false
     }
 
-    /// See `stillness`; allocated when first asked for.
+    /// The elements of `stillBlockStorage`, allocated at the first access.
     var stillBlocks: ElementPointer<UInt8> {
-        if let stillness { return stillness.elements }
+        if let stillBlockStorage { return stillBlockStorage.elements }
         let fresh = ElementStorage<UInt8>(count: 4 * widthInMacroblocks * heightInMacroblocks, repeating: 0)
-        stillness = fresh
+        stillBlockStorage = fresh
         return fresh.elements
     }
 
-    /// Once the samples stand: completes the planes now, or when they are first referred to.
+    /// Marks the samples as complete. The margins and half-sample planes are filled now for reference pictures,
+    /// otherwise when the picture is first used as a reference.
     func finish(isReference: Bool) {
         isUnfinished = true
         if isReference { finishForReference() }
     }
 
-    /// Completes the planes where that has not been done.
+    /// Fills the margins and half-sample planes if that was not done yet.
     func finishForReference() {
         guard isUnfinished else { return }
         isUnfinished = false
@@ -57,7 +59,8 @@ package final class ReconstructedPicture: @unchecked Sendable {
             PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks))
     }
 
-    /// Takes over a client's surface, as if it had been decoded; samples outside it repeat its last column and row.
+    /// Copies a client's surface, as if it had been decoded. Samples outside the surface repeat its last column and
+    /// row.
     package func fill(from source: SourcePicture) {
         let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         let planes = self.planes
@@ -78,7 +81,7 @@ package final class ReconstructedPicture: @unchecked Sendable {
                 row[2 * x + 1] = row[2 * chromaWidth - 1]
             }
         }
-        stillness = nil
+        stillBlockStorage = nil
         isUnfinished = false
         planes.finish(geometry)
     }
@@ -88,12 +91,13 @@ package final class ReconstructedPicture: @unchecked Sendable {
         destination.copy(from: planes.luma + y * stride, count: count)
     }
 
-    /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height): 2·`count` bytes, Cb first, as NV12 has them.
+    /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height) in the layout of NV12: 2·`count` bytes, Cb
+    /// first.
     package func copyChromaRow(_ y: Int, count: Int, toPairs destination: ElementPointer<UInt8>) {
         destination.copy(from: planes.chroma + y * stride, count: 2 * count)
     }
 
-    /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
+    /// Copies the first `count` samples of chroma row `y` (half height) into separate planes.
     package func copyChromaRow(_ y: Int, count: Int, toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>) {
         let row = planes.chroma + y * stride
         for x in 0..<count {

@@ -1,31 +1,33 @@
-/// What a quality level spends its time on. None of it changes what is legal.
+/// The search effort of a quality level. It affects only speed and compression, never the validity of the stream.
 struct SpeedPreset {
-    /// References that are searched, of those the slice has.
+    /// The maximum number of references that are searched.
     private(set) var references = 1
-    /// Whether partitions are searched in each of them, or only in the best one for the whole macroblock.
+    /// Whether partitions are searched in all of these references, or only in the best one of the whole macroblock.
     private(set) var partitionReferences = false
-    /// Rounds of the large hexagon after which the integer search stops; 0: small diamonds only.
+    /// The maximum number of steps with the large hexagon in the whole-sample search. 0 means that only small diamonds
+    /// are used.
     private(set) var hexagons = 8
     private(set) var diamonds = 2
-    /// Rounds of refinement at half and quarter samples.
+    /// The maximum number of refinement steps at half samples and at quarter samples.
     private(set) var halfSteps = 2
     private(set) var quarterSteps = 2
-    /// Sub-sample positions by Hadamard coefficients rather than by plain differences.
+    /// Whether sub-sample positions are compared by SATD (Hadamard coefficients). Otherwise they are compared by SAD.
     private(set) var hadamard = true
-    /// 16×8, 8×16 and 8×8 partitions in P slices.
+    /// Whether 16×8, 8×16 and 8×8 partitions are tried.
     private(set) var partitions = true
-    /// How often the vectors of a pair from both lists are refined by turns.
+    /// The number of rounds that refine the two vectors of a bi-predicted block in turn.
     private(set) var pairRounds = 1
-    /// Intra 4×4 and 8×8 in P slices, even where intra 16×16 loses.
+    /// Whether intra 4×4 and 8×8 are tried in P and B slices even if intra 16×16 is worse than inter.
     private(set) var smallIntraInP = true
-    /// All nine modes of small intra blocks rather than the likely ones.
+    /// Whether all nine modes of small intra blocks are tried. Otherwise only the most probable ones are.
     private(set) var allIntraModes = true
-    /// Levels are chosen for the least distortion and bits rather than by dead zone.
+    /// Whether levels are chosen by rate-distortion cost. Otherwise a dead zone is used.
     private(set) var choosesLevels = false
-    /// Kinds of macroblocks and transforms are compared by their finished errors and bits.
+    /// Whether macroblock types and transforms are compared by their actual squared error and estimated bits.
     private(set) var decidesByCost = false
 
-    /// `quality`: 1 best … 7 fastest. `choosesLevels`: whatever the quality says of it.
+    /// `quality` is 1 (best) to 7 (fastest). `asked` overrides the value of `choosesLevels` that follows from the
+    /// quality.
     init(quality: Int, choosesLevels asked: Bool? = nil) {
         defer { if let asked { choosesLevels = asked } }
         switch quality {

@@ -1,15 +1,15 @@
-/// The neighbouring samples of an N×N block (N is 4 or 8) in one row, bottom left to top right, and what the
-/// directional modes of H.264 8.3.1.2 and 8.3.2.2 make of them.
+/// The neighbouring samples of an N×N block (N is 4 or 8) in one row, from the bottom left to the top right, and the
+/// filtered samples that the directional modes of H.264 8.3.1.2 and 8.3.2.2 use.
 ///
-/// Entry N stands above left; N−1…0 go down the left side; N+1…3N go along the top and the top right. Entry −1 repeats
-/// entry 0, and the entry after the last repeats it.
+/// Entry N is the corner above left. Entries N−1…0 go down the left side. Entries N+1…3N go along the top and the top
+/// right. Entry −1 repeats entry 0, and the entry after the last one repeats the last one.
 package struct IntraEdges {
-    /// Space for entries −8…31 in each of the three rows.
+    /// The size of the storage: space for entries −8…31 in each of the three rows.
     package static let byteCount = 144
     package let samples: ElementPointer<UInt8>
-    /// (e[i] + e[i + 1] + 1) >> 1
+    /// (e[i] + e[i + 1] + 1) >> 1.
     package let averages: ElementPointer<UInt8>
-    /// (e[i − 1] + 2·e[i] + e[i + 1] + 2) >> 2
+    /// (e[i − 1] + 2·e[i] + e[i + 1] + 2) >> 2.
     package let smooth: ElementPointer<UInt8>
 
     package init(_ storage: ElementPointer<UInt8>) {
@@ -18,7 +18,7 @@ package struct IntraEdges {
         smooth = storage + 104
     }
 
-    /// Fills `averages` and `smooth` for `count` entries.
+    /// Computes `averages` and `smooth` from `samples`, for `vectors` groups of 16 entries.
     @inline(__always) package func derive(vectors: Int) {
         for i in 0..<vectors {
             let at: Bytes = samples.load(16 &* i)
@@ -29,14 +29,14 @@ package struct IntraEdges {
         }
     }
 
-    /// (a + 2b + c + 2) >> 2: the average of b and the rounded-down average of a and c.
+    /// Returns (a + 2b + c + 2) >> 2, computed as the average of b and the rounded-down average of a and c.
     @inline(__always) static func smoothed(_ a: Bytes, _ b: Bytes, _ c: Bytes) -> Bytes {
         let floor = a.average(c) &- ((a ^ c) & 1)
         return floor.average(b)
     }
 }
 
-/// Intra 4×4 and 8×8 prediction modes, by the numbers of tables 8-2 and 8-3.
+/// The intra 4×4 and 8×8 prediction modes, with the numbers of tables 8-2 and 8-3.
 enum IntraMode {
     static let vertical = 0
     static let horizontal = 1
@@ -48,7 +48,7 @@ enum IntraMode {
     static let verticalLeft = 7
     static let horizontalUp = 8
 
-    /// Bits of the modes that may be used when the left side, the top, and both with the corner are available.
+    /// Returns a bit set of the modes that may be used, by whether the left side, the top and the corner are available.
     static func allowed(left: Bool, top: Bool, corner: Bool) -> Int {
         var modes = 1 << dc
         if left { modes |= 1 << horizontal | 1 << horizontalUp }
@@ -60,7 +60,7 @@ enum IntraMode {
     }
 }
 
-/// Predicts N×N luma blocks; `size` is 4 or 8 and known where it is inlined.
+/// Predicts N×N luma blocks. `size` is 4 or 8 and is a constant after inlining.
 package enum IntraDirectional {
     @inline(__always) private static func row(
         _ size: Int, _ y: Int, _ source: ElementPointer<UInt8>, _ destination: ElementPointer<UInt8>, _ stride: Int
@@ -80,7 +80,7 @@ package enum IntraDirectional {
         }
     }
 
-    /// The mean of what is available of the left side and the top, 128 where nothing is.
+    /// Returns the mean of the available samples of the left side and the top, or 128 if none is available.
     @inline(__always) static func mean(_ size: Int, _ e: ElementPointer<UInt8>, left: Bool, top: Bool) -> UInt8 {
         var sum = 0
         if left { for i in 0..<size { sum &+= Int(e[i]) } }
@@ -108,7 +108,8 @@ package enum IntraDirectional {
         case IntraMode.diagonalDownRight:
             for y in 0..<size { row(size, y, f + (size &- y), d, stride) }
         case IntraMode.verticalRight:
-            // Even rows slide over … f5 f7 aN aN+1 …, odd rows over … f4 f6 fN fN+1 …, to the left as y grows.
+            // Even rows are windows of … f5 f7 aN aN+1 …, odd rows of … f4 f6 fN fN+1 …. The windows move to the left
+            // as y grows.
             let prefix = size / 2 &- 1
             for k in 0..<prefix {
                 s[k] = f[3 &+ 2 &* k]

@@ -1,6 +1,6 @@
-/// Intra 16×16 and chroma prediction, H.264 8.3.3 and 8.3.4, from the samples that stand around the block.
+/// Intra 16×16 and chroma prediction, H.264 8.3.3 and 8.3.4, from the neighbouring samples around the block in memory.
 package enum IntraPlanar {
-    /// Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane.
+    /// Predicts 16×16 luma samples. `mode` is Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane.
     @inline(never) package static func predict16x16(
         mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
     ) {
@@ -23,7 +23,7 @@ package enum IntraPlanar {
         }
     }
 
-    /// intra_chroma_pred_mode: 0 DC, 1 horizontal, 2 vertical, 3 plane; one 8×8 block.
+    /// Predicts one 8×8 chroma block. `mode` is intra_chroma_pred_mode: 0 DC, 1 horizontal, 2 vertical, 3 plane.
     @inline(never) package static func predictChroma(
         mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
     ) {
@@ -89,7 +89,7 @@ package enum IntraPlanar {
             let start = a &+ b &* (1 &- half) &+ c &* (y &+ 1 &- half) &+ 16
             var x = 0
             while x < size {
-                // Within 16 bits: |a + …| < 8160 + 2 · 8 · 717 + 16.
+                // No overflow in 16 bits: |a + …| < 8160 + 2 · 8 · 717 + 16.
                 let values = Words(repeating: Int16(truncatingIfNeeded: start &+ b &* x)) &+ ramp
                 destination.store(y &* stride &+ x, (values &>> 5).clippedBytes)
                 x &+= 8

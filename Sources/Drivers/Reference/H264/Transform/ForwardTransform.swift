@@ -1,5 +1,7 @@
-/// Core transforms of source minus prediction. Coefficients come out transposed, as `BlockPair` and `Block8x8` lay them:
-/// the coefficient of row v and column h stands at h · 8 + v (the second block of a pair 4 further).
+/// Forward core transforms of the difference between source and prediction.
+///
+/// Coefficients are stored transposed, in the layout of `BlockPair` and `Block8x8`: the coefficient of row v and column
+/// h has index h · 8 + v. In the second block of a pair, the index is 4 larger.
 package enum ForwardTransform {
     @inline(__always) private static func pass(_ p: BlockPair) -> BlockPair {
         let s03 = p.r0 &+ p.r3
@@ -15,7 +17,7 @@ package enum ForwardTransform {
         a.load(0, as: HalfBytes.self).words &- b.load(0, as: HalfBytes.self).words
     }
 
-    /// Two 4×4 blocks side by side: 32 coefficients.
+    /// Transforms two 4×4 blocks side by side. Writes 32 coefficients.
     @inline(__always) package static func pair(
         _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
@@ -28,7 +30,8 @@ package enum ForwardTransform {
         ).store(coefficients)
     }
 
-    /// One 4×4 block, laid out as the first of a pair; the second's coefficients are 0.
+    /// Transforms one 4×4 block. Writes its coefficients as those of the first block of a pair, and zeros for the
+    /// second block.
     @inline(__always) static func single(
         _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
@@ -62,7 +65,7 @@ package enum ForwardTransform {
             a0 &- a1, a6 &- (a5 &>> 2), (a2 &>> 1) &- a3, (a4 &>> 2) &- a7)
     }
 
-    /// One 8×8 block: 64 coefficients.
+    /// Transforms one 8×8 block. Writes 64 coefficients.
     @inline(never) package static func block8x8(
         _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
@@ -73,12 +76,14 @@ package enum ForwardTransform {
             .store(coefficients)
     }
 
-    /// The Hadamard transform of 16 DC values in raster order, halved towards zero as the encoder's side of 8.5.10.
+    /// Applies the Hadamard transform to 16 DC coefficients in raster order, in place, and halves the results with
+    /// (x + 1) >> 1. This is the forward counterpart of H.264 8.5.10.
     static func lumaDC(_ dc: ElementPointer<Int16>) {
         hadamard4x4(dc) { ($0 &+ 1) &>> 1 }
     }
 
-    /// H.264 (8-320) without its scaling: rows and columns of ±1.
+    /// Applies the transform of H.264 (8-320), rows and columns of ±1, without its scaling. `round` converts each
+    /// result.
     @inline(__always) static func hadamard4x4(_ dc: ElementPointer<Int16>, _ round: (Int32) -> Int32) {
         var first: (SIMD4<Int32>, SIMD4<Int32>, SIMD4<Int32>, SIMD4<Int32>) = (
             row(dc, 0), row(dc, 4), row(dc, 8), row(dc, 12)

@@ -1,5 +1,7 @@
-/// The decoder's transforms, H.264 8.5.12 and 8.5.13, of scaled coefficients laid out as `ForwardTransform` leaves them,
-/// added to the prediction in place.
+/// Inverse transforms of H.264 8.5.12 and 8.5.13.
+///
+/// The input is scaled coefficients in the layout of `ForwardTransform`. The residual is added to the prediction in
+/// place.
 package enum InverseTransform {
     @inline(__always) private static func pass(_ p: BlockPair) -> BlockPair {
         let e0 = p.r0 &+ p.r2
@@ -13,7 +15,7 @@ package enum InverseTransform {
         pass(pass(BlockPair(coefficients)).transposed)
     }
 
-    /// Adds two 4×4 blocks side by side.
+    /// Adds the residuals of two 4×4 blocks side by side.
     @inline(__always) package static func addPair(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int) {
         let r = residual(coefficients)
         add(r.r0, samples)
@@ -22,7 +24,7 @@ package enum InverseTransform {
         add(r.r3, samples + 3 &* stride)
     }
 
-    /// Adds the first 4×4 block of a pair.
+    /// Adds the residual of the first 4×4 block of a pair.
     @inline(__always) package static func addSingle(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int)
     {
         let r = residual(coefficients)
@@ -62,7 +64,7 @@ package enum InverseTransform {
         return Block8x8(b0 &+ b7, b2 &+ b5, b4 &+ b3, b6 &+ b1, b6 &- b1, b4 &- b3, b2 &- b5, b0 &- b7)
     }
 
-    /// Adds one 8×8 block.
+    /// Adds the residual of one 8×8 block.
     @inline(never) package static func add8x8(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int) {
         let r = pass(pass(Block8x8(coefficients)).transposed)
         add(r.r0, samples)

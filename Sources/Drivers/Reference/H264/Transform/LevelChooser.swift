@@ -1,20 +1,23 @@
-/// Quantises a block so that distortion plus the weighed bits of its levels is least, one level at a time from the end
-/// of the scan, then the place of the last level.
+/// Quantizes a block for the smallest rate-distortion cost (trellis quantization): squared error plus weighted bits. It
+/// chooses one level at a time, from the end of the scan, and then the index of the last level.
 struct LevelChooser {
     let model: LevelModel
-    /// Per coefficient: its size in 256ths of a quantiser step, the level chosen, and that level's cost.
+    /// Three arrays with an entry per coefficient: its magnitude in 256ths of a quantizer step, the chosen level, and
+    /// the cost of that level.
     let sizes: ElementPointer<Int32>
     let choices: ElementPointer<Int32>
     let costs: ElementPointer<Int>
 
-    /// What 1/256 bit weighs against a squared error in 65536ths of a squared quantiser step. λ = 0.85 · 2^((QP − 12) / 3)
-    /// and a step of 0.625 · 2^(QP / 6) make it 34 at any QP; less measures better, as pictures to come predict from
-    /// this one.
+    /// The weight of 1/256 bit against a squared error in 65536ths of a squared quantizer step.
+    ///
+    /// λ = 0.85 · 2^((QP − 12) / 3) and a step of 0.625 · 2^(QP / 6) give 34 at every QP. Smaller values gave better
+    /// results in measurements, because later pictures predict from this one.
     static let interWeight = 19
     static let intraWeight = 24
 
-    /// Quantises the `count` coefficients at `positions` of `c` in place, those before `first` left alone; the number of
-    /// levels that are not 0. `shift` turns coefficient · numerator into 256ths of a step.
+    /// Quantizes `count` coefficients of `c` in place, in the order of `positions`. Coefficients before scan index
+    /// `first` do not change. `shift` converts coefficient · numerator into 256ths of a step. Returns the number of
+    /// nonzero levels.
     @inline(never) func quantize(
         _ c: ElementPointer<Int16>, _ numerators: ElementPointer<UInt16>, _ positions: ElementPointer<UInt8>, shift: Int, from first: Int,
         count: Int, kind: LevelModel.Kind, intra: Bool
@@ -32,10 +35,10 @@ struct LevelChooser {
             if size >= 128 { end = i }
         }
         if end >= 0 {
-            var trail = LevelModel.Trail()
+            var later = LevelModel.LaterLevels()
             var i = end
             while i >= first {
-                choose(i, base, weight, isEnd: i == count &- 1, &trail)
+                choose(i, base, weight, isEnd: i == count &- 1, &later)
                 i &-= 1
             }
             end = chooseEnd(from: first, to: end, base, weight, count: count, zeroed: zeroed)
@@ -51,7 +54,7 @@ struct LevelChooser {
     }
 
     @inline(__always) private func choose(
-        _ i: Int, _ base: Int, _ weight: Int, isEnd: Bool, _ trail: inout LevelModel.Trail
+        _ i: Int, _ base: Int, _ weight: Int, isEnd: Bool, _ later: inout LevelModel.LaterLevels
     ) {
         let size = Int(sizes[i])
         let nearest = Swift.min((size &+ 128) &>> 8, Quantizer.largestLevel)
@@ -63,7 +66,7 @@ struct LevelChooser {
             var candidate = nearest
             while candidate > 0 && candidate &+ 1 >= nearest {
                 let error = size &- candidate &<< 8
-                let bits = present &+ model.levelCost(base, candidate, trail)
+                let bits = present &+ model.levelCost(base, candidate, later)
                 let cost = error &* error &+ weight &* bits
                 if cost < best {
                     best = cost
@@ -74,16 +77,16 @@ struct LevelChooser {
         }
         choices[i] = Int32(truncatingIfNeeded: level)
         costs[i] = best
-        trail.add(level)
+        later.add(level)
     }
 
-    /// The place of the last level, −1 for none.
+    /// Returns the scan index of the last nonzero level, or −1 if all levels are 0.
     @inline(__always) private func chooseEnd(
         from first: Int, to end: Int, _ base: Int, _ weight: Int, count: Int, zeroed: Int
     ) -> Int {
         var best = zeroed
-        var place = -1
-        // That there are levels at all costs about a bit.
+        var endIndex = -1
+        // A block with levels costs about one bit more than a block without (coded_block_flag).
         var sum = weight &* 256
         var rest = zeroed
         for i in first...end {
@@ -94,12 +97,12 @@ struct LevelChooser {
                 let total = sum &+ costs[i] &+ rest &+ (isEnd ? 0 : weight &* model.lastCost(base, i, true))
                 if total < best {
                     best = total
-                    place = i
+                    endIndex = i
                 }
                 if !isEnd { sum &+= weight &* model.lastCost(base, i, false) }
             }
             sum &+= costs[i]
         }
-        return place
+        return endIndex
     }
 }

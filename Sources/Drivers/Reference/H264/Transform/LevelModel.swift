@@ -1,7 +1,9 @@
-/// What levels cost in bits, learnt from the macroblocks coded so far as arithmetic coding learns it: for each place in
-/// the scan how often there is a level, and how often it is the last; for each neighbourhood how often it exceeds 1.
+/// Estimates how many bits transform levels cost. The estimate adapts to the coded macroblocks in the way CABAC
+/// contexts do: it counts, for each scan index, how often a level is nonzero and how often it is the last one, and for
+/// each context how often a level is larger than 1.
 struct LevelModel {
-    /// The kinds of blocks that are kept apart; inter, then intra.
+    /// The block kinds with separate contexts. The contexts of all kinds for inter macroblocks come first, followed by
+    /// those for intra macroblocks.
     enum Kind: Int { case luma4x4, luma8x8, luma16x16AC, chromaAC }
 
     private static let significant = 0
@@ -10,9 +12,9 @@ struct LevelModel {
     private static let perKind = 144
     static let contextCount = 8 * perKind
 
-    /// The chance of a 1, in 65536ths.
+    /// The probability of a 1 in each context, in 65536ths.
     let chances: ElementPointer<UInt16>
-    /// Bits, in 256ths, of an event by its chance in 256ths.
+    /// The cost of an event in 256ths of a bit, indexed by its probability in 256ths.
     let costs: ElementPointer<UInt16>
 
     init(chances: ElementPointer<UInt16>, costs: ElementPointer<UInt16>) {
@@ -20,7 +22,7 @@ struct LevelModel {
         self.costs = costs
     }
 
-    /// Fills the storage behind a model.
+    /// Sets all probabilities to their initial values and fills the table of costs.
     func reset() {
         for kind in 0..<8 {
             let base = kind * Self.perKind
@@ -31,7 +33,7 @@ struct LevelModel {
             for i in 0..<16 { chances[base + Self.above + i] = 20000 }
         }
         for i in 0..<256 {
-            // −log₂((i + ½) / 256), by halving and squaring.
+            // Computes −log₂((i + ½) / 256) by repeated squaring.
             var value = (Double(i) + 0.5) / 256
             var bits = 0.0
             while value < 0.5 {
@@ -60,16 +62,17 @@ struct LevelModel {
         return Int(costs[bit ? chance : 255 &- chance])
     }
 
-    @inline(__always) func significantCost(_ base: Int, _ place: Int, _ bit: Bool) -> Int {
-        cost(base &+ Self.significant &+ place, bit)
+    @inline(__always) func significantCost(_ base: Int, _ index: Int, _ bit: Bool) -> Int {
+        cost(base &+ Self.significant &+ index, bit)
     }
 
-    @inline(__always) func lastCost(_ base: Int, _ place: Int, _ bit: Bool) -> Int {
-        cost(base &+ Self.last &+ place, bit)
+    @inline(__always) func lastCost(_ base: Int, _ index: Int, _ bit: Bool) -> Int {
+        cost(base &+ Self.last &+ index, bit)
     }
 
-    /// How many levels after this one were ±1, and how many more.
-    struct Trail {
+    /// The number of levels of ±1, and of larger levels, after the current one in scan order. Levels are coded from the
+    /// last to the first.
+    struct LaterLevels {
         var ones = 0
         var more = 0
 
@@ -77,16 +80,16 @@ struct LevelModel {
             if level == 1 { ones &+= 1 } else if level > 1 { more &+= 1 }
         }
 
-        /// The contexts of the first bin and of the others.
+        /// The context of the first bin of coeff_abs_level_minus1, and the context of the other bins.
         @inline(__always) var first: Int { more > 0 ? 0 : 1 &+ Swift.min(3, ones) }
         @inline(__always) var others: Int { 5 &+ Swift.min(4, more) }
     }
 
-    /// A level other than 0, its sign included.
-    @inline(__always) func levelCost(_ base: Int, _ level: Int, _ trail: Trail) -> Int {
-        let first = base &+ Self.above &+ trail.first
+    /// Returns the cost of a nonzero level with its sign, in 256ths of a bit.
+    @inline(__always) func levelCost(_ base: Int, _ level: Int, _ later: LaterLevels) -> Int {
+        let first = base &+ Self.above &+ later.first
         if level == 1 { return 256 &+ cost(first, false) }
-        let others = base &+ Self.above &+ trail.others
+        let others = base &+ Self.above &+ later.others
         let sum = 256 &+ cost(first, true)
         let prefix = Swift.min(level &- 2, 13)
         let bits = sum &+ prefix &* cost(others, true)
@@ -95,7 +98,8 @@ struct LevelModel {
         return bits &+ 256 &* (2 &* (Int.bitWidth &- 1 &- rest.leadingZeroBitCount) &+ 1)
     }
 
-    /// Bits, in 256ths, of a block's levels in scan order, of which `nonZero` are not 0.
+    /// Returns the cost of a block's levels in 256ths of a bit. `levels` is in scan order, and `nonZero` of the levels
+    /// are nonzero.
     @inline(never) func blockCost(
         _ levels: ElementPointer<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool
     ) -> Int {
@@ -112,13 +116,13 @@ struct LevelModel {
             if isSignificant { left &-= 1 }
             i &+= 1
         }
-        var trail = Trail()
+        var later = LaterLevels()
         while i > first {
             i &-= 1
             if levels[i] == 0 { continue }
             let level = abs(Int(levels[i]))
-            bits &+= levelCost(base, level, trail)
-            trail.add(level)
+            bits &+= levelCost(base, level, later)
+            later.add(level)
         }
         return bits
     }
@@ -129,7 +133,8 @@ struct LevelModel {
             truncatingIfNeeded: bit ? chance &+ ((65535 &- chance) &>> 5) : chance &- (chance &>> 5))
     }
 
-    /// Learns from a coded block's levels in scan order, of which `nonZero` are not 0.
+    /// Adapts the probabilities to the levels of a coded block. `levels` is in scan order, and `nonZero` of the levels
+    /// are nonzero.
     func learn(_ levels: ElementPointer<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool) {
         let base = Self.base(kind, intra: intra)
         var left = nonZero
@@ -143,18 +148,18 @@ struct LevelModel {
             if isSignificant { left &-= 1 }
             i &+= 1
         }
-        var trail = Trail()
+        var later = LaterLevels()
         while i > first {
             i &-= 1
             if levels[i] == 0 { continue }
             let level = Swift.min(abs(Int(levels[i])), 15)
-            adapt(base &+ Self.above &+ trail.first, level > 1)
+            adapt(base &+ Self.above &+ later.first, level > 1)
             if level > 1 {
-                let others = base &+ Self.above &+ trail.others
+                let others = base &+ Self.above &+ later.others
                 for _ in 0..<level &- 2 { adapt(others, true) }
                 if level < 15 { adapt(others, false) }
             }
-            trail.add(level)
+            later.add(level)
         }
     }
 }

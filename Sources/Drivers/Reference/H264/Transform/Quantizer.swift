@@ -1,16 +1,19 @@
-/// Numbers for quantising at one QP, laid out as `ForwardTransform` lays coefficients.
+/// The factors for quantizing and scaling at one QP, in the layout of `ForwardTransform`.
 package struct Quantizer: BitwiseCopyable, Sendable {
     /// QP / 6.
     let period: Int
-    /// For the two 4×4 blocks of a pair: multiplier, and scale << QP / 6.
-    /// Where the absolute differences of a 4×4 block sum up to less, every inter level of its 4×4 transform is 0.
-    package let silence4x4: Int
+    /// The limit below which a 4×4 block has no levels: if the sum of absolute differences of an inter block is
+    /// smaller, all levels of its 4×4 transform are 0.
+    package let zeroLevelSAD4x4: Int
+    /// Multipliers of the two 4×4 blocks of a pair.
     package let numerators4x4: ElementPointer<UInt16>
+    /// Scale << QP / 6, for the two 4×4 blocks of a pair.
     let scales4x4: ElementPointer<Int16>
     package let numerators8x8: ElementPointer<UInt16>
     /// Scale << max(0, QP / 6 − 2).
     let scales8x8: ElementPointer<Int16>
-    /// What is added to a coefficient's magnitude, inter then intra: the part of a step that rounds up.
+    /// The rounding offsets that are added to a coefficient's magnitude: first those of inter blocks, then those of
+    /// intra blocks.
     let roundings4x4: ElementPointer<UInt16>
     let roundings8x8: ElementPointer<UInt16>
 
@@ -18,11 +21,13 @@ package struct Quantizer: BitwiseCopyable, Sendable {
         elements + (intra ? count : 0)
     }
 
-    /// The DC coefficient's multiplier (>> 15 + QP / 6) and scale (without << QP / 6 taken out).
+    /// The multiplier of a DC coefficient (for a shift of 15 + QP / 6) and its scale, which includes the factor
+    /// 2^(QP / 6).
     @inline(__always) var numeratorDC: Int { Int(numerators4x4[0]) / 2 }
     @inline(__always) var scaleDC: Int { Int(scales4x4[0]) }
 
-    /// Quantises a pair in place. Non-zero where the first and the second block have levels.
+    /// Quantizes a pair in place. Each element of the result is nonzero if that block, the first or the second, has
+    /// nonzero levels.
     @inline(__always) package func quantizePair(_ c: ElementPointer<Int16>, intra: Bool) -> SIMD2<UInt64> {
         let rounding = Self.rounding(roundings4x4, count: 32, intra: intra)
         var any = Words(repeating: 0)
@@ -32,11 +37,11 @@ package struct Quantizer: BitwiseCopyable, Sendable {
             any |= Self.quantize(c + i, numerators4x4 + i, rounding + i, shift)
             i &+= 8
         }
-        // SAFETY: both types are 16 plain bytes.
+        // SAFETY: both types consist of 16 bytes without padding, and every bit pattern is valid.
         return unsafe unsafeBitCast(any, to: SIMD2<UInt64>.self)
     }
 
-    /// Quantises an 8×8 block in place: whether it has levels.
+    /// Quantizes an 8×8 block in place. Returns whether it has nonzero levels.
     @inline(never) package func quantize8x8(_ c: ElementPointer<Int16>, intra: Bool) -> Bool {
         let rounding = Self.rounding(roundings8x8, count: 64, intra: intra)
         var any = Words(repeating: 0)
@@ -46,12 +51,13 @@ package struct Quantizer: BitwiseCopyable, Sendable {
             any |= Self.quantize(c + i, numerators8x8 + i, rounding + i, shift)
             i &+= 8
         }
-        // SAFETY: both types are 16 plain bytes.
+        // SAFETY: both types consist of 16 bytes without padding, and every bit pattern is valid.
         let bits = unsafe unsafeBitCast(any, to: SIMD2<UInt64>.self)
         return bits.x | bits.y != 0
     }
 
-    /// Levels of more than ±2047 would not fit CAVLC's escape codes of the profiles in question.
+    /// The largest magnitude of a level. CAVLC's escape codes of the profiles below High cannot represent larger
+    /// levels.
     static let largestLevel = 2047
 
     @inline(__always) private static func quantize(
@@ -66,7 +72,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
         return level
     }
 
-    /// Scales a pair's levels in place, H.264 8.5.12.1 with flat matrices.
+    /// Scales the levels of a pair in place, H.264 8.5.12.1 with flat scaling matrices.
     @inline(__always) package func scalePair(_ c: ElementPointer<Int16>) {
         var i = 0
         while i < 32 {
@@ -75,7 +81,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Scales an 8×8 block's levels in place, 8.5.13.1 with flat matrices.
+    /// Scales the levels of an 8×8 block in place, H.264 8.5.13.1 with flat scaling matrices.
     @inline(never) package func scale8x8(_ c: ElementPointer<Int16>) {
         if period >= 2 {
             var i = 0
@@ -92,7 +98,8 @@ package struct Quantizer: BitwiseCopyable, Sendable {
         }
     }
 
-    /// One DC coefficient (luma DC after its Hadamard transform, or chroma DC), `shift` 16 + QP / 6.
+    /// Returns the level of one DC coefficient: luma DC after its Hadamard transform, or chroma DC. The shift is
+    /// 16 + QP / 6.
     @inline(__always) package func quantizeDC(_ value: Int, intra: Bool) -> Int {
         let shift = 16 &+ period
         let rounding = (1 &<< shift) / (intra ? 3 : 6)
@@ -102,19 +109,19 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     }
 }
 
-/// The quantisers of all QPs.
+/// The quantizers of all QPs.
 package final class QuantizerTables: Sendable {
     private let words: ElementStorage<UInt16>
     private let signedWords: ElementStorage<Int16>
-    private let silence: [Int]
+    private let zeroLevelSADs: [Int]
     private static let perQP = 32 + 64 + 2 * 32 + 2 * 64
     private static let signedPerQP = 32 + 64
 
-    /// `interRounding` and `intraRounding`: the part of a quantiser step, in 64ths, that rounds up.
+    /// `interRounding` and `intraRounding` are rounding offsets in 64ths of a quantizer step.
     package init(interRounding: Int = 22, intraRounding: Int = 21) {
         words = ElementStorage(count: 52 * Self.perQP, repeating: 0)
         signedWords = ElementStorage(count: 52 * Self.signedPerQP, repeating: 0)
-        silence = (0..<52).map { Self.silence($0, rounding: interRounding) }
+        zeroLevelSADs = (0..<52).map { Self.zeroLevelSAD($0, rounding: interRounding) }
         for qp in 0..<52 {
             let (period, remainder) = (qp / 6, qp % 6)
             let q = self[qp]
@@ -147,8 +154,9 @@ package final class QuantizerTables: Sendable {
         }
     }
 
-    /// A coefficient of class 0, 1 or 2 is at most 1, 4 or 2 times the sum of absolute differences.
-    private static func silence(_ qp: Int, rounding: Int) -> Int {
+    /// Computes `Quantizer.zeroLevelSAD4x4`. The magnitude of a coefficient of class 0, 1 or 2 is at most 1, 4 or 2
+    /// times the sum of absolute differences.
+    private static func zeroLevelSAD(_ qp: Int, rounding: Int) -> Int {
         [(0, 0, 1), (1, 1, 4), (0, 1, 2)].map { row, column, gain in
             let numerator = TransformTables.numerator4x4(qp % 6, row, column)
             return ((64 - rounding) << (15 + qp / 6)) / (64 * numerator * gain)
@@ -159,8 +167,8 @@ package final class QuantizerTables: Sendable {
         let base = words.elements + qp * Self.perQP
         let signed = signedWords.elements + qp * Self.signedPerQP
         return Quantizer(
-            period: qp / 6, silence4x4: silence[qp], numerators4x4: base, scales4x4: signed, numerators8x8: base + 32,
-            scales8x8: signed + 32,
+            period: qp / 6, zeroLevelSAD4x4: zeroLevelSADs[qp], numerators4x4: base, scales4x4: signed,
+            numerators8x8: base + 32, scales8x8: signed + 32,
             roundings4x4: base + 96, roundings8x8: base + 160)
     }
 }

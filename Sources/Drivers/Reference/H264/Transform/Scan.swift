@@ -1,11 +1,11 @@
-/// Zig-zag scans between the layout of `ForwardTransform` and the coder's order.
+/// Zig-zag scans from the layout of `ForwardTransform` to the order of the entropy coders.
 package enum Scan {
-    /// Where the n-th coefficient of a 4×4 block's zig-zag stands.
+    /// The index in the transposed layout of the n-th coefficient in zig-zag order of a 4×4 block.
     package static let positions4x4 = TransformTables.zigzag4x4.map { $0 % 4 * 8 + $0 / 4 }
-    /// The same of an 8×8 block.
+    /// The index in the transposed layout of the n-th coefficient in zig-zag order of an 8×8 block.
     package static let positions8x8 = TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
 
-    /// Writes a 4×4 block's levels in scan order; how many are not 0.
+    /// Writes the levels of a 4×4 block in scan order. Returns the number of nonzero levels.
     @inline(__always) static func block4x4(_ c: ElementPointer<Int16>, to levels: ElementPointer<Int16>) -> Int {
         let low = Words(c[0], c[8], c[1], c[2], c[9], c[16], c[24], c[17])
         let high = Words(c[10], c[3], c[11], c[18], c[25], c[26], c[19], c[27])
@@ -14,16 +14,17 @@ package enum Scan {
         return nonZero(low, high)
     }
 
-    /// Levels not 0 among 16.
+    /// Returns the number of nonzero levels among 16.
     @inline(__always) static func nonZero(_ low: Words, _ high: Words) -> Int {
         let one = Words(repeating: 1)
         let flags = low.magnitude.atMost(one) &+ high.magnitude.atMost(one)
-        // SAFETY: both types are 16 plain bytes. The eight counts of 0…2 add up without carry in the top word.
+        // SAFETY: both types consist of 16 bytes without padding, and every bit pattern is valid.
+        // The multiplication adds the four counts in the top word. Each count is at most 4, so there is no carry.
         let pair = unsafe unsafeBitCast(flags, to: SIMD2<UInt64>.self)
         return Int(((pair.x &+ pair.y) &* 0x0001_0001_0001_0001) &>> 48)
     }
 
-    /// Writes an 8×8 block's levels in scan order; how many are not 0.
+    /// Writes the levels of an 8×8 block in scan order. Returns the number of nonzero levels.
     @inline(never) static func block8x8(_ c: ElementPointer<Int16>, _ positions: ElementPointer<UInt8>, to levels: ElementPointer<Int16>) -> Int {
         var count = 0
         var i = 0
@@ -36,10 +37,12 @@ package enum Scan {
         return count
     }
 
-    /// What a block's levels are worth keeping, from `first` to `count`: more than 8 where a level is not ±1; else
-    /// up to 3 for each ±1, less the more zeros stand before it.
-    @inline(never) static func worth(_ levels: ElementPointer<Int16>, from first: Int, count: Int) -> Int {
-        var worth = 0
+    /// Returns a score of the levels from index `first` to `count`. A block with a low score is not worth its bits, and
+    /// its levels are dropped.
+    ///
+    /// The score is 9 if any level is not ±1. Otherwise each ±1 adds up to 3, and less the more zeros are before it.
+    @inline(never) static func score(_ levels: ElementPointer<Int16>, from first: Int, count: Int) -> Int {
+        var score = 0
         var run = 0
         var i = first
         let isLong = count > 16
@@ -49,7 +52,7 @@ package enum Scan {
                 run &+= 1
             } else {
                 if level != 1 && level != -1 { return 9 }
-                worth &+=
+                score &+=
                     isLong
                     ? (run < 4 ? 3 : (run < 12 ? 2 : (run < 24 ? 1 : 0)))
                     : (run < 1 ? 3 : (run < 3 ? 2 : (run < 6 ? 1 : 0)))
@@ -57,6 +60,6 @@ package enum Scan {
             }
             i &+= 1
         }
-        return worth
+        return score
     }
 }

@@ -1,44 +1,48 @@
 /// The arithmetic encoder of CABAC, H.264 9.3.4 (encoding process).
 ///
-/// The specification's codILow loses a bit at each renormalisation and counts outstanding bits until a carry is
-/// known. Here the lost bits pile up above the ten of codILow, go to memory by 32, and a carry is added to what
-/// stands there already: the slice's bytes get their emulation prevention only afterwards.
+/// In the standard, codILow loses a bit at each renormalization, and outstanding bits are counted until a carry is
+/// known. Here these bits accumulate above the ten bits of codILow and are written to memory in units of 32. A carry is
+/// added to the bytes that are already in memory. This is possible because emulation prevention is applied to the
+/// slice's bytes afterwards.
 struct ArithmeticEncoder {
-    /// `queued` bits above the ten of codILow, and room for a carry.
+    /// The ten bits of codILow, `queued` bits above them, and room for a carry.
     private var low: UInt64 = 0
     /// codIRange, 256…510 between bins.
     private var range: UInt64 = 510
-    /// Bits ready to leave. The first bit of all is never sent (firstBitFlag).
+    /// The number of bits that are ready to be written. It starts at −1, because the first bit is never written
+    /// (firstBitFlag).
     private var queued = -1
     private var destination: ElementPointer<UInt8>
     private(set) var byteCount: Int
-    /// Context states (2·pStateIdx + valMPS), then `EntropyTables.arithmetic`: one base for all that a bin needs.
+    /// Context states (2·pStateIdx + valMPS), followed by `EntropyTables.arithmetic`. With one base address, a bin
+    /// needs fewer registers.
     private let states: ElementPointer<UInt8>
 
     private static let rangesStart = CABACInitialValues.contextCount
     private static let transitionsStart = rangesStart + 256
-    /// Elements that the memory of states must have.
+    /// The number of elements that the memory of the states must have.
     static let stateCount = transitionsStart + 256
 
-    /// Starts at byte `byteCount` of `destination`; `states` is as `layStates` left it, with its contexts set.
+    /// Starts at byte `byteCount` of `destination`. `states` must be initialized by `layStates` and have its contexts
+    /// set.
     init(destination: ElementPointer<UInt8>, byteCount: Int, states: ElementPointer<UInt8>) {
         self.destination = destination
         self.byteCount = byteCount
         self.states = states
     }
 
-    /// Puts the tables behind the contexts.
+    /// Copies the tables behind the contexts.
     static func layStates(_ states: ElementPointer<UInt8>, tables: EntropyTables) {
         (states + rangesStart).copy(from: tables.arithmetic.elements, count: 512)
     }
 
-    /// Bits written so far, to within the ten that the coder holds back.
+    /// The number of bits written so far. Up to ten more are still in the coder.
     var bitCount: Int { 8 * byteCount + max(queued, 0) }
 
-    /// Goes on in other memory, into which the owner has copied what was written.
+    /// Continues in other memory, to which the owner has copied the written bytes.
     mutating func move(to destination: ElementPointer<UInt8>) { self.destination = destination }
 
-    /// EncodeDecision for inner loops.
+    /// EncodeDecision, inlined for inner loops.
     @inline(__always) mutating func encodeInline(_ context: Int, _ bin: Int) {
         let state = Int(states[context])
         let rangeIndex = (state &<< 1 & 0xFC) | Int(truncatingIfNeeded: range &>> 6) & 3
@@ -54,7 +58,7 @@ struct ArithmeticEncoder {
     /// EncodeDecision.
     @inline(never) mutating func encode(_ context: Int, _ bin: Int) { encodeInline(context, bin) }
 
-    /// EncodeBypass for the low `count` bits of `value`, first the most significant; `count` is at most 16.
+    /// EncodeBypass for the low `count` bits of `value`, most significant first. `count` is at most 16.
     @inline(__always) mutating func encodeBypass(_ value: UInt32, _ count: Int) {
         low = low &<< UInt64(truncatingIfNeeded: count) &+ UInt64(value) &* range
         queued &+= count
@@ -71,9 +75,9 @@ struct ArithmeticEncoder {
         renormalise()
     }
 
-    /// EncodeFlush after a terminating bin of 1, with rbsp_stop_one_bit and alignment zeros after it.
+    /// EncodeFlush after a terminating bin of 1. Writes rbsp_stop_one_bit and the alignment zeros, too.
     mutating func finish() {
-        // The two bits after the first of codILow, the last of them the stop bit, H.264 9.3.4.5.
+        // Writes the two bits after the first bit of codILow. The last of them is the stop bit, H.264 9.3.4.5.
         low = low >> 7 | 1
         var bits = queued + 3
         let padding = (8 - bits & 7) & 7
@@ -89,7 +93,7 @@ struct ArithmeticEncoder {
     }
 
     @inline(__always) private mutating func renormalise() {
-        // A range has at most 9 bits; at 256 and above there is nothing to shift.
+        // A range has at most 9 bits. A range of 256 or more needs no shift.
         let shift = (range | 1).leadingZeroBitCount &- 55
         range = range &<< UInt64(truncatingIfNeeded: shift)
         low = low &<< UInt64(truncatingIfNeeded: shift)
@@ -98,12 +102,12 @@ struct ArithmeticEncoder {
     }
 
     @inline(__always) private mutating func drain() {
-        // By value: with the coder's address in a call, its fields could not stand in registers.
+        // The fields are passed by value. If the coder's address were passed, its fields could not stay in registers.
         (low, byteCount) = Self.drained(low, queued, destination, byteCount)
         queued &-= 32
     }
 
-    /// Sends 32 of `queued` bits; returns `low` without them and the new count of bytes.
+    /// Writes 32 of the `queued` bits to memory. Returns `low` without them, and the new number of bytes.
     @inline(never) private static func drained(
         _ low: UInt64, _ queued: Int, _ destination: ElementPointer<UInt8>, _ byteCount: Int
     ) -> (UInt64, Int) {
@@ -114,7 +118,7 @@ struct ArithmeticEncoder {
         return (low & ((1 &<< keep) &- 1), byteCount &+ 4)
     }
 
-    /// Adds the carry to what stands in memory before `byteCount`.
+    /// Adds the carry to the bytes in memory before `byteCount`.
     @inline(__always) private static func propagateCarry(
         _ carry: UInt64, _ destination: ElementPointer<UInt8>, _ byteCount: Int
     ) {

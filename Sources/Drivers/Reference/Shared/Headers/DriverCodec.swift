@@ -1,9 +1,9 @@
-/// The video codecs whose buffers the driver takes.
+/// The video codecs that the driver supports.
 package enum DriverCodec: Sendable {
     case h264
     case hevc
 
-    /// Bytes of a NAL unit header.
+    /// The number of bytes of a NAL unit header.
     var unitHeaderBytes: Int {
         switch self {
         case .h264: 1
@@ -11,7 +11,7 @@ package enum DriverCodec: Sendable {
         }
     }
 
-    /// nal_unit_type, out of the first byte of a NAL unit header.
+    /// Returns nal_unit_type from the first byte of a NAL unit header.
     func unitType(_ header: UInt8) -> UInt8 {
         switch self {
         case .h264: header & 31
@@ -19,7 +19,7 @@ package enum DriverCodec: Sendable {
         }
     }
 
-    /// Types of slices, and of slice segments that a driver could encode.
+    /// Returns whether a NAL unit type is a slice, or a slice segment that a driver could encode.
     func isSlice(_ type: UInt8) -> Bool {
         switch self {
         case .h264: type == 1 || type == 5
@@ -27,7 +27,7 @@ package enum DriverCodec: Sendable {
         }
     }
 
-    /// Whether an encoder takes surfaces of another bit depth and converts their samples, as real drivers do.
+    /// Whether an encoder accepts surfaces of another bit depth and converts their samples, as real drivers do.
     var convertsSamples: Bool {
         switch self {
         case .h264: false
@@ -43,8 +43,8 @@ package enum DriverCodec: Sendable {
         }
     }
 
-    /// Bytes that a NAL unit of a client's buffer may begin with, beside a slice's: parameter sets, SEI, delimiters,
-    /// filler.
+    /// Returns whether a NAL unit in a client's buffer may begin with these bytes. Accepts parameter sets, SEI
+    /// messages, delimiters and filler data. Slices are not accepted.
     func isPlausible(_ header: UInt8, _ second: UInt8?) -> Bool {
         switch self {
         case .h264:
@@ -54,7 +54,7 @@ package enum DriverCodec: Sendable {
             default: false
             }
         case .hevc:
-            // nuh_layer_id 0, and a temporal sub-layer.
+            // nuh_layer_id must be 0, and nuh_temporal_id_plus1 1…7.
             header & 0x81 == 0 && (32...40).contains(header >> 1) && second.map { (1...7).contains($0) } ?? false
         }
     }

@@ -1,12 +1,12 @@
 /// Writes header fields, most significant bit first.
 package struct HeaderBitWriter {
     package private(set) var bytes: [UInt8] = []
-    /// Bits written; the last byte's others are zero.
+    /// The number of bits written. The unused bits of the last byte are zero.
     package private(set) var bitCount = 0
 
     package init() {}
 
-    /// u(n): the low `count` bits of `value`, 0…32.
+    /// Writes u(n): the low `count` (0…32) bits of `value`.
     package mutating func put(_ value: UInt32, _ count: Int) {
         for index in stride(from: count - 1, through: 0, by: -1) {
             if bitCount & 7 == 0 { bytes.append(0) }
@@ -17,7 +17,7 @@ package struct HeaderBitWriter {
 
     package mutating func put(_ flag: Bool) { put(flag ? 1 : 0, 1) }
 
-    /// ue(v) of 0…2³²−2, H.264 9.1.
+    /// Writes ue(v) of 0…2³²−2, H.264 9.1.
     package mutating func putUnsigned(_ value: Int) {
         let code = UInt64(max(value, 0)) + 1
         let zeros = 63 - code.leadingZeroBitCount
@@ -26,31 +26,31 @@ package struct HeaderBitWriter {
         put(UInt32(truncatingIfNeeded: code), zeros)
     }
 
-    /// se(v), H.264 9.1.1.
+    /// Writes se(v), H.264 9.1.1.
     package mutating func putSigned(_ value: Int) { putUnsigned(value > 0 ? 2 * value - 1 : -2 * value) }
 
-    /// rbsp_trailing_bits, H.264 7.3.2.11.
+    /// Writes rbsp_trailing_bits, H.264 7.3.2.11.
     package mutating func putTrailingBits() {
         put(1, 1)
         put(0, (8 - bitCount & 7) & 7)
     }
 }
 
-/// Reads header fields from an RBSP. Past the end, and after a code too long, everything reads as 0 and `failed`
-/// stays set.
+/// Reads header fields from an RBSP. After a read past the end, or of a code that is too long, `failed` stays true and
+/// every read returns 0.
 package struct HeaderBitReader {
     private let bytes: [UInt8]
     private let end: Int
     package private(set) var position = 0
     package private(set) var failed = false
 
-    /// `bitCount` bits of `bytes` count.
+    /// Reads from the first `bitCount` bits of `bytes`.
     package init(_ bytes: [UInt8], bitCount: Int) {
         self.bytes = bytes
         end = min(max(bitCount, 0), 8 * bytes.count)
     }
 
-    /// u(n), 0…32 bits.
+    /// Reads u(n) with 0…32 bits.
     package mutating func get(_ count: Int) -> UInt32 {
         guard !failed, position + count <= end else {
             failed = true
@@ -66,10 +66,10 @@ package struct HeaderBitReader {
 
     package mutating func flag() -> Bool { get(1) != 0 }
 
-    /// Goes on from bit `position`, one that was read.
+    /// Continues at bit `position`, which must have been read before.
     mutating func move(to position: Int) { self.position = position }
 
-    /// ue(v), H.264 9.1.
+    /// Reads ue(v), H.264 9.1.
     package mutating func unsigned() -> Int {
         var zeros = 0
         while !failed && get(1) == 0 {
@@ -80,7 +80,7 @@ package struct HeaderBitReader {
         return failed ? 0 : (1 << zeros) - 1 + Int(rest)
     }
 
-    /// se(v), H.264 9.1.1.
+    /// Reads se(v), H.264 9.1.1.
     package mutating func signed() -> Int {
         let code = unsigned()
         return code & 1 != 0 ? (code + 1) / 2 : -(code / 2)

@@ -1,18 +1,21 @@
-/// A client's packed header: the contents of a packed-header data buffer, with its parameter buffer's fields.
+/// A client's packed header: the contents of a packed-header data buffer, with the fields of its parameter buffer.
 ///
-/// Real drivers need the start code and pass everything on behind it. So does this one, with three allowances:
-/// `bitLength` may stop anywhere in a byte (the rest of the byte is zeros), a header without a start code gets one
-/// of four bytes (its first byte is then the NAL unit header), and a buffer may hold several NAL units. Where the
-/// client leaves emulation prevention to the driver, start codes inside the buffer cannot be told from field
-/// values for certain: three bytes 0, 0, 1 count as one only where a plausible NAL unit header follows them.
+/// Real drivers require a start code and copy everything after it. This driver accepts more:
+/// - `bitLength` may end anywhere in a byte; the rest of the byte is set to zero.
+/// - A header without a start code gets one of four bytes. Its first byte is then the NAL unit header.
+/// - A buffer may contain several NAL units.
+///
+/// If the client leaves emulation prevention to the driver, start codes inside the buffer cannot be distinguished from
+/// field values with certainty. The bytes 0, 0, 1 then count as a start code only if a plausible NAL unit header
+/// follows.
 package struct PackedHeader: Sendable {
-    /// The buffer's bytes up to `bitLength`, with the unused bits of the last one zero.
+    /// The buffer's bytes up to `bitLength`. The unused bits of the last byte are zero.
     package let bytes: [UInt8]
     package let bitLength: Int
     package let hasEmulationBytes: Bool
     package let codec: DriverCodec
 
-    /// Takes as many bits as `data` has where `bitLength` says more.
+    /// Limits `bitLength` to the number of bits in `data`.
     package init(data: [UInt8], bitLength: Int, hasEmulationBytes: Bool, codec: DriverCodec = .h264) {
         self.codec = codec
         self.bitLength = min(max(bitLength, 0), 8 * data.count)
@@ -23,9 +26,9 @@ package struct PackedHeader: Sendable {
         self.hasEmulationBytes = hasEmulationBytes
     }
 
-    /// A NAL unit's place in `bytes`.
+    /// The position of a NAL unit in `bytes`.
     private struct Unit {
-        /// Where the zeros before the start code begin, where the NAL unit header is, and where the unit ends.
+        /// The index of the first zero before the start code, of the NAL unit header, and of the end of the unit.
         var start: Int
         var header: Int
         var end: Int
@@ -51,8 +54,8 @@ package struct PackedHeader: Sendable {
         return units
     }
 
-    /// The bytes for the stream, with start codes and emulation prevention. `isRaw`: data of unknown kind, which
-    /// gets no start code.
+    /// Returns the bytes for the stream, with start codes and emulation prevention. If `isRaw` is true, the data is of
+    /// unknown type and gets no start code.
     package func streamBytes(isRaw: Bool = false) -> [UInt8] {
         let units = units
         guard let first = units.first else {
@@ -69,7 +72,7 @@ package struct PackedHeader: Sendable {
         return result
     }
 
-    /// The RBSP of each NAL unit of `type`, without start code, header and emulation prevention.
+    /// Returns the RBSP of each NAL unit of `type`, without start code, NAL unit header and emulation prevention.
     package func payloads(ofType type: UInt8) -> [[UInt8]] {
         var found = units
         if found.isEmpty && !bytes.isEmpty { found = [Unit(start: 0, header: 0, end: bytes.count)] }
@@ -79,8 +82,8 @@ package struct PackedHeader: Sendable {
         }
     }
 
-    /// The buffer as a slice header: what stands up to the end of its NAL unit header, and the bits after it. nil where
-    /// there is no slice header in it.
+    /// The buffer as a slice header: the bytes up to the end of its NAL unit header, and the bits after it. It is nil
+    /// if the buffer contains no slice header.
     package var sliceHeader: SliceHeaderBits? {
         var prefix: [UInt8]
         var header = 0
@@ -89,7 +92,7 @@ package struct PackedHeader: Sendable {
             guard bytes.count >= codec.unitHeaderBytes else { return nil }
             prefix = [0, 0, 0, 1] + bytes.prefix(codec.unitHeaderBytes)
         } else {
-            // Others may stand before it, where start codes are sure.
+            // With emulation prevention, start codes are certain, and other NAL units may be before the slice header.
             guard let unit = hasEmulationBytes ? units.last : units.first else { return nil }
             header = unit.header
             guard header + codec.unitHeaderBytes <= bytes.count else { return nil }

@@ -1,6 +1,6 @@
 /// Default weighted prediction from two pictures, H.264 (8-273): (a + b + 1) >> 1.
 enum BlockAverage {
-    /// Of two blocks whose rows are `stride` apart, 16 or 8 wide.
+    /// Averages two blocks, 16 or 8 samples wide, whose rows are `stride` apart.
     @inline(never) static func mix(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, to destination: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) {
@@ -17,7 +17,7 @@ enum BlockAverage {
         }
     }
 
-    /// Of the first `count` (4 or 8) samples of each row alone.
+    /// Averages only the first `count` (4 or 8) samples of each row.
     @inline(never) static func mixChroma(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, to destination: ElementPointer<UInt8>, _ stride: Int, count: Int, height: Int
     ) {

@@ -1,6 +1,7 @@
-/// Differences between a block of the source (rows `Scratch.sourceStride` apart) and another.
+/// Differences between a block of the source (with rows `Scratch.sourceStride` apart) and another block.
 ///
-/// The loops over constant widths compile to sums of absolute differences and multiply-adds.
+/// The compiler turns the loops over constant widths into instructions for sums of absolute differences and
+/// multiply-add.
 package enum BlockCost {
     @inline(__always) private static func absolute(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
@@ -17,17 +18,17 @@ package enum BlockCost {
         return Int(sum)
     }
 
-    /// Sum of absolute differences of a 16×`height` block.
+    /// Returns the sum of absolute differences of a 16×`height` block.
     @inline(never) package static func sad16(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, height: Int) -> Int {
         absolute(a, b, stride, width: 16, height: height)
     }
 
-    /// Sum of absolute differences of an 8×`height` block.
+    /// Returns the sum of absolute differences of an 8×`height` block.
     @inline(never) package static func sad8(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, height: Int) -> Int {
         absolute(a, b, stride, width: 8, height: height)
     }
 
-    /// Sum of absolute differences of two 4×4 blocks side by side.
+    /// Returns the sum of absolute differences of two 4×4 blocks side by side.
     @inline(__always) static func sad8x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         absolute(a, b, stride, width: 8, height: 4)
     }
@@ -38,7 +39,7 @@ package enum BlockCost {
         width == 16 ? sad16(a, b, stride, height: height) : sad8(a, b, stride, height: height)
     }
 
-    /// Sum of squared differences of a `width`×`height` block, `width` a multiple of 8.
+    /// Returns the sum of squared differences of a `width`×`height` block. `width` must be a multiple of 8.
     @inline(never) package static func squares(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
@@ -54,7 +55,7 @@ package enum BlockCost {
         return Int(sum)
     }
 
-    /// Sum of squared differences of a 4×4 block.
+    /// Returns the sum of squared differences of a 4×4 block.
     @inline(__always) static func squares4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         var sum: Int32 = 0
         for y in 0..<4 {
@@ -78,7 +79,7 @@ package enum BlockCost {
         return BlockPair(a &+ b, c &+ d, a &- b, c &- d)
     }
 
-    /// Halved sum of absolute 4×4 Hadamard coefficients of two blocks side by side, as eight partial sums.
+    /// Returns half the sum of absolute 4×4 Hadamard coefficients of two blocks side by side, as eight partial sums.
     @inline(__always) private static func transformed8x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Words {
         let rows = BlockPair(
             difference(a, b),
@@ -86,7 +87,7 @@ package enum BlockCost {
             difference(a + 2 &* Scratch.sourceStride, b + 2 &* stride),
             difference(a + 3 &* Scratch.sourceStride, b + 3 &* stride))
         let t = hadamard(rows).transposed
-        // The last butterfly and the absolute values in one: |x + y| + |x − y| = 2·max(|x|, |y|).
+        // Combines the last butterfly with the absolute values: |x + y| + |x − y| = 2·max(|x|, |y|).
         let a = t.r0 &+ t.r2
         let b = t.r1 &+ t.r3
         let c = t.r0 &- t.r2
@@ -94,7 +95,8 @@ package enum BlockCost {
         return a.magnitude.atLeast(b.magnitude) &+ c.magnitude.atLeast(d.magnitude)
     }
 
-    /// SATD of a `width`×`height` block, multiples of 8 and 4: half the sum of absolute 4×4 Hadamard coefficients.
+    /// Returns the SATD of a `width`×`height` block: half the sum of absolute 4×4 Hadamard coefficients. `width` must
+    /// be a multiple of 8, `height` of 4.
     @inline(never) package static func satd(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
@@ -113,10 +115,10 @@ package enum BlockCost {
         return sum
     }
 
-    /// SATD of one 4×4 block.
+    /// Returns the SATD of one 4×4 block.
     @inline(never) package static func satd4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words {
-            // The four samples on the right of the block belong to others: both sides are cut to the left half.
+            // Only four samples are loaded in each row, because those on the right belong to other blocks.
             let p: UInt32 = (a + y &* Scratch.sourceStride).load(0)
             let q: UInt32 = (b + y &* stride).load(0)
             return SIMD2<UInt32>(p, 0).sampleWords &- SIMD2<UInt32>(q, 0).sampleWords
@@ -129,7 +131,8 @@ package enum BlockCost {
         return (s.magnitude.atLeast(u.magnitude) &+ v.magnitude.atLeast(w.magnitude)).unsignedSum
     }
 
-    /// A quarter of the sum of absolute 8×8 Hadamard coefficients: comparable with `satd` of the same block.
+    /// Returns a quarter of the sum of absolute 8×8 Hadamard coefficients, which is comparable with `satd` of the same
+    /// block.
     @inline(never) package static func satd8x8(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words { difference(a + y &* Scratch.sourceStride, b + y &* stride) }
         @inline(__always) func butterflies(_ r: Block8x8) -> Block8x8 {
@@ -153,7 +156,7 @@ package enum BlockCost {
         }
         let t = butterflies(
             butterflies(Block8x8(row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7))).transposed)
-        // Sixteen bits hold each coefficient, and the sum of two magnitudes when it is taken as unsigned.
+        // Each coefficient fits in 16 bits, and so does the sum of two magnitudes as an unsigned value.
         let sum =
             (t.r0.magnitude &+ t.r1.magnitude).unsignedSum &+ (t.r2.magnitude &+ t.r3.magnitude).unsignedSum
             &+ (t.r4.magnitude &+ t.r5.magnitude).unsignedSum &+ (t.r6.magnitude &+ t.r7.magnitude).unsignedSum
@@ -162,9 +165,9 @@ package enum BlockCost {
 }
 
 extension SIMD2 where Scalar == UInt32 {
-    /// The eight bytes, as words.
+    /// The eight bytes as words.
     @inline(__always) var sampleWords: Words {
-        // SAFETY: both types are eight plain bytes.
+        // SAFETY: both types consist of eight bytes without padding, and every bit pattern is valid.
         unsafe unsafeBitCast(self, to: HalfBytes.self).words
     }
 }

@@ -1,8 +1,9 @@
-/// A bare pointer to `Element`s with subscripts: what the driver's kernels work on.
+/// An unchecked pointer to `Element`s with subscripts, for the driver's kernels.
 ///
-/// SAFETY: whoever makes a pointer vouches that it stays inside one live allocation for as long as it is used;
-/// pointers are made from `ElementStorage`, which outlives the picture being coded, or from a mapped client surface. Whoever
-/// hands one to another thread vouches that the two do not meet.
+/// SAFETY: whoever makes a pointer guarantees that all accesses stay inside one allocation and that the allocation
+/// outlives the pointer. Pointers are made from `ElementStorage`, which outlives the picture being coded, or from a
+/// mapped client surface. Whoever passes a pointer to another thread guarantees that the two threads do not access the
+/// same elements at the same time.
 @safe package struct ElementPointer<Element>: @unchecked Sendable, BitwiseCopyable {
     package let base: UnsafeMutablePointer<Element>
 
@@ -13,8 +14,8 @@
         nonmutating set { unsafe base[Self.hidden(index)] = newValue }
     }
 
-    /// The index itself, by a way that only the last compilation stage sees through: Swift 6.3's optimiser drops a store
-    /// at a constant negative index when one at index 0 follows.
+    /// Returns the index unchanged, in a form that only the last compilation stage can simplify. The optimizer of Swift
+    /// 6.3 drops a store at a constant negative index if a store at index 0 follows.
     @inline(__always) private static func hidden(_ index: Int) -> Int { SIMD2<Int>(x: index, y: 0).x }
 
     @inline(__always) package static func + (elements: ElementPointer, offset: Int) -> ElementPointer {
@@ -24,14 +25,14 @@
         unsafe ElementPointer(elements.base - hidden(offset))
     }
 
-    /// Reads a vector (or any plain value) at an element offset, alignment not needed.
+    /// Reads a vector (or any plain value) at an element offset. It need not be aligned.
     @inline(__always) package func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self)
         -> Vector
     {
         unsafe UnsafeRawPointer(base + Self.hidden(index)).loadUnaligned(as: type)
     }
 
-    /// Writes a vector (or any plain value) at an element offset, alignment not needed.
+    /// Writes a vector (or any plain value) at an element offset. It need not be aligned.
     @inline(__always) package func store<Vector: BitwiseCopyable>(_ index: Int, _ value: Vector) {
         unsafe UnsafeMutableRawPointer(base + Self.hidden(index)).storeBytes(of: value, as: Vector.self)
     }
@@ -46,7 +47,7 @@ extension ElementPointer where Element: BitwiseCopyable {
     }
 }
 
-/// Owns the memory that pointers refer to; 64-byte aligned, zeroed at first.
+/// Owns memory for `ElementPointer`s. It is 64-byte aligned, and every element has the initial value.
 @safe package final class ElementStorage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     package let count: Int
     package let elements: ElementPointer<Element>

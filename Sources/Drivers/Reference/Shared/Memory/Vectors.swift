@@ -1,12 +1,13 @@
-// The vector operations that the kernels share. 128-bit vectors throughout: they compile to single instructions
-// of the baseline instruction set, where wider ones fall apart into calls.
+// Vector operations that the kernels share. All vectors have 128 bits, because these operations compile to single
+// instructions of the baseline instruction set. Wider vectors are split into function calls.
 
 typealias Bytes = SIMD16<UInt8>
 typealias HalfBytes = SIMD8<UInt8>
 typealias Words = SIMD8<Int16>
 
 extension SIMD8 where Scalar == UInt8 {
-    // The standard library's conversions stay calls where many meet; these become one instruction each.
+    // Returns the bytes as words. The standard library's conversions remain function calls in large functions; this
+    // compiles to one instruction.
     @inline(__always) var words: Words {
         Words(
             Int16(self[0]), Int16(self[1]), Int16(self[2]), Int16(self[3]), Int16(self[4]), Int16(self[5]),
@@ -15,12 +16,12 @@ extension SIMD8 where Scalar == UInt8 {
 }
 
 extension SIMD8 where Scalar == Int16 {
-    /// Each value clipped to 0…255.
+    /// The values clipped to 0…255.
     @inline(__always) var clippedBytes: HalfBytes {
         atLeast(Words(repeating: 0)).atMost(Words(repeating: 255)).bytes
     }
 
-    /// Each value, known to be 0…255.
+    /// The values as bytes. Each must be in 0…255.
     @inline(__always) var bytes: HalfBytes {
         HalfBytes(
             UInt8(truncatingIfNeeded: self[0]), UInt8(truncatingIfNeeded: self[1]),
@@ -37,7 +38,7 @@ extension SIMD8 where Scalar == Int16 {
         return (self ^ sign) &- sign
     }
 
-    /// The sum of eight values of 0…65535 each.
+    /// The sum of the eight words as unsigned values (0…65535).
     @inline(__always) var unsignedSum: Int {
         let wide = unsignedWords.widened
         let four = wide.lowHalf &+ wide.highHalf
@@ -47,17 +48,17 @@ extension SIMD8 where Scalar == Int16 {
 }
 
 extension SIMD8 where Scalar == Int16 {
-    /// The same bits without a sign.
+    /// The same bits as unsigned words.
     @inline(__always) var unsignedWords: SIMD8<UInt16> {
-        // SAFETY: both types are eight plain words.
+        // SAFETY: both types consist of eight 16-bit integers without padding, and every bit pattern is valid.
         unsafe unsafeBitCast(self, to: SIMD8<UInt16>.self)
     }
 }
 
 extension SIMD8 where Scalar == UInt16 {
-    /// The same bits with a sign.
+    /// The same bits as signed words.
     @inline(__always) var signedWords: Words {
-        // SAFETY: both types are eight plain words.
+        // SAFETY: both types consist of eight 16-bit integers without padding, and every bit pattern is valid.
         unsafe unsafeBitCast(self, to: Words.self)
     }
 
@@ -67,7 +68,7 @@ extension SIMD8 where Scalar == UInt16 {
             UInt32(self[6]), UInt32(self[7]))
     }
 
-    /// The high half of each product.
+    /// Returns the high 16 bits of each product.
     @inline(__always) func multipliedHigh(_ other: SIMD8<UInt16>) -> SIMD8<UInt16> {
         let product = (widened &* other.widened) &>> 16
         return SIMD8<UInt16>(
@@ -79,20 +80,20 @@ extension SIMD8 where Scalar == UInt16 {
 }
 
 extension SIMD16 where Scalar == UInt8 {
-    /// (a + b + 1) >> 1 of each pair.
+    /// Returns (a + b + 1) >> 1 for each pair of bytes.
     @inline(__always) func average(_ other: Bytes) -> Bytes {
         (self | other) &- (((self ^ other) &>> 1) & 0x7F)
     }
 }
 
 extension SIMD8 where Scalar == UInt8 {
-    /// (a + b + 1) >> 1 of each pair.
+    /// Returns (a + b + 1) >> 1 for each pair of bytes.
     @inline(__always) func average(_ other: HalfBytes) -> HalfBytes {
         (self | other) &- (((self ^ other) &>> 1) & 0x7F)
     }
 }
 
-/// Interleaves two vectors: a0 b0 a1 b1 …, as two vectors.
+/// Interleaves two vectors: a0 b0 a1 b1 …. Returns the low and the high half of the result.
 @inline(__always) func zip(_ a: Words, _ b: Words) -> (Words, Words) {
     var both = SIMD16<Int16>()
     both.evenHalf = a
@@ -100,9 +101,9 @@ extension SIMD8 where Scalar == UInt8 {
     return (both.lowHalf, both.highHalf)
 }
 
-/// Interleaves pairs of values: a0 a1 b0 b1 a2 a3 …
+/// Interleaves pairs of values: a0 a1 b0 b1 a2 a3 …. Returns the low and the high half of the result.
 @inline(__always) func zipPairs(_ a: Words, _ b: Words) -> (Words, Words) {
-    // SAFETY: both types are 16 plain bytes.
+    // SAFETY: all these types consist of 16 bytes without padding, and every bit pattern is valid.
     let (x, y) = unsafe (unsafeBitCast(a, to: SIMD4<UInt32>.self), unsafeBitCast(b, to: SIMD4<UInt32>.self))
     var both = SIMD8<UInt32>()
     both.evenHalf = x
@@ -110,12 +111,12 @@ extension SIMD8 where Scalar == UInt8 {
     return unsafe (unsafeBitCast(both.lowHalf, to: Words.self), unsafeBitCast(both.highHalf, to: Words.self))
 }
 
-/// The low halves of two vectors, and their high halves.
+/// Returns the low halves of two vectors in one vector, and their high halves in another.
 @inline(__always) func zipHalves(_ a: Words, _ b: Words) -> (Words, Words) {
     (Words(lowHalf: a.lowHalf, highHalf: b.lowHalf), Words(lowHalf: a.highHalf, highHalf: b.highHalf))
 }
 
-/// Interleaves two vectors of bytes: a0 b0 a1 b1 …
+/// Interleaves two vectors of bytes: a0 b0 a1 b1 ….
 @inline(__always) func zip(_ a: HalfBytes, _ b: HalfBytes) -> Bytes {
     var both = Bytes()
     both.evenHalf = a
@@ -123,7 +124,7 @@ extension SIMD8 where Scalar == UInt8 {
     return both
 }
 
-/// Four rows, each of two 4×4 blocks side by side; `transposed` transposes each block by itself.
+/// Four rows of two 4×4 blocks side by side. `transposed` transposes each block separately.
 struct BlockPair {
     var r0: Words
     var r1: Words

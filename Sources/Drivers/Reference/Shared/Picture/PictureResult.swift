@@ -1,14 +1,14 @@
-/// What `slice_type` says, modulo 5.
+/// The slice type: slice_type modulo 5.
 package enum SliceType: UInt8, Sendable { case p = 0, b = 1, i = 2 }
 
-/// Bits that stand before a slice's data: start code and NAL unit header as bytes, then the slice header as
-/// RBSP bits with no emulation prevention.
+/// The bits before a slice's data: start code and NAL unit header as bytes, then the slice header as RBSP bits without
+/// emulation prevention.
 package struct SliceHeaderBits: Sendable {
-    /// Start code (3 or 4 bytes) and the NAL unit header byte, copied out as they are.
+    /// The start code (3 or 4 bytes) and the NAL unit header, which are copied unchanged.
     package var prefix: [UInt8]
-    /// The slice header, most significant bit first.
+    /// The bits of the slice header, most significant bit first.
     package var payload: [UInt8]
-    /// Bits of `payload` that count.
+    /// The number of valid bits in `payload`.
     package var bitCount: Int
 
     package init(prefix: [UInt8], payload: [UInt8], bitCount: Int) {
@@ -18,17 +18,17 @@ package struct SliceHeaderBits: Sendable {
     }
 }
 
-/// What rolling intra refresh codes as intra in a picture.
+/// The columns or rows of a picture that rolling intra refresh codes as intra.
 package enum IntraRefresh: Equatable, Sendable {
     case columns(Range<Int>)
     case rows(Range<Int>)
 }
 
-/// How to start a new slice where one grows too large.
+/// The parameters for starting a new slice when a slice becomes too large.
 package struct SliceByteLimit: Sendable {
-    /// Bytes of a NAL unit with its start code.
+    /// The maximum size in bytes of a NAL unit with its start code.
     package var bytes: Int
-    /// The header of a slice that continues slice `slice` of the job from a macroblock on.
+    /// Returns the header of a slice that continues slice `slice` of the job at a macroblock.
     package var header: @Sendable (_ slice: Int, _ firstMacroblock: Int) -> SliceHeaderBits
 
     package init(bytes: Int, header: @escaping @Sendable (_ slice: Int, _ firstMacroblock: Int) -> SliceHeaderBits) {
@@ -37,16 +37,16 @@ package struct SliceByteLimit: Sendable {
     }
 }
 
-/// What came of a picture.
+/// The result of encoding a picture.
 package struct PictureResult: Sendable {
-    /// For each slice, its NAL unit: prefix, then header and data with emulation prevention. More than the job has
-    /// where a byte limit made more.
+    /// The NAL unit of each slice: prefix, then header and data with emulation prevention. If a byte limit split
+    /// slices, there are more than the job has.
     package var slices: [[UInt8]]
-    /// The sum of all macroblocks' QP_Y.
+    /// The sum of QP_Y over all macroblocks.
     package var qpSum = 0
     package var intraMacroblocks = 0
     package var skippedMacroblocks = 0
-    /// Sum of squared luma errors against the source inside its width and height.
+    /// The sum of squared luma errors against the source, inside the source's width and height.
     package var lumaSquaredError: UInt64 = 0
 
     package init(

@@ -1,78 +1,81 @@
-/// What rolling intra refresh asks of a picture's macroblocks or coding tree units.
+/// The restrictions of rolling intra refresh on a picture's macroblocks or coding tree units.
 ///
-/// A round renews the picture from the left or from the top, a few columns or rows a picture. What stands before
-/// `renewed` predicts only from what the same round had renewed of its references, so that a decoder that starts with
-/// the round's first picture is right there.
+/// A round renews the picture from the left or from the top, a few columns or rows per picture. Blocks before `renewed`
+/// predict only from samples that the same round has renewed in the reference pictures. A decoder that starts with the
+/// first picture of the round therefore decodes these blocks correctly.
 struct RefreshGuard {
     var isRows = false
-    /// Columns or rows that are coded as intra.
+    /// The columns or rows that are coded as intra.
     var forced = 0..<0
-    /// Columns or rows, from the first on, that are right for such a decoder once this picture stands.
+    /// The number of columns or rows, from the first on, that are correct in such a decoder after this picture.
     var renewed = 0
 
-    static let everywhere = Int32.max / 2
+    /// The limit if all samples of a reference may be used.
+    static let noLimit = Int32.max / 2
 }
 
 /// How much of a picture a round of intra refresh has renewed.
 struct Renewal: Equatable {
-    /// 0 before the first round.
+    /// The number of the round, or 0 before the first round.
     var round = 0
     var isRows = false
     var extent = 0
-    /// Nothing of it depends on other pictures.
+    /// Whether the picture is intra, so that it depends on no other picture.
     var isIntra = false
 }
 
-/// Follows rounds of intra refresh from picture to picture.
+/// Tracks the rounds of intra refresh over the pictures of a stream.
 struct RefreshRounds {
-    /// Samples of what is renewed that filters at its border change.
+    /// The number of samples inside the border of the renewed area that in-loop filters may change.
     private let filterReach: Int
     private var state = Renewal()
     private var next = 1
 
     /// Deblocking changes three samples.
     static var h264: RefreshRounds { RefreshRounds(filterReach: 3) }
-    /// SAO looks at one more.
+    /// SAO depends on one more sample than deblocking.
     static var hevc: RefreshRounds { RefreshRounds(filterReach: 4) }
 
     private init(filterReach: Int) { self.filterReach = filterReach }
 
-    /// What a picture of so many columns and rows is asked for, and how much of it will be renewed.
+    /// Returns the restrictions of the next picture, which has this number of columns and rows, and how much of it is
+    /// renewed afterwards.
     mutating func begin(
         _ refresh: IntraRefresh?, isIntra: Bool, columns: Int, rows: Int
     ) -> (guarded: RefreshGuard, renewal: Renewal) {
         if isIntra {
-            // Rounds begin again after an intra picture.
+            // A new round must begin after an intra picture.
             state = Renewal(round: 0)
             return (RefreshGuard(), Renewal(isIntra: true))
         }
-        var asked = RefreshGuard()
+        var guarded = RefreshGuard()
         switch refresh {
-        case .columns(let range): asked.forced = range.clamped(to: 0..<columns)
+        case .columns(let range): guarded.forced = range.clamped(to: 0..<columns)
         case .rows(let range):
-            asked.isRows = true
-            asked.forced = range.clamped(to: 0..<rows)
+            guarded.isRows = true
+            guarded.forced = range.clamped(to: 0..<rows)
         case nil:
-            asked.isRows = state.isRows
+            guarded.isRows = state.isRows
         }
-        if refresh != nil && !asked.forced.isEmpty {
-            if asked.forced.lowerBound == 0 {
-                state = Renewal(round: next, isRows: asked.isRows, extent: 0)
+        if refresh != nil && !guarded.forced.isEmpty {
+            if guarded.forced.lowerBound == 0 {
+                state = Renewal(round: next, isRows: guarded.isRows, extent: 0)
                 next += 1
             }
-            if state.round > 0 && state.isRows == asked.isRows { state.extent = asked.forced.upperBound }
+            if state.round > 0 && state.isRows == guarded.isRows { state.extent = guarded.forced.upperBound }
         }
-        if state.round > 0 && state.isRows == asked.isRows { asked.renewed = state.extent }
-        return (asked, state)
+        if state.round > 0 && state.isRows == guarded.isRows { guarded.renewed = state.extent }
+        return (guarded, state)
     }
 
-    /// Where samples that a decoder has right end in a reference, in luma samples of the round's direction.
+    /// Returns the number of samples of a reference, from its left or upper border on, that are correct in a decoder
+    /// that started with the round. It counts luma samples in the direction of the round.
     ///
-    /// - Parameter log2Unit: of the samples to a column or row.
+    /// - Parameter log2Unit: The binary logarithm of the number of samples in a column or row.
     func limit(_ reference: Renewal, columns: Int, rows: Int, log2Unit: Int) -> Int32 {
-        if state.round == 0 || reference.isIntra { return RefreshGuard.everywhere }
+        if state.round == 0 || reference.isIntra { return RefreshGuard.noLimit }
         if reference.round != state.round { return 0 }
-        if reference.extent >= (state.isRows ? rows : columns) { return RefreshGuard.everywhere }
+        if reference.extent >= (state.isRows ? rows : columns) { return RefreshGuard.noLimit }
         return Int32(truncatingIfNeeded: reference.extent << log2Unit - filterReach)
     }
 }
