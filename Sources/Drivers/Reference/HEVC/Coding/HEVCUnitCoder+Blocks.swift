@@ -58,7 +58,7 @@ extension HEVCUnitCoder {
             let cost = (error &<< 8) &+ weighed(count.cost &+ residualBits(block))
             if cost < plainCost { return HEVCCodedBlock(cost: cost, hasLevels: true) }
         }
-        leaveOut(block, wasReconstructed: quantized.count > 0)
+        reconstructWithoutLevels(block, wasReconstructed: quantized.count > 0)
         return HEVCCodedBlock(cost: plainCost)
     }
 
@@ -73,7 +73,7 @@ extension HEVCUnitCoder {
 
     /// Makes the prediction the block's reconstruction. If the reconstruction has overwritten a prediction in place,
     /// the prediction is restored as source minus residual.
-    func leaveOut(_ block: HEVCBlockTask<Sample>, wasReconstructed: Bool) {
+    func reconstructWithoutLevels(_ block: HEVCBlockTask<Sample>, wasReconstructed: Bool) {
         let size = 1 &<< block.log2Size
         if !block.isInPlace {
             HEVCBlock.copy(

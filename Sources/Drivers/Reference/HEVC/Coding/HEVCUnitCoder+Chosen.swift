@@ -55,7 +55,7 @@ extension HEVCUnitCoder {
             transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
         }
         if choice == 0 {
-            leaveOut(block, wasReconstructed: false)
+            reconstructWithoutLevels(block, wasReconstructed: false)
             return HEVCCodedBlock()
         }
         _ = quantizer(block.component).quantize(
@@ -73,7 +73,7 @@ extension HEVCUnitCoder {
         let extent = extent(block)
         result.hasLevels = extent.columns > 0
         if result.hasLevels { reconstruct(block, extent, skips: result.skips) } else { result.skips = false }
-        if !result.hasLevels { leaveOut(block, wasReconstructed: false) }
+        if !result.hasLevels { reconstructWithoutLevels(block, wasReconstructed: false) }
         return result
     }
 }

@@ -165,7 +165,7 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    // MARK: At random
+    // MARK: Decisions of a chooser
 
     mutating func codeChosenInter(
         _ x: Int, _ y: Int, log2Size: Int, isSkipped: Bool, _ chooser: any HEVCChooser

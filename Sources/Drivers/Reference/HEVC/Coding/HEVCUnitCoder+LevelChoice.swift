@@ -179,11 +179,11 @@ extension HEVCUnitCoder {
             total += sum + costs.subBlocks[index]
             index &-= 1
         }
-        return endSooner(block, costs, first: first, total: total, weight: weight)
+        return chooseLastLevel(block, costs, first: first, total: total, weight: weight)
     }
 
     /// Finds the cheapest position of the last level, and clears the levels after it.
-    private func endSooner(
+    private func chooseLastLevel(
         _ block: HEVCBlockTask<Sample>, _ costs: HEVCLevelCosts, first: Int, total: Float, weight: Float
     ) -> HEVCQuantized {
         let log2Size = block.log2Size

@@ -48,6 +48,8 @@ extension HEVCUnitCoder {
         return codeNode(task, Int(unit.x), Int(unit.y), log2Size: Int(unit.log2Size), depth: 0, part: 0)
     }
 
+    /// Codes a node of a transform tree, as a leaf or split, whichever is cheaper. `part` is the index of the unit's
+    /// quarter that contains the node.
     mutating func codeNode(
         _ task: HEVCTransformTask<Sample>, _ x: Int, _ y: Int, log2Size: Int, depth: Int, part: Int
     ) -> HEVCCoded {

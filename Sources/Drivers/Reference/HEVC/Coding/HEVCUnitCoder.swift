@@ -34,7 +34,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var sliceNumber: Int32 = 0
     var type = SliceType.i
     var slice: HEVCSliceJob
-    /// num_ref_idx_active of both lists.
+    /// The number of references in each list.
     var referenceCounts = SIMD2(0, 0)
     var mvdL1Zero = false
     /// Whether a reference of list 1 follows in output order, so that the picture lies between its references.
@@ -99,7 +99,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var rounds = RefreshRounds.hevc
     let intraReferences: HEVCIntraReferences<Sample>
 
-    // Statistics of the picture.
+    // Statistics of the picture. Areas are 16×16 samples.
     var intraAreas = 0
     var skippedAreas = 0
     var qpSum = 0

@@ -87,7 +87,7 @@ extension HEVCBinSink {
         code(first + 4, uses1 ? 1 : 0)
     }
 
-    /// Codes ref_idx_l0 or ref_idx_l1; `count` is num_ref_idx_active.
+    /// Codes ref_idx_l0 or ref_idx_l1; `count` is the number of references in the list.
     mutating func codeReference(_ index: Int, count: Int) {
         guard count > 1 else { return }
         code(HEVCContexts.reference, index > 0 ? 1 : 0)

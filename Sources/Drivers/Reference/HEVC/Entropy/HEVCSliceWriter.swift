@@ -97,7 +97,7 @@ package final class HEVCSliceWriter {
     /// The current states of the slice's contexts, for a `HEVCBinCount`.
     var contextStates: ElementPointer<UInt8> { states.elements }
 
-    // MARK: Going back
+    // MARK: Return to a mark
 
     /// The coder's state at `mark`. The contexts are not saved: after `returnToMark` the slice ends, and they are not
     /// used any more.
@@ -138,7 +138,7 @@ package final class HEVCSliceWriter {
         return headerBytes + bytes + emulated.found + (bytes - max(settled, 0)) / 2
     }
 
-    // MARK: Ending
+    // MARK: End of the slice
 
     /// Ends the slice and returns its NAL unit: the header's prefix unchanged, the rest with emulation prevention.
     package func finish() -> [UInt8] {

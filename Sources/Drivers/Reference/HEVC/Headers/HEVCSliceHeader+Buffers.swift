@@ -3,7 +3,7 @@ package import CVA
 // SAFETY: the bit-field unions of VA-API's buffers consist of plain integers, and each has only one set of fields.
 
 extension HEVCSliceHeader {
-    /// Creates the header for a client that does not pack its own one, from its buffers. `sequence` and `picture` are
+    /// Creates the header for a client that does not pack one, from its buffers. `sequence` and `picture` are
     /// the parameter sets of the stream.
     package init(
         _ slice: VAEncSliceParameterBufferHEVC, picture buffer: VAEncPictureParameterBufferHEVC,

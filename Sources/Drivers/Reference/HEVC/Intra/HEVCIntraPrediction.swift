@@ -47,23 +47,25 @@ extension HEVCIntraReferences {
         case HEVCIntraMode.dc:
             dc(log2Size, hasEdgeFilter: hasEdgeFilter, destination, stride)
         default:
-            let back = isFiltered ? filteredMirrored : mirrored
+            let mirroredSide = isFiltered ? filteredMirrored : mirrored
             let isVertical = mode >= HEVCIntraMode.firstVertical
-            let ahead = isVertical ? e : back
+            let mainSide = isVertical ? e : mirroredSide
             let angle = HEVCIntraMode.angle(mode)
-            if angle < 0 { project(ahead, isVertical ? back : e, angle, HEVCIntraMode.inverseAngle(mode), size) }
-            let reference = angle < 0 ? projected : ahead
+            if angle < 0 {
+                project(mainSide, isVertical ? mirroredSide : e, angle, HEVCIntraMode.inverseAngle(mode), size)
+            }
+            let reference = angle < 0 ? projected : mainSide
             if isVertical {
-                down(reference, angle, size, destination, stride)
+                predictVertical(reference, angle, size, destination, stride)
             } else {
-                across(reference, angle, size, destination, stride)
+                predictHorizontal(reference, angle, size, destination, stride)
             }
             if angle == 0 && hasEdgeFilter {
                 // The edge filter: the first column (vertical mode) or row (horizontal mode) follows the gradient of
                 // the samples on the other side.
                 let corner = Int(plain[0])
-                let first = Int(ahead[1])
-                let other = isVertical ? back : e
+                let first = Int(mainSide[1])
+                let other = isVertical ? mirroredSide : e
                 let step = isVertical ? stride : 1
                 for i in 0..<size {
                     let value = first &+ (Int(other[i &+ 1]) &- corner) &>> 1
@@ -77,9 +79,9 @@ extension HEVCIntraReferences {
     /// Builds the reference array of a negative angle: the main side's samples, preceded by projected samples of the
     /// other side.
     private func project(
-        _ ahead: ElementPointer<Sample>, _ side: ElementPointer<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
+        _ mainSide: ElementPointer<Sample>, _ side: ElementPointer<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
     ) {
-        projected.copy(from: ahead, count: size &+ 1)
+        projected.copy(from: mainSide, count: size &+ 1)
         let last = (size &* angle) &>> 5
         var i = -1
         while i >= last {
@@ -98,8 +100,10 @@ extension HEVCIntraReferences {
         return (a &* (32 &- fraction) &+ b &* fraction &+ 16) &>> 5
     }
 
-    private func down(_ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int)
-    {
+    private func predictVertical(
+        _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>,
+        _ stride: Int
+    ) {
         if size == 4 {
             for y in 0..<4 { destination.storeFourWords(y &* stride, line(reference, angle, x: 0, y: y)) }
             return
@@ -113,7 +117,7 @@ extension HEVCIntraReferences {
         }
     }
 
-    private func across(
+    private func predictHorizontal(
         _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int
     ) {
         @inline(__always) func row(_ x: Int, _ y: Int) -> Words { line(reference, angle, x: x, y: y) }
