@@ -1,7 +1,7 @@
 /// Fractional sample interpolation, H.265 8.5.3.3.3: computes blocks of a reference picture with 14-bit values.
 ///
-/// Rows of a block are `stride` elements of `Int16` apart. Up to four elements beyond the width are written in each
-/// row.
+/// Rows of a block are `stride` elements of `Int16` apart. They are written in groups of eight elements, so up to six
+/// elements beyond the width are overwritten.
 enum HEVCInterpolation<Sample: HEVCSample> {
     /// The distance between rows of a 14-bit block, and the size of its memory, in elements.
     static var stride: Int { 64 }
