@@ -44,7 +44,7 @@ extension HEVCBehavior {
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
         sequence.longTerm = nil
         leaveOutUnnamed(&sequence, features)
-        sequence.tail = HeaderBits()
+        sequence.vuiAndExtensionBits = HeaderBits()
         var picture = HEVCPictureParameterSet()
         picture.hasCABACInit = true
         picture.constrainedIntraPrediction = sets.picture.constrainedIntraPrediction

@@ -47,7 +47,7 @@ struct HEVCBlockSizes {
 
     /// Throws where block sizes, in powers of two, are none that the driver takes.
     func check(_ sequence: HEVCSequenceParameterSet, _ behavior: HEVCBehavior) throws {
-        try require(sequence.hasSoundBlocks, "the block sizes are not compatible")
+        try require(sequence.hasValidBlockSizes, "the block sizes are not compatible")
         guard word != nil, !behavior.hasOwnBlocks else { return }
         try require(
             (3 + field(1)...max(3 + field(0), 3 + field(1))).contains(sequence.log2CodingTreeBlock),

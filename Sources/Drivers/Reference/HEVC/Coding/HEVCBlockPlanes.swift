@@ -1,4 +1,4 @@
-/// A block of up to 64×64 of all planes in scratch memory.
+/// A block of up to 64×64 samples in scratch memory, with all planes.
 struct HEVCBlockPlanes<Sample: HEVCSample>: BitwiseCopyable {
     let luma: ElementPointer<Sample>
     let cb: ElementPointer<Sample>

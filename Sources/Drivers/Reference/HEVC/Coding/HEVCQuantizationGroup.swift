@@ -2,17 +2,17 @@
 struct HEVCQuantizationGroup: BitwiseCopyable, Sendable {
     /// qPY_PRED.
     var predicted = 26
-    /// QP_Y of its units from the first on that has levels.
+    /// QP_Y of the group's units from the first one with levels on.
     var target = 26
     /// IsCuQpDeltaCoded.
     var isCoded = false
-    /// QP_Y of the last unit coded, qPY_PREV of the next group.
+    /// QP_Y of the unit coded last: qPY_PREV of the next group.
     var last = 26
 }
 
 extension HEVCUnitCoder {
-    /// Begins a quantization group at a node of the coding quadtree, where it begins one: at the group's own size, or
-    /// at a unit that is larger.
+    /// Begins a quantization group at a node of the coding quadtree, if one begins there: the node has the group's size
+    /// or is larger.
     @inline(__always) mutating func beginGroup(_ x: Int, _ y: Int, log2Size: Int) {
         if hasQPDelta && log2Size >= log2Group { beginQuantizationGroup(x, y, log2Size: log2Size) }
     }
@@ -37,7 +37,7 @@ extension HEVCUnitCoder {
             }
             row &+= 1
         }
-        // Rounded to the nearest, also below zero.
+        // Rounds to the nearest integer. The term 64 keeps the dividend of negative means positive.
         let target = (2 &* sum &+ count &+ 128 &* count) / (2 &* count) &- 64
         if target != group.target {
             group.target = target
@@ -49,14 +49,14 @@ extension HEVCUnitCoder {
         Int(tables.qp[(y >> grid.log2MinCodingBlock) &* minimumColumns &+ x >> grid.log2MinCodingBlock])
     }
 
-    /// Gives a unit that has been coded its QP_Y and CuQpDeltaVal, H.265 (8-283).
+    /// Sets QP_Y and CuQpDeltaVal of a coded unit, H.265 (8-283).
     @inline(__always) mutating func setQP(of unit: inout HEVCCodingUnit, hasLevels: Bool) {
         if hasLevels && hasQPDelta && !group.isCoded { group.isCoded = true }
         let qp = group.isCoded || !hasQPDelta ? group.target : group.predicted
         unit.qp = Int8(truncatingIfNeeded: qp)
         let range = 52 &+ qpOffset
         var delta = group.target &- group.predicted
-        // −(26 + QpBdOffset / 2) … 25 + QpBdOffset / 2.
+        // Wrap the difference into −(26 + QpBdOffset / 2)…25 + QpBdOffset / 2.
         if delta > 25 &+ qpOffset / 2 { delta &-= range }
         if delta < -26 &- qpOffset / 2 { delta &+= range }
         unit.qpDelta = Int8(truncatingIfNeeded: delta)

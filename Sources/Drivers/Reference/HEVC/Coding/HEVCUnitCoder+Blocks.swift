@@ -3,7 +3,7 @@ struct HEVCBlockTask<Sample: HEVCSample> {
     let component: HEVCComponent
     let source: ElementPointer<Sample>
     let sourceStride: Int
-    /// `target` itself where `isInPlace`.
+    /// The predicted samples; equal to `target` if `isInPlace` is true.
     let prediction: ElementPointer<Sample>
     let predictionStride: Int
     let target: ElementPointer<Sample>
@@ -14,7 +14,7 @@ struct HEVCBlockTask<Sample: HEVCSample> {
     let isIntra: Bool
     let scan: Int
 
-    /// Intra blocks are predicted where they stand.
+    /// Whether the prediction was written to the block's position in the reconstruction, as for intra blocks.
     var isInPlace: Bool { isIntra }
 }
 
@@ -26,7 +26,8 @@ struct HEVCCodedBlock: BitwiseCopyable {
 }
 
 extension HEVCUnitCoder {
-    /// Transforms and quantizes what the prediction leaves, and reconstructs.
+    /// Transforms and quantizes the residual, and reconstructs the block. Keeps the levels only if they are cheaper
+    /// than no levels.
     mutating func codeBlock(_ block: HEVCBlockTask<Sample>, depth: Int) -> HEVCCodedBlock {
         let size = 1 &<< block.log2Size
         HEVCBlock.residual(
@@ -57,7 +58,7 @@ extension HEVCUnitCoder {
             let cost = (error &<< 8) &+ weighed(count.cost &+ residualBits(block))
             if cost < plainCost { return HEVCCodedBlock(cost: cost, hasLevels: true) }
         }
-        leaveOut(block, wasReconstructed: quantized.count > 0)
+        reconstructWithoutLevels(block, wasReconstructed: quantized.count > 0)
         return HEVCCodedBlock(cost: plainCost)
     }
 
@@ -70,8 +71,9 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    /// Takes a block's prediction for its samples. Where that stood in place, it is what the residual left of the source.
-    func leaveOut(_ block: HEVCBlockTask<Sample>, wasReconstructed: Bool) {
+    /// Makes the prediction the block's reconstruction. If the reconstruction has overwritten a prediction in place,
+    /// the prediction is restored as source minus residual.
+    func reconstructWithoutLevels(_ block: HEVCBlockTask<Sample>, wasReconstructed: Bool) {
         let size = 1 &<< block.log2Size
         if !block.isInPlace {
             HEVCBlock.copy(
@@ -112,7 +114,7 @@ extension HEVCUnitCoder {
         }
     }
 
-    /// Prediction and levels to samples.
+    /// Reconstructs a block's samples from prediction and levels.
     func reconstruct(_ block: HEVCBlockTask<Sample>, _ extent: HEVCExtent, skips: Bool) {
         let size = 1 &<< block.log2Size
         quantizer(block.component).scale(block.levels, log2Size: block.log2Size, extent: extent, to: scaled)

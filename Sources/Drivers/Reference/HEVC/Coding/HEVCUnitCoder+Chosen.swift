@@ -1,4 +1,4 @@
-// Units as a chooser wants them, where the syntax allows it.
+// Codes units with the decisions of a chooser, within what the syntax allows.
 
 extension HEVCUnitCoder {
     mutating func codeChosen(_ x: Int, _ y: Int, log2Size: Int) {
@@ -43,7 +43,7 @@ extension HEVCUnitCoder {
         commit(unit, hasLevels: coded.hasLevels)
     }
 
-    /// Levels of the residual, or others; in a block of 4×4 maybe without a transform.
+    /// Codes a block with the levels of the residual, other levels or none. A 4×4 block may use transform skip.
     mutating func codeChosenBlock(_ block: HEVCBlockTask<Sample>, _ chooser: any HEVCChooser) -> HEVCCodedBlock {
         let size = 1 &<< block.log2Size
         let choice = chooser.choose(.levels, 4)
@@ -55,13 +55,13 @@ extension HEVCUnitCoder {
             transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
         }
         if choice == 0 {
-            leaveOut(block, wasReconstructed: false)
+            reconstructWithoutLevels(block, wasReconstructed: false)
             return HEVCCodedBlock()
         }
         _ = quantizer(block.component).quantize(
             coefficients, log2Size: block.log2Size, rounding: 85, to: block.levels)
         if choice == 3 {
-            // Few or many, small or large.
+            // Replace the levels: few or many, small or large ones.
             let many = chooser.choose(.levels, 6)
             let large = [2, 3, 16, 300, 65535][chooser.choose(.levels, 5)]
             for i in 0..<size &* size {
@@ -73,7 +73,7 @@ extension HEVCUnitCoder {
         let extent = extent(block)
         result.hasLevels = extent.columns > 0
         if result.hasLevels { reconstruct(block, extent, skips: result.skips) } else { result.skips = false }
-        if !result.hasLevels { leaveOut(block, wasReconstructed: false) }
+        if !result.hasLevels { reconstructWithoutLevels(block, wasReconstructed: false) }
         return result
     }
 }

@@ -9,7 +9,7 @@ extension HEVCPart {
 }
 
 extension HEVCMotion {
-    /// Motion of one list.
+    /// Creates motion with one list.
     init(_ vector: MotionVector, list: Int, reference: Int) {
         self.init()
         set(vector, list: list, reference: reference)
@@ -31,7 +31,7 @@ extension HEVCUnitCoder {
         references[list &* HEVCMotionReferences.perList &+ reference]
     }
 
-    /// Predicts a part of the unit at (unitX, unitY) into its place in `target`.
+    /// Predicts a part of the unit at (unitX, unitY), at the part's position in `target`.
     func predict(
         _ part: HEVCPart, _ motion: HEVCMotion, unitX: Int, unitY: Int, to target: HEVCBlockPlanes<Sample>,
         isLumaAlone: Bool = false
@@ -40,9 +40,9 @@ extension HEVCUnitCoder {
         let luma = target.luma + (top &* target.stride &+ left)
         predictLuma(part, motion, to: luma, target.stride)
         if isLumaAlone { return }
-        let place = (top >> 1) &* target.chromaStride &+ left >> 1
-        predictChroma(part, motion, isCb: true, to: target.cb + place, target.chromaStride)
-        predictChroma(part, motion, isCb: false, to: target.cr + place, target.chromaStride)
+        let offset = (top >> 1) &* target.chromaStride &+ left >> 1
+        predictChroma(part, motion, isCb: true, to: target.cb + offset, target.chromaStride)
+        predictChroma(part, motion, isCb: false, to: target.cr + offset, target.chromaStride)
     }
 
     @inline(never) func predictLuma(_ part: HEVCPart, _ motion: HEVCMotion, to target: ElementPointer<Sample>, _ stride: Int) {
@@ -64,8 +64,8 @@ extension HEVCUnitCoder {
         let vector = motion.vector(list)
         let from = planes(list, motion.reference(list))
         if (vector.x | vector.y) & 3 == 0 {
-            let place = HEVCInterpolation.lumaPlace(from, part.x, part.y, vector)
-            HEVCBlock.copy(from.luma + place, from.stride, width: width, height: height, to: target, stride)
+            let offset = HEVCInterpolation.lumaOffset(from, part.x, part.y, vector)
+            HEVCBlock.copy(from.luma + offset, from.stride, width: width, height: height, to: target, stride)
             return
         }
         HEVCInterpolation.luma(
@@ -96,8 +96,8 @@ extension HEVCUnitCoder {
         }
     }
 
-    /// A part's motion that is not merged, as differences from its predictors. With mvd_l1_zero_flag the second vector of
-    /// a pair must be one of its predictors.
+    /// Returns a prediction unit for motion that is not merged, with the differences from its predictors. With
+    /// mvd_l1_zero_flag, the list 1 vector of a bi-predicted block must equal one of its predictors.
     func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours)
         -> HEVCPredictionUnit
     {
@@ -123,7 +123,7 @@ extension HEVCUnitCoder {
         return size(second) < size(first) ? (second, 1) : (first, 0)
     }
 
-    /// Bits · 32768 of a prediction unit.
+    /// Returns the cost of a prediction unit in 1/32768 bits.
     func predictionBits(_ prediction: HEVCPredictionUnit, _ unit: HEVCCodingUnit) -> Int {
         var count = counter
         count.codeMergeFlag(prediction.mergeIndex >= 0)
@@ -151,7 +151,7 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    /// Bits · 32768 of a unit before its prediction units.
+    /// Returns the cost of a unit's syntax before its prediction units, in 1/32768 bits.
     func interHeaderBits(_ unit: HEVCCodingUnit) -> Int {
         var count = counter
         let isSkipped = unit.mode == .skip
@@ -165,7 +165,7 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    // MARK: At random
+    // MARK: Decisions of a chooser
 
     mutating func codeChosenInter(
         _ x: Int, _ y: Int, log2Size: Int, isSkipped: Bool, _ chooser: any HEVCChooser
@@ -205,7 +205,7 @@ extension HEVCUnitCoder {
         unit.hasTransformTree = coded.hasLevels
         if !coded.hasLevels {
             put(predictedBlock, x, y, log2Size: log2Size)
-            // A merged unit that is not skipped has levels.
+            // A merged 2N×2N unit without levels must be coded as skipped.
             if unit.partition == .part2Nx2N && predictions[first].mergeIndex >= 0 { unit.mode = .skip }
             nodeCount = Int(unit.firstNode)
         }

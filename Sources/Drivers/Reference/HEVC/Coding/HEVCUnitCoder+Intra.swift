@@ -1,12 +1,12 @@
 // Intra units: modes and their syntax, H.265 8.4.2.
 
-/// candModeList.
+/// candModeList of H.265 8.4.2.
 struct HEVCProbableModes: BitwiseCopyable {
     let first: Int
     let second: Int
     let third: Int
 
-    /// From the modes left and above, H.265 (8-25) and after.
+    /// Derives the list from the modes of the left and the upper neighbour, H.265 (8-25) and following.
     init(left: Int, above: Int) {
         if left == above {
             if left < 2 {
@@ -20,7 +20,7 @@ struct HEVCProbableModes: BitwiseCopyable {
         }
     }
 
-    /// mpm_idx and rem_intra_luma_pred_mode of a mode.
+    /// Returns mpm_idx, or −1, and rem_intra_luma_pred_mode of a mode.
     func syntax(_ mode: Int) -> (index: Int, remaining: Int) {
         if mode == first { return (0, 0) }
         if mode == second { return (1, 0) }
@@ -31,8 +31,8 @@ struct HEVCProbableModes: BitwiseCopyable {
 }
 
 extension HEVCUnitCoder {
-    /// Whether the block at (x, y), which comes before the current one in z-scan where it is in the same coding tree
-    /// unit, is available: H.265 6.4.1.
+    /// Returns whether the block at (x, y) is available, H.265 6.4.1. A block in the current coding tree unit must
+    /// precede the current block in z-scan order; this is not checked.
     @inline(__always) func isAvailable(_ x: Int, _ y: Int) -> Bool {
         guard x >= 0 && y >= 0 && x < width && y < height else { return false }
         let other = (y >> grid.log2CodingTreeBlock) &* grid.columns &+ x >> grid.log2CodingTreeBlock
@@ -40,7 +40,7 @@ extension HEVCUnitCoder {
             || tables.slice[other] == sliceNumber && tileOfTree[other] == tileOfTree[address]
     }
 
-    /// Takes the samples around a block; (x, y) in samples of its plane.
+    /// Loads the neighbouring samples of a block; (x, y) is in samples of its plane.
     @inline(__always) func loadIntraReferences(_ component: HEVCComponent, _ x: Int, _ y: Int, log2Size: Int) {
         let isLuma = component == .luma
         let scale = isLuma ? 0 : 1
@@ -63,7 +63,8 @@ extension HEVCUnitCoder {
             mode: mode, log2Size: log2Size, isLuma: component == .luma, to: target, stride)
     }
 
-    /// Constrained intra prediction looks at the modes of units, this one's among them.
+    /// Marks a unit as intra in the tables before it is coded. Constrained intra prediction reads the modes of units,
+    /// including the current one.
     func markIntra(_ unit: HEVCCodingUnit) {
         guard constrainedIntra else { return }
         let smallest = grid.log2MinCodingBlock
@@ -90,7 +91,7 @@ extension HEVCUnitCoder {
         return prediction
     }
 
-    /// Bits · 32768 of a luma mode.
+    /// Returns the cost of a luma mode in 1/32768 bits.
     func modeBits(_ prediction: HEVCPredictionUnit) -> Int {
         var count = counter
         count.codePreviousMode(prediction.mpmIndex >= 0)
@@ -102,7 +103,7 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    /// Bits · 32768 of what stands before an intra unit's modes.
+    /// Returns the cost of an intra unit's syntax before its modes, in 1/32768 bits.
     func intraHeaderBits(_ unit: HEVCCodingUnit) -> Int {
         var count = counter
         if type != .i {
@@ -113,7 +114,7 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    /// How many of the units left and above are skipped.
+    /// Returns the number of neighbours, left and above, that are skipped.
     func skipIncrement(_ x: Int, _ y: Int) -> Int {
         let smallest = grid.log2MinCodingBlock
         let unit = (y >> smallest) &* minimumColumns &+ x >> smallest
@@ -121,7 +122,7 @@ extension HEVCUnitCoder {
             &+ (isAvailable(x, y &- 1) && tables.mode[unit &- minimumColumns] == .skip ? 1 : 0)
     }
 
-    /// How many of the units left and above are smaller.
+    /// Returns the number of neighbours, left and above, that are smaller.
     func splitIncrement(_ x: Int, _ y: Int, log2Size: Int) -> Int {
         let smallest = grid.log2MinCodingBlock
         let unit = (y >> smallest) &* minimumColumns &+ x >> smallest

@@ -1,7 +1,8 @@
-/// Places for what was coded best, by the size of its block.
+/// The slots for the best results, by the size of the block.
 enum BestUnitCache {
+    /// Returns the slot for a coding unit.
     static func unit(_ log2Size: Int) -> Int { log2Size &- 3 }
-    /// Transform blocks of 4×4 are never kept.
+    /// Returns the slot for a transform block. 4×4 transform blocks are never stored.
     static func transform(_ log2Size: Int) -> Int { 4 &+ log2Size &- 3 }
 }
 
@@ -10,19 +11,19 @@ extension HEVCUnitCoder {
         HEVCBlockPlanes(scratch.keptSamples.elements + slot &* HEVCScratch<Sample>.samples)
     }
 
-    /// Copies a block of all planes away.
+    /// Stores a block of the reconstruction, all planes, in a slot.
     func keepSamples(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
         let size = 1 &<< log2Size
-        let place = kept(slot)
+        let block = kept(slot)
         let chroma = (y >> 1) &* planes.chromaStride &+ x >> 1
         HEVCBlock.copy(
-            planes.luma + (y &* planes.stride &+ x), planes.stride, width: size, height: size, to: place.luma,
-            place.stride)
+            planes.luma + (y &* planes.stride &+ x), planes.stride, width: size, height: size, to: block.luma,
+            block.stride)
         HEVCBlock.copy(
-            planes.cb + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: place.cb, place.chromaStride
+            planes.cb + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: block.cb, block.chromaStride
         )
         HEVCBlock.copy(
-            planes.cr + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: place.cr, place.chromaStride
+            planes.cr + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: block.cr, block.chromaStride
         )
     }
 
@@ -30,33 +31,33 @@ extension HEVCUnitCoder {
         put(kept(slot), x, y, log2Size: log2Size)
     }
 
-    /// Copies a block of all planes into the picture.
-    func put(_ place: HEVCBlockPlanes<Sample>, _ x: Int, _ y: Int, log2Size: Int) {
+    /// Copies a block, all planes, into the reconstruction.
+    func put(_ block: HEVCBlockPlanes<Sample>, _ x: Int, _ y: Int, log2Size: Int) {
         let size = 1 &<< log2Size
         let chroma = (y >> 1) &* planes.chromaStride &+ x >> 1
         HEVCBlock.copy(
-            place.luma, place.stride, width: size, height: size, to: planes.luma + (y &* planes.stride &+ x),
+            block.luma, block.stride, width: size, height: size, to: planes.luma + (y &* planes.stride &+ x),
             planes.stride)
         HEVCBlock.copy(
-            place.cb, place.chromaStride, width: size / 2, height: size / 2, to: planes.cb + chroma, planes.chromaStride
+            block.cb, block.chromaStride, width: size / 2, height: size / 2, to: planes.cb + chroma, planes.chromaStride
         )
         HEVCBlock.copy(
-            place.cr, place.chromaStride, width: size / 2, height: size / 2, to: planes.cr + chroma, planes.chromaStride
+            block.cr, block.chromaStride, width: size / 2, height: size / 2, to: planes.cr + chroma, planes.chromaStride
         )
     }
 
-    /// A block's levels are all that stands at its place in z-order.
+    /// Stores the levels of the block at (x, y), which are contiguous in z-scan order, in a slot.
     func keepLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        let place = scratch.keptLevels.elements + slot &* HEVCLevels.count
+        let stored = scratch.keptLevels.elements + slot &* HEVCLevels.count
         copyLevels(x, y, log2Size: log2Size) { elements, first, count, offset in
-            (place + offset).copy(from: elements + first, count: count)
+            (stored + offset).copy(from: elements + first, count: count)
         }
     }
 
     func restoreLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        let place = scratch.keptLevels.elements + slot &* HEVCLevels.count
+        let stored = scratch.keptLevels.elements + slot &* HEVCLevels.count
         copyLevels(x, y, log2Size: log2Size) { elements, first, count, offset in
-            (elements + first).copy(from: place + offset, count: count)
+            (elements + first).copy(from: stored + offset, count: count)
         }
     }
 
@@ -70,36 +71,37 @@ extension HEVCUnitCoder {
         copy(levels, HEVCLevels.chroma(HEVCLevels.cr, x: column, y: row), count / 4, HEVCLevels.cr)
     }
 
-    /// Keeps the unit that was coded last, before it is committed, with what stands of it in the tree from `place` on.
-    mutating func keep(_ unit: HEVCCodingUnit, _ coded: HEVCCoded, since place: HEVCTreePlace) {
+    /// Stores the unit that was coded last, before it is committed, with its prediction units and nodes from `start`
+    /// on.
+    mutating func keep(_ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePosition) {
         let log2Size = Int(unit.log2Size)
         let slot = BestUnitCache.unit(log2Size)
         var kept = HEVCKeptUnit()
         kept.unit = unit
-        kept.nodeCount = nodeCount &- place.nodes
-        kept.predictionCount = predictionCount &- place.predictions
+        kept.nodeCount = nodeCount &- start.nodes
+        kept.predictionCount = predictionCount &- start.predictions
         kept.hasLevels = coded.hasLevels
         kept.cost = coded.cost
         scratch.keptUnits.elements[slot] = kept
         (scratch.keptPredictions.elements + 4 &* slot).copy(
-            from: predictions + place.predictions, count: kept.predictionCount)
+            from: predictions + start.predictions, count: kept.predictionCount)
         (scratch.keptNodes.elements + HEVCCodingTree.nodeLimit &* slot).copy(
-            from: nodes + place.nodes, count: kept.nodeCount)
+            from: nodes + start.nodes, count: kept.nodeCount)
         keepSamples(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot)
         if coded.hasLevels { keepLevels(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot) }
     }
 
-    /// Puts the kept unit of a size back to `place`.
-    mutating func restore(log2Size: Int, to place: HEVCTreePlace) -> HEVCKeptUnit {
-        go(to: place)
+    /// Restores the stored unit of a size at `start` of the tree, and returns it.
+    mutating func restore(log2Size: Int, to start: HEVCTreePosition) -> HEVCKeptUnit {
+        rewind(to: start)
         let slot = BestUnitCache.unit(log2Size)
         let kept = scratch.keptUnits.elements[slot]
-        (predictions + place.predictions).copy(
+        (predictions + start.predictions).copy(
             from: scratch.keptPredictions.elements + 4 &* slot, count: kept.predictionCount)
-        (nodes + place.nodes).copy(
+        (nodes + start.nodes).copy(
             from: scratch.keptNodes.elements + HEVCCodingTree.nodeLimit &* slot, count: kept.nodeCount)
-        predictionCount = place.predictions &+ kept.predictionCount
-        nodeCount = place.nodes &+ kept.nodeCount
+        predictionCount = start.predictions &+ kept.predictionCount
+        nodeCount = start.nodes &+ kept.nodeCount
         let (x, y) = (Int(kept.unit.x), Int(kept.unit.y))
         restoreSamples(x, y, log2Size: log2Size, slot: slot)
         if kept.hasLevels { restoreLevels(x, y, log2Size: log2Size, slot: slot) }

@@ -1,13 +1,13 @@
-// Levels by error and bits (rate-distortion optimised quantization).
+// The choice of levels by error and bits (rate-distortion optimized quantization).
 
-/// What the choice of a block's levels works in, by place in the scan.
+/// The costs for the choice of a block's levels, by scan index.
 struct HEVCLevelCosts {
     static let count = 32 * 32
-    /// What the chosen level costs more than no level without bits, in 256ths of a squared sample.
+    /// The cost of the chosen level (error and bits) minus the error of level 0, in 256ths of a squared sample.
     let levels: ElementPointer<Float>
-    /// Of that, its sig_coeff_flag.
+    /// The part of that cost that sig_coeff_flag causes.
     let flags: ElementPointer<Float>
-    /// coded_sub_block_flag, by sub-block in the scan.
+    /// The cost of coded_sub_block_flag, by sub-block in scan order.
     let subBlocks: ElementPointer<Float>
 
     init(_ memory: ElementPointer<Float>) {
@@ -19,14 +19,14 @@ struct HEVCLevelCosts {
     static let memoryCount = 2 * count + 64
 }
 
-/// The contexts that levels of one sub-block take, as 9.3.4.2.6 and 9.3.3.11 move them on.
+/// The context state for the levels of one sub-block, updated as in 9.3.4.2.6 and 9.3.3.11.
 private struct HEVCLevelState {
     var increment = 1
     var count = 0
     var hasAboveOne = false
     var rice = 0
 
-    /// Bits · 32768 of a level that is not 0, its sign among them.
+    /// Returns the cost of a level that is not 0 in 1/32768 bits, including its sign.
     @inline(__always) func bits(_ level: Int, _ aboveOne: Int, _ aboveTwo: Int, _ counter: HEVCBinCount) -> Int {
         var count = counter
         count.codeBypass(0, 1)
@@ -39,12 +39,12 @@ private struct HEVCLevelState {
                 base = 3
             }
         }
-        // The first level above 1 says by flags whether it is above 2, too.
+        // The first level above 1 also has coeff_abs_level_greater2_flag.
         if level >= base { HEVCResidualCoder.codeRemaining(level &- base, rice, &count) }
         return count.cost
     }
 
-    @inline(__always) mutating func take(_ level: Int) {
+    @inline(__always) mutating func update(_ level: Int) {
         let base = count >= 8 ? 1 : hasAboveOne ? 2 : 3
         if level >= base && level > 3 &<< rice { rice = min(rice &+ 1, 4) }
         if count < 8 {
@@ -60,10 +60,10 @@ private struct HEVCLevelState {
 }
 
 extension HEVCUnitCoder {
-    /// Takes for each level the nearest, one less, or none, by error and by bits as contexts stand; leaves sub-blocks
-    /// out, and ends the block sooner, where that costs less.
+    /// Chooses for each coefficient the nearest level, one less, or 0, by error and by bits with the current contexts.
+    /// Also clears sub-blocks, and ends the block earlier, if that is cheaper.
     ///
-    /// - Parameter block: its levels are the coefficients' nearest.
+    /// - Parameter block: on input, its levels are the nearest ones to the coefficients.
     @inline(never) func chooseLevels(_ block: HEVCBlockTask<Sample>) -> HEVCQuantized {
         let log2Size = block.log2Size
         let size = 1 &<< log2Size
@@ -71,7 +71,7 @@ extension HEVCUnitCoder {
         let quantizer = quantizer(block.component)
         let tables = HEVCResidualTables.shared
         let order = tables.subBlocks.elements + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
-        let places = tables.positions.elements + 16 &* block.scan
+        let scanPositions = tables.positions.elements + 16 &* block.scan
         let rows = tables.significant.elements
             + 16 &* HEVCResidualTables.significantRow(log2Size: log2Size, isChroma: isChroma, scan: block.scan)
         let costs = HEVCLevelCosts(scratch.levelCosts.elements)
@@ -83,11 +83,11 @@ extension HEVCUnitCoder {
         let scale = 256 / (unit * unit)
 
         @inline(__always) func corner(_ index: Int) -> Int {
-            let place = Int(order[index])
-            return (place & 7) &<< 2 &+ (place &>> 3) &<< (log2Size &+ 2)
+            let location = Int(order[index])
+            return (location & 7) &<< 2 &+ (location &>> 3) &<< (log2Size &+ 2)
         }
         @inline(__always) func offset(_ n: Int) -> Int {
-            let position = Int(places[n])
+            let position = Int(scanPositions[n])
             return position & 3 &+ (position &>> 2) &<< log2Size
         }
         @inline(__always) func flagCost(_ context: Int, _ bin: Int) -> Float {
@@ -105,17 +105,17 @@ extension HEVCUnitCoder {
         var total: Float = 0
         var index = first
         while index >= 0 {
-            let place = Int(order[index])
+            let location = Int(order[index])
             let levels = block.levels + corner(index)
             let values = coefficients + corner(index)
-            let around = coded &>> UInt64(truncatingIfNeeded: place)
-            let right = place & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
+            let around = coded &>> UInt64(truncatingIfNeeded: location)
+            let right = location & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
             let neighbours = right | Int(truncatingIfNeeded: around &>> 7) & 2
             let row = log2Size == 2 ? rows : rows + 16 &* (neighbours &+ (index == 0 ? 4 : 0))
             let set = (index == 0 || isChroma ? 0 : 2) &+ (wasAboveOne ? 1 : 0)
             let aboveOne = HEVCContexts.aboveOne &+ 4 &* set &+ (isChroma ? 16 : 0)
             let aboveTwo = HEVCContexts.aboveTwo &+ set &+ (isChroma ? 4 : 0)
-            let mayBeLeftOut = hasBegun && index > 0
+            let mayBeCleared = hasBegun && index > 0
             var state = HEVCLevelState()
             var sum: Float = 0
             var n = 15
@@ -123,7 +123,7 @@ extension HEVCUnitCoder {
                 let at = index &<< 4 &+ n
                 let level = Int(levels[offset(n)])
                 let nearest = abs(level)
-                let isInferred = !hasBegun || mayBeLeftOut && n == 0 && state.count == 0
+                let isInferred = !hasBegun || mayBeCleared && n == 0 && state.count == 0
                 let context = Int(row[n])
                 let none = isInferred ? 0 : flagCost(context, 0)
                 costs.levels[at] = none
@@ -147,7 +147,7 @@ extension HEVCUnitCoder {
                     levels[offset(n)] = Int16(truncatingIfNeeded: level < 0 ? 0 &- best : best)
                     if best > 0 {
                         costs.flags[at] = flag
-                        state.take(best)
+                        state.update(best)
                         hasBegun = true
                     }
                 }
@@ -155,7 +155,7 @@ extension HEVCUnitCoder {
                 n &-= 1
             }
             costs.subBlocks[index] = 0
-            if mayBeLeftOut {
+            if mayBeCleared {
                 let context = HEVCContexts.codedSubBlock &+ (isChroma ? 2 : 0) &+ (neighbours != 0 ? 1 : 0)
                 let without = flagCost(context, 0)
                 let with = flagCost(context, 1)
@@ -173,33 +173,33 @@ extension HEVCUnitCoder {
                 }
             }
             if state.count > 0 {
-                coded |= 1 &<< UInt64(truncatingIfNeeded: place)
+                coded |= 1 &<< UInt64(truncatingIfNeeded: location)
                 wasAboveOne = state.hasAboveOne
             }
             total += sum + costs.subBlocks[index]
             index &-= 1
         }
-        return endSooner(block, costs, first: first, total: total, weight: weight)
+        return chooseLastLevel(block, costs, first: first, total: total, weight: weight)
     }
 
-    /// Finds where the block's last level costs least, and leaves out those behind it.
-    private func endSooner(
+    /// Finds the cheapest position of the last level, and clears the levels after it.
+    private func chooseLastLevel(
         _ block: HEVCBlockTask<Sample>, _ costs: HEVCLevelCosts, first: Int, total: Float, weight: Float
     ) -> HEVCQuantized {
         let log2Size = block.log2Size
         let tables = HEVCResidualTables.shared
         let order = tables.subBlocks.elements + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
-        let places = tables.positions.elements + 16 &* block.scan
+        let scanPositions = tables.positions.elements + 16 &* block.scan
         let counter = counter
         let task = HEVCResidualBlock(
             levels: block.levels, log2Size: log2Size, isChroma: block.component != .luma, scan: block.scan)
         @inline(__always) func position(_ at: Int) -> (x: Int, y: Int) {
-            let place = Int(order[at &>> 4])
-            let position = Int(places[at & 15])
-            return ((place & 7) &<< 2 | position & 3, (place &>> 3) &<< 2 | position &>> 2)
+            let location = Int(order[at &>> 4])
+            let position = Int(scanPositions[at & 15])
+            return ((location & 7) &<< 2 | position & 3, (location &>> 3) &<< 2 | position &>> 2)
         }
         var rest = total
-        // No level at all costs nothing here; the caller weighs that.
+        // A block without levels is not considered here; the caller compares it.
         var least = Float.greatestFiniteMagnitude
         var last = -1
         var at = first &<< 4 &+ 15
@@ -221,10 +221,10 @@ extension HEVCUnitCoder {
         at = first &<< 4 &+ 15
         while at >= 0 {
             let (x, y) = position(at)
-            let place = y &<< log2Size &+ x
+            let offset = y &<< log2Size &+ x
             if at > last {
-                block.levels[place] = 0
-            } else if block.levels[place] != 0 {
+                block.levels[offset] = 0
+            } else if block.levels[offset] != 0 {
                 result.count &+= 1
                 result.extent.columns = max(result.extent.columns, x &+ 1)
                 result.extent.rows = max(result.extent.rows, y &+ 1)

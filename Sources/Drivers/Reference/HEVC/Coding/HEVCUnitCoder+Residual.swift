@@ -1,15 +1,15 @@
-// Transform trees: residuals as levels, and the reconstruction.
+// Transform trees: coding of residuals as levels, and reconstruction.
 
 enum HEVCComponent: Int { case luma, cb, cr }
 
-/// What a block or tree of blocks came to.
+/// The result of coding a block or a tree of blocks.
 struct HEVCCoded: BitwiseCopyable {
-    /// Squared error in 256ths, and weighed bits.
+    /// The squared error in 256ths, plus weighted bits.
     var cost = 0
     var hasLevels = false
 }
 
-/// What all of a unit's transform tree needs.
+/// The values that are common to a coding unit's whole transform tree.
 struct HEVCTransformTask<Sample: HEVCSample> {
     let unit: HEVCCodingUnit
     let isIntra: Bool
@@ -18,13 +18,13 @@ struct HEVCTransformTask<Sample: HEVCSample> {
     let isInterSplit: Bool
     /// MaxTrafoDepth.
     let maxDepth: Int
-    /// Where an inter unit's prediction stands.
+    /// The prediction of an inter unit.
     let prediction: HEVCBlockPlanes<Sample>
     /// IntraPredModeC.
     let chromaMode: Int
-    /// Only luma is coded and counted, where modes are compared.
+    /// Whether only luma is coded and counted, as for the comparison of modes.
     var isLumaAlone = false
-    /// Levels of splitting that are tried.
+    /// The number of tree depths at which a split is tried.
     var splits = 0
 }
 
@@ -42,12 +42,14 @@ extension HEVCUnitCoder {
             splits: preset.transformSplits)
     }
 
-    /// Codes the transform tree of a unit; its nodes go to the end of the tree's.
+    /// Codes the transform tree of a unit. Its nodes are appended to the coding tree unit's nodes.
     mutating func codeTransformTree(_ task: HEVCTransformTask<Sample>) -> HEVCCoded {
         let unit = task.unit
         return codeNode(task, Int(unit.x), Int(unit.y), log2Size: Int(unit.log2Size), depth: 0, part: 0)
     }
 
+    /// Codes a node of a transform tree, as a leaf or split, whichever is cheaper. `part` is the index of the unit's
+    /// quarter that contains the node.
     mutating func codeNode(
         _ task: HEVCTransformTask<Sample>, _ x: Int, _ y: Int, log2Size: Int, depth: Int, part: Int
     ) -> HEVCCoded {
@@ -152,7 +154,7 @@ extension HEVCUnitCoder {
         return sum
     }
 
-    /// The chroma blocks of 1 << log2Size that go with the luma area at (x, y).
+    /// Codes the chroma blocks of size 1 << log2Size for the luma area at (x, y).
     private mutating func codeChroma(
         _ task: HEVCTransformTask<Sample>, _ x: Int, _ y: Int, log2Size: Int, depth: Int,
         _ node: inout HEVCTransformNode, _ sum: inout HEVCCoded

@@ -1,7 +1,7 @@
-// Units as they come into the tree and the tables.
+// Adds coded units to the tree and to the tables.
 
-/// A place in the tree, and what follows from the units before it.
-struct HEVCTreePlace: BitwiseCopyable {
+/// A position in the tree, and the state that depends on the units before it.
+struct HEVCTreePosition: BitwiseCopyable {
     let units: Int
     let predictions: Int
     let nodes: Int
@@ -9,25 +9,25 @@ struct HEVCTreePlace: BitwiseCopyable {
 }
 
 extension HEVCUnitCoder {
-    @inline(__always) var place: HEVCTreePlace {
-        HEVCTreePlace(units: unitCount, predictions: predictionCount, nodes: nodeCount, group: group)
+    @inline(__always) var treePosition: HEVCTreePosition {
+        HEVCTreePosition(units: unitCount, predictions: predictionCount, nodes: nodeCount, group: group)
     }
 
-    /// Takes back all units since `place`.
-    @inline(__always) mutating func go(to place: HEVCTreePlace) {
-        unitCount = place.units
-        predictionCount = place.predictions
-        nodeCount = place.nodes
-        set(place.group)
+    /// Removes all units after `position`.
+    @inline(__always) mutating func rewind(to position: HEVCTreePosition) {
+        unitCount = position.units
+        predictionCount = position.predictions
+        nodeCount = position.nodes
+        set(position.group)
     }
 
     @inline(__always) mutating func set(_ group: HEVCQuantizationGroup) {
-        let isOther = group.target != self.group.target
+        let changesTarget = group.target != self.group.target
         self.group = group
-        if isOther { setQP(group.target) }
+        if changesTarget { setQP(group.target) }
     }
 
-    /// A unit whose prediction units and nodes are the next of the tree.
+    /// Returns a unit whose prediction units and nodes begin at the end of the tree's.
     @inline(__always) func newUnit(_ x: Int, _ y: Int, log2Size: Int, mode: HEVCPredictionMode) -> HEVCCodingUnit {
         var unit = HEVCCodingUnit()
         unit.x = Int32(truncatingIfNeeded: x)
@@ -39,7 +39,8 @@ extension HEVCUnitCoder {
         return unit
     }
 
-    /// Puts a coded unit, whose prediction units and nodes are in the tree, at the end of it and into the tables.
+    /// Appends a coded unit to the tree and stores its properties in the tables. Its prediction units and nodes are in
+    /// the tree already.
     mutating func commit(_ coded: HEVCCodingUnit, hasLevels: Bool) {
         var unit = coded
         setQP(of: &unit, hasLevels: hasLevels)
@@ -71,7 +72,7 @@ extension HEVCUnitCoder {
         }
     }
 
-    /// What later units and parts of this one take from a prediction unit.
+    /// Stores the properties of a prediction unit that later units, and later parts of the same unit, use.
     mutating func commitMotion(_ part: HEVCPart, _ prediction: HEVCPredictionUnit, isIntra: Bool) {
         let columns = part.width >> 2
         for row in 0..<part.height >> 2 {

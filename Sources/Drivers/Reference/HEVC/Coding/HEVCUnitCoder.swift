@@ -1,8 +1,8 @@
 /// Chooses how each coding tree unit is coded, and reconstructs it.
 ///
-/// A value of pointers and numbers: the pictures, tables and scratch memory that its pointers refer to are owned by the
-/// `HEVCPictureEncoder`, which keeps them while the coder is used. Units are coded where they stand: samples in the
-/// reconstruction, the rest in the tree from its end on.
+/// Contains pointers to pictures, tables and scratch memory. The `HEVCPictureEncoder` owns that memory and keeps it
+/// while the coder is used. Units are coded in their final position: the samples in the reconstruction, the other data
+/// at the end of the tree.
 struct HEVCUnitCoder<Sample: HEVCSample> {
     // The picture.
     let grid: HEVCGrid
@@ -34,19 +34,20 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var sliceNumber: Int32 = 0
     var type = SliceType.i
     var slice: HEVCSliceJob
-    /// num_ref_idx_active of both lists.
+    /// The number of references in each list.
     var referenceCounts = SIMD2(0, 0)
     var mvdL1Zero = false
-    /// A reference follows in output order: the picture stands between its references.
+    /// Whether a reference of list 1 follows in output order, so that the picture lies between its references.
     var looksAhead = false
     var motionPredictor: HEVCMotionPredictor
     let motionReferences: HEVCMotionReferences
-    /// By list and index: the planes, and where samples end that intra refresh lets renewed blocks use.
+    /// By list and index: the reference's planes, and the limit of the samples that intra refresh allows refreshed
+    /// blocks to use.
     let references: ElementPointer<HEVCPlanes<Sample>>
     let cleanLimits: ElementPointer<Int32>
     let job: HEVCPictureJob
     var group = HEVCQuantizationGroup()
-    /// What a bit weighs against squared errors, and against sums of differences, in 256ths.
+    /// The weights of a bit against squared errors and against sums of differences, in 256ths.
     var squareLambda = 256
     var lambda = 256
 
@@ -60,8 +61,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var address = 0
     var isGuarded = false
     var mustBeIntra = false
-    /// What the unit's best prediction by motion comes to in Hadamard coefficients and bits, in 256ths; the largest number
-    /// where there is none.
+    /// The estimated cost of the unit's best inter prediction in 256ths (Hadamard coefficients and bits); `Int.max` if
+    /// there is none.
     var motionEstimate = Int.max
     var unitCount = 0
     var predictionCount = 0
@@ -70,7 +71,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var predictions: ElementPointer<HEVCPredictionUnit>
     var nodes: ElementPointer<HEVCTransformNode>
     var levels: ElementPointer<Int16>
-    /// The states of the slice's contexts as they were before the tree.
+    /// The states of the slice's contexts before the tree.
     var states: ElementPointer<UInt8>
     let prices = HEVCBinPrices.shared.prices.elements
 
@@ -82,23 +83,23 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let coefficients: ElementPointer<Int16>
     let scaled: ElementPointer<Int16>
 
-    /// Where a unit's prediction is made.
+    /// The prediction of the current unit.
     let predictedBlock: HEVCBlockPlanes<Sample>
 
-    /// Blocks at 14 bits: two, and what interpolation works in.
+    /// Two blocks with 14-bit values, and the scratch memory of interpolation.
     let wide: ElementPointer<Int16>
     /// Merge candidates.
     let candidates: ElementPointer<HEVCMotion>
-    /// The block that a pair's moving one is averaged with, at 14 bits.
+    /// The fixed block of a bi-predicted pair with 14-bit values, during the search of the other one.
     let pairBlock: ElementPointer<Int16>
-    /// What was found last for each reference, by list and index.
+    /// The vector that was found last for each reference, by list and index.
     let latestVectors: ElementPointer<MotionVector>
-    /// Where predictions are tried.
+    /// The prediction of candidates during the search.
     let trialBlock: HEVCBlockPlanes<Sample>
     var rounds = RefreshRounds.hevc
     let intraReferences: HEVCIntraReferences<Sample>
 
-    // What came of it.
+    // Statistics of the picture. Areas are 16×16 samples.
     var intraAreas = 0
     var skippedAreas = 0
     var qpSum = 0
@@ -146,7 +147,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         lumaQuantizer = HEVCQuantizer(qp: 26, bitDepth: Sample.bitDepth)
         cbQuantizer = lumaQuantizer
         crQuantizer = lumaQuantizer
-        // Those of the tree are set with each.
+        // Placeholders: `code` sets the pointers of each tree.
         units = scratch.noUnits.elements
         predictions = scratch.keptPredictions.elements
         nodes = scratch.keptNodes.elements
@@ -185,19 +186,19 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         setQP(slice.qp)
     }
 
-    /// Where samples end that intra refresh lets renewed blocks use of a reference.
+    /// Returns the limit of the samples of a reference that intra refresh allows refreshed blocks to use.
     func limit(_ reference: Renewal) -> Int32 {
         rounds.limit(
             reference, columns: grid.columns, rows: grid.rows, log2Unit: grid.log2CodingTreeBlock)
     }
 
-    /// qPY_PREV of a slice's and of a tile's first quantization group, H.265 8.6.1.
+    /// Sets qPY_PREV for the first quantization group of a slice or a tile, H.265 8.6.1.
     mutating func beginTile() { group.last = slice.qp }
 
-    /// Turns to a QP_Y.
+    /// Sets the multipliers and quantizers for a QP_Y.
     mutating func setQP(_ qp: Int) {
         squareLambda = HEVCLagrange.squareLambda(qp &+ qpOffset)
-        // Fewer pictures are predicted from one that stands between its references, or none.
+        // Few or no pictures are predicted from a picture between its references, so its quality matters less.
         if looksAhead { squareLambda = squareLambda &* 5 / 4 }
         lambda = HEVCLagrange.lambda(qp &+ qpOffset)
         lumaQuantizer = HEVCQuantizer(qp: qp, bitDepth: Sample.bitDepth)
@@ -209,12 +210,12 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
             bitDepth: Sample.bitDepth)
     }
 
-    /// Bits · 32768, weighed as squared errors in 256ths.
+    /// Returns a number of 1/32768 bits weighted as squared error in 256ths.
     @inline(__always) func weighed(_ bits: Int) -> Int { (bits &* squareLambda) &>> 15 }
 
     @inline(__always) var counter: HEVCBinCount { HEVCBinCount(states: states, prices: prices) }
 
-    /// Chooses, codes and reconstructs a coding tree unit, but for the loop filters.
+    /// Chooses the modes of a coding tree unit, codes it and reconstructs it, without the loop filters.
     mutating func code(_ address: Int, into tree: HEVCCodingTree, states: ElementPointer<UInt8>) {
         self.address = address
         let column = address % grid.columns
@@ -222,9 +223,9 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         treeX = column &<< grid.log2CodingTreeBlock
         treeY = row &<< grid.log2CodingTreeBlock
         tables.slice[address] = sliceNumber
-        let place = refresh.isRows ? row : column
-        isGuarded = place < refresh.renewed
-        mustBeIntra = refresh.forced.contains(place)
+        let line = refresh.isRows ? row : column
+        isGuarded = line < refresh.renewed
+        mustBeIntra = refresh.forced.contains(line)
         units = tree.units.elements
         predictions = tree.predictions.elements
         nodes = tree.nodes.elements
@@ -245,7 +246,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         count()
     }
 
-    /// Counts the tree's units by 16×16 areas: an area is what its first sample's unit is.
+    /// Updates the statistics for the tree's 16×16 areas. The unit at an area's first sample determines the area's mode
+    /// and QP.
     private mutating func count() {
         let right = min(treeX &+ grid.codingTreeSize, width)
         let bottom = min(treeY &+ grid.codingTreeSize, height)

@@ -1,14 +1,15 @@
 internal import Glibc
 
-/// What takes the bins of syntax elements: the arithmetic encoder, or a count of what they would cost.
+/// A receiver of the bins of syntax elements: the arithmetic encoder, or a counter of their estimated cost.
 protocol HEVCBinSink {
-    /// A bin with the context of that number.
+    /// Codes a bin with the context of index `context`.
     mutating func code(_ context: Int, _ bin: Int)
-    /// The same for inner loops.
+    /// Codes a bin like `code`; always inlined, for inner loops.
     mutating func codeInline(_ context: Int, _ bin: Int)
-    /// Bypass bins: the low `count` bits of `value`, first the most significant; `count` is at most 16.
+    /// Codes bypass bins: the low `count` (at most 16) bits of `value`, most significant bit first.
     mutating func codeBypass(_ value: UInt32, _ count: Int)
-    /// What follows the four ones of coeff_abs_level_remaining's prefix, 9.3.3.11: Exp-Golomb of order `order`.
+    /// Codes an Exp-Golomb code of order `order` in bypass bins. In coeff_abs_level_remaining it follows the prefix of
+    /// four ones, 9.3.3.11.
     mutating func codeEscape(_ value: Int, order: Int)
 }
 
@@ -16,15 +17,15 @@ extension ArithmeticEncoder: HEVCBinSink {
     @inline(__always) mutating func code(_ context: Int, _ bin: Int) { encode(context, bin) }
     @inline(__always) mutating func codeInline(_ context: Int, _ bin: Int) { encodeInline(context, bin) }
     @inline(__always) mutating func codeBypass(_ value: UInt32, _ count: Int) { encodeBypass(value, count) }
-    // By value, so that the coder stays in registers.
+    // Passes the coder by value, so that it stays in registers.
     @inline(__always) mutating func codeEscape(_ value: Int, order: Int) {
         self = withExpGolombBypass(value, order: order)
     }
 }
 
-/// Adds up what bins would cost while the contexts stay as they are.
+/// Adds up the estimated cost of bins without updating the contexts.
 struct HEVCBinCount: HEVCBinSink {
-    /// Bits · 32768.
+    /// The cost in 1/32768 bits.
     private(set) var cost = 0
     private let states: ElementPointer<UInt8>
     private let prices: ElementPointer<UInt32>
@@ -34,7 +35,7 @@ struct HEVCBinCount: HEVCBinSink {
         self.prices = prices
     }
 
-    // A state is 2·pStateIdx + valMPS: where the bin is the less probable one, the price's number is odd.
+    // A state is 2·pStateIdx + valMPS. For the less probable bin, the index of the price is odd.
     @inline(__always) mutating func codeInline(_ context: Int, _ bin: Int) {
         cost &+= Int(prices[Int(states[context]) ^ bin])
     }
@@ -46,15 +47,16 @@ struct HEVCBinCount: HEVCBinSink {
     }
 }
 
-/// What bins cost by the state of their context.
+/// The cost of bins by the state of their context.
 final class HEVCBinPrices: Sendable {
     static let shared = HEVCBinPrices()
 
-    /// Bits · 32768 by 2·pStateIdx, of the more probable bin, then of the other.
+    /// The cost in 1/32768 bits: at index 2·pStateIdx of the more probable bin, at 2·pStateIdx + 1 of the less probable
+    /// bin.
     let prices = ElementStorage<UInt32>(count: 128, repeating: 0)
 
     private init() {
-        // The states stand for probabilities of the less probable bin from 0.5 down to 0.01875 in equal ratios.
+        // The states represent probabilities of the less probable bin from 0.5 down to 0.01875 in equal ratios.
         for state in 0..<64 {
             let probability = 0.5 * pow(0.01875 / 0.5, Double(state) / 63)
             prices.elements[2 * state] = UInt32(-log2(1 - probability) * 32768 + 0.5)

@@ -1,5 +1,5 @@
-/// Where each syntax element's contexts begin among those of a slice, and how they start: H.265 9.3.2.2, tables 9-5
-/// to 9-37.
+/// The index of each syntax element's first context in a slice's contexts, and the initial values: H.265 9.3.2.2,
+/// tables 9-5 to 9-37.
 enum HEVCContexts {
     static let saoMerge = 0
     static let saoType = 1
@@ -30,7 +30,7 @@ enum HEVCContexts {
     static let aboveTwo = 147
     static let count = 153
 
-    /// initValue by initType, in the order above. 154 stands where a slice of the type has no such element.
+    /// initValue by initType, in the order above. The value is 154 if slices of the type do not contain the element.
     private static let initialValues: [(intra: [UInt8], p: [UInt8], b: [UInt8])] = [
         ([153], [153], [153]),
         ([200], [185], [160]),
@@ -100,7 +100,8 @@ enum HEVCContexts {
     private static let p = initialValues.flatMap(\.p)
     private static let b = initialValues.flatMap(\.b)
 
-    /// Sets every context's state (2·pStateIdx + valMPS) for a slice or tile, 9.3.2.2; `qp` is SliceQpY.
+    /// Sets the state (2·pStateIdx + valMPS) of all contexts at the start of a slice or tile, 9.3.2.2. `qp` is
+    /// SliceQpY.
     static func initialise(_ states: ElementPointer<UInt8>, type: SliceType, cabacInitFlag: Bool, qp: Int) {
         let values =
             switch type {

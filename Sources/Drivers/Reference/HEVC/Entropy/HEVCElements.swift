@@ -1,26 +1,27 @@
-/// Syntax elements as bins: H.265 9.3.3 and 9.3.4.2. Elements that need neighbours take ctxInc.
+/// Binarization of syntax elements: H.265 9.3.3 and 9.3.4.2. For elements whose context depends on neighbours, the
+/// caller passes ctxInc.
 extension HEVCBinSink {
     // MARK: Coding quadtree and unit
 
-    /// split_cu_flag; `increment` counts the neighbours, left and above, that are split deeper.
+    /// Codes split_cu_flag. `increment` is the number of neighbours, left and above, that are split deeper.
     @inline(__always) mutating func codeSplit(_ isSplit: Bool, increment: Int) {
         code(HEVCContexts.split &+ increment, isSplit ? 1 : 0)
     }
 
-    /// cu_skip_flag; `increment` counts the neighbours, left and above, that are skipped.
+    /// Codes cu_skip_flag. `increment` is the number of neighbours, left and above, that are skipped.
     @inline(__always) mutating func codeSkip(_ isSkipped: Bool, increment: Int) {
         code(HEVCContexts.skip &+ increment, isSkipped ? 1 : 0)
     }
 
-    /// pred_mode_flag.
+    /// Codes pred_mode_flag.
     @inline(__always) mutating func codeMode(isIntra: Bool) { code(HEVCContexts.predictionMode, isIntra ? 1 : 0) }
 
-    /// part_mode of an intra unit of the smallest size.
+    /// Codes part_mode of an intra unit of the smallest size.
     @inline(__always) mutating func codeIntraPartition(_ partition: HEVCPartition) {
         code(HEVCContexts.partition, partition == .part2Nx2N ? 1 : 0)
     }
 
-    /// part_mode of an inter unit, 9.3.3.7.
+    /// Codes part_mode of an inter unit, 9.3.3.7.
     mutating func codeInterPartition(
         _ partition: HEVCPartition, log2Size: Int, isSmallest: Bool, amp_enabled_flag: Bool
     ) {
@@ -41,41 +42,42 @@ extension HEVCBinSink {
         }
     }
 
-    /// prev_intra_luma_pred_flag.
+    /// Codes prev_intra_luma_pred_flag.
     @inline(__always) mutating func codePreviousMode(_ isPredicted: Bool) {
         code(HEVCContexts.previousMode, isPredicted ? 1 : 0)
     }
 
-    /// mpm_idx.
+    /// Codes mpm_idx.
     @inline(__always) mutating func codeMPMIndex(_ index: Int) {
         if index == 0 { codeBypass(0, 1) } else { codeBypass(index == 1 ? 0b10 : 0b11, 2) }
     }
 
-    /// rem_intra_luma_pred_mode.
+    /// Codes rem_intra_luma_pred_mode.
     @inline(__always) mutating func codeRemainingMode(_ mode: Int) { codeBypass(UInt32(truncatingIfNeeded: mode), 5) }
 
-    /// intra_chroma_pred_mode.
+    /// Codes intra_chroma_pred_mode.
     @inline(__always) mutating func codeChromaMode(_ mode: Int) {
         code(HEVCContexts.chromaMode, mode == 4 ? 0 : 1)
         if mode != 4 { codeBypass(UInt32(truncatingIfNeeded: mode), 2) }
     }
 
-    /// rqt_root_cbf.
+    /// Codes rqt_root_cbf.
     @inline(__always) mutating func codeRootFlag(_ flag: Bool) { code(HEVCContexts.rootFlag, flag ? 1 : 0) }
 
     // MARK: Prediction unit
 
-    /// merge_flag.
+    /// Codes merge_flag.
     @inline(__always) mutating func codeMergeFlag(_ flag: Bool) { code(HEVCContexts.mergeFlag, flag ? 1 : 0) }
 
-    /// merge_idx, of `count` (MaxNumMergeCand) candidates.
+    /// Codes merge_idx; `count` is MaxNumMergeCand.
     mutating func codeMergeIndex(_ index: Int, count: Int) {
         guard count > 1 else { return }
         code(HEVCContexts.mergeIndex, index > 0 ? 1 : 0)
         if index > 0 { codeTruncatedBypass(index - 1, largest: count - 2) }
     }
 
-    /// inter_pred_idc; `depth` is CtDepth, `hasBoth` whether the block may use both lists: not where nPbW + nPbH is 12.
+    /// Codes inter_pred_idc. `depth` is CtDepth. `hasBoth` is whether the block may use both lists, which is false if
+    /// nPbW + nPbH is 12.
     mutating func codeDirection(uses0: Bool, uses1: Bool, depth: Int, hasBoth: Bool) {
         let first = HEVCContexts.direction
         if hasBoth {
@@ -85,7 +87,7 @@ extension HEVCBinSink {
         code(first + 4, uses1 ? 1 : 0)
     }
 
-    /// ref_idx_l0 or ref_idx_l1, of `count` (num_ref_idx_active) references.
+    /// Codes ref_idx_l0 or ref_idx_l1; `count` is the number of references in the list.
     mutating func codeReference(_ index: Int, count: Int) {
         guard count > 1 else { return }
         code(HEVCContexts.reference, index > 0 ? 1 : 0)
@@ -94,7 +96,7 @@ extension HEVCBinSink {
         if index > 1 { codeTruncatedBypass(index - 2, largest: count - 3) }
     }
 
-    /// mvd_coding().
+    /// Codes mvd_coding().
     mutating func codeDifference(_ difference: MotionVector) {
         let x = abs(Int(difference.x))
         let y = abs(Int(difference.y))
@@ -108,27 +110,27 @@ extension HEVCBinSink {
         if y > 0 { codeBypass(difference.y < 0 ? 1 : 0, 1) }
     }
 
-    /// mvp_l0_flag or mvp_l1_flag.
+    /// Codes mvp_l0_flag or mvp_l1_flag.
     @inline(__always) mutating func codePredictor(_ flag: Int) { code(HEVCContexts.predictor, flag) }
 
     // MARK: Transform tree
 
-    /// split_transform_flag.
+    /// Codes split_transform_flag.
     @inline(__always) mutating func codeTransformSplit(_ isSplit: Bool, log2Size: Int) {
         code(HEVCContexts.splitTransform &+ 5 &- log2Size, isSplit ? 1 : 0)
     }
 
-    /// cbf_luma.
+    /// Codes cbf_luma.
     @inline(__always) mutating func codeLumaFlag(_ flag: Bool, depth: Int) {
         code(HEVCContexts.lumaFlag &+ (depth == 0 ? 1 : 0), flag ? 1 : 0)
     }
 
-    /// cbf_cb or cbf_cr.
+    /// Codes cbf_cb or cbf_cr.
     @inline(__always) mutating func codeChromaFlag(_ flag: Bool, depth: Int) {
         code(HEVCContexts.chromaFlag &+ depth, flag ? 1 : 0)
     }
 
-    /// cu_qp_delta_abs and cu_qp_delta_sign_flag, 9.3.3.10.
+    /// Codes cu_qp_delta_abs and cu_qp_delta_sign_flag, 9.3.3.10.
     mutating func codeQPDelta(_ delta: Int) {
         let magnitude = abs(delta)
         for index in 0..<min(magnitude, 5) { code(HEVCContexts.qpDelta + (index == 0 ? 0 : 1), 1) }
@@ -140,23 +142,24 @@ extension HEVCBinSink {
         if magnitude > 0 { codeBypass(delta < 0 ? 1 : 0, 1) }
     }
 
-    /// transform_skip_flag.
+    /// Codes transform_skip_flag.
     @inline(__always) mutating func codeTransformSkip(_ flag: Bool, isChroma: Bool) {
         code(HEVCContexts.transformSkip &+ (isChroma ? 1 : 0), flag ? 1 : 0)
     }
 
     // MARK: Sample adaptive offset
 
-    /// sao_merge_left_flag or sao_merge_up_flag.
+    /// Codes sao_merge_left_flag or sao_merge_up_flag.
     @inline(__always) mutating func codeSAOMerge(_ flag: Bool) { code(HEVCContexts.saoMerge, flag ? 1 : 0) }
 
-    /// sao_type_idx_luma or sao_type_idx_chroma.
+    /// Codes sao_type_idx_luma or sao_type_idx_chroma.
     @inline(__always) mutating func codeSAOKind(_ kind: HEVCSAOParameters.Kind) {
         code(HEVCContexts.saoType, kind == .off ? 0 : 1)
         if kind != .off { codeBypass(kind == .edge ? 1 : 0, 1) }
     }
 
-    /// The offsets, and the band or, where `codesClass` says so, the class of edges.
+    /// Codes the offsets, and then the band position or the edge class. The edge class is only coded if `codesClass` is
+    /// true.
     mutating func codeSAOOffsets(_ component: HEVCSAOParameters.Component, bitDepth: Int, codesClass: Bool) {
         let largest = 1 << (min(bitDepth, 10) - 5) - 1
         for index in 0..<4 { codeTruncatedBypass(abs(Int(component.offsets[index])), largest: largest) }
@@ -170,7 +173,8 @@ extension HEVCBinSink {
         }
     }
 
-    /// Truncated Rice with cRiceParam 0, all of it bypass: `value` ones, and a zero where it is below `largest`.
+    /// Codes a truncated Rice binarization with cRiceParam 0 in bypass bins: `value` ones, then a zero if `value` is
+    /// less than `largest`.
     mutating func codeTruncatedBypass(_ value: Int, largest: Int) {
         var ones = value
         while ones >= 16 {

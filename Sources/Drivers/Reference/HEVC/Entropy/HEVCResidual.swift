@@ -1,16 +1,15 @@
-/// A transform block as residual_coding() takes it, H.265 7.3.8.11.
+/// The input of residual_coding() for a transform block, H.265 7.3.8.11.
 struct HEVCResidualBlock {
-    /// n·n in raster order, not all zero.
+    /// The n·n levels in raster order; at least one is not zero.
     var levels: ElementPointer<Int16>
-    /// 2…5, of the block itself.
+    /// Log2 of the block's size in its own component: 2…5.
     var log2Size: Int
     var isChroma = false
     /// scanIdx of 7.4.9.11: 0 diagonal, 1 horizontal, 2 vertical.
     var scan = 0
-    /// sign_data_hiding_enabled_flag.
     var sign_data_hiding_enabled_flag = false
 
-    /// scanIdx of an intra block by its prediction mode, 7.4.9.11.
+    /// Returns scanIdx of an intra block from its prediction mode, 7.4.9.11.
     @inline(__always) static func scan(intraMode: Int, log2Size: Int, isChroma: Bool) -> Int {
         guard log2Size == 2 || log2Size == 3 && !isChroma else { return 0 }
         return intraMode >= 6 && intraMode <= 14 ? 2 : intraMode >= 22 && intraMode <= 30 ? 1 : 0
@@ -18,14 +17,15 @@ struct HEVCResidualBlock {
 }
 
 extension ElementPointer where Element == Int16 {
-    /// Bit x + 4·y of the result: the level (x, y) of the 4×4 that begins here is not zero. `stride` is in levels.
+    /// Returns a mask for the 4×4 block at this pointer: bit x + 4·y is set if the level at (x, y) is not zero.
+    /// `stride` is in levels.
     @inline(__always) func nonZeroMask4x4(stride: Int) -> Int {
         let first = load(0, as: UInt64.self)
         let second = load(stride, as: UInt64.self)
         let third = load(2 &* stride, as: UInt64.self)
         let fourth = load(3 &* stride, as: UInt64.self)
         if first | second | third | fourth == 0 { return 0 }
-        // SAFETY: both types are 16 plain bytes.
+        // SAFETY: both types have 16 bytes without padding, and every bit pattern is a valid value of both.
         let low = unsafe unsafeBitCast(SIMD2(first, second), to: Words.self)
         let high = unsafe unsafeBitCast(SIMD2(third, fourth), to: Words.self)
         let lowBits = ((low | (Words.zero &- low)) &>> 15) & Words(1, 2, 4, 8, 16, 32, 64, 128)
@@ -37,71 +37,71 @@ extension ElementPointer where Element == Int16 {
     }
 }
 
-/// Codes the levels of transform blocks into a sink. Its memory belongs to its owner.
+/// Codes the levels of transform blocks into a sink. The owner of the scratch memory must keep it alive.
 struct HEVCResidualCoder {
     private let positions = HEVCResidualTables.shared.positions.elements
     private let masks = HEVCResidualTables.shared.masks.elements
     private let subBlocks = HEVCResidualTables.shared.subBlocks.elements
     private let significant = HEVCResidualTables.shared.significant.elements
-    /// Magnitudes of a sub-block in the order of coding.
+    /// The magnitudes of a sub-block's levels in coding order.
     private let magnitudes: ElementPointer<Int32>
 
-    /// Elements that `scratch` must have.
+    /// The number of elements that `scratch` must have.
     static let scratchCount = 16
 
     init(scratch: ElementPointer<Int32>) { magnitudes = scratch }
 
-    /// All of residual_coding() after transform_skip_flag.
+    /// Codes residual_coding() from the element after transform_skip_flag on.
     @inline(__always) func code<Sink: HEVCBinSink>(_ block: HEVCResidualBlock, _ sink: inout Sink) {
         let log2Size = block.log2Size
         let size = 1 &<< log2Size
         let order = subBlocks + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
-        let places = positions + 16 &* block.scan
+        let scanPositions = positions + 16 &* block.scan
         let scanMasks = masks + 512 &* block.scan
         let rows = significant
             + 16 &* HEVCResidualTables.significantRow(log2Size: log2Size, isChroma: block.isChroma, scan: block.scan)
 
-        // The last sub-block with a level.
+        // Find the last sub-block that contains a level.
         var index = 1 &<< (2 &* log2Size &- 4)
         var raster = 0
-        var place = 0
+        var location = 0
         repeat {
             index &-= 1
-            place = Int(order[index])
-            raster = subBlock(block.levels, place, log2Size).nonZeroMask4x4(stride: size)
+            location = Int(order[index])
+            raster = subBlock(block.levels, location, log2Size).nonZeroMask4x4(stride: size)
         } while raster == 0 && index > 0
         var mask = scanMask(scanMasks, raster)
         var next = 15 &- (UInt16(truncatingIfNeeded: mask) | 1).leadingZeroBitCount
-        let last = Int(places[next])
+        let last = Int(scanPositions[next])
         codeLast(
-            x: (place & 7) &<< 2 | last & 3, y: (place &>> 3) &<< 2 | last &>> 2, block, &sink)
+            x: (location & 7) &<< 2 | last & 3, y: (location &>> 3) &<< 2 | last &>> 2, block, &sink)
         next &-= 1
 
-        // Bit x + 8·y: that sub-block is coded.
+        // Bit x + 8·y: the sub-block at (x, y) is coded.
         var coded: UInt64 = 0
         var wasAboveOne = false
         let isOneSubBlock = log2Size == 2
         let flagContext = HEVCContexts.codedSubBlock &+ (block.isChroma ? 2 : 0)
         var isLast = true
         while true {
-            let around = coded &>> UInt64(truncatingIfNeeded: place)
-            let right = place & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
+            let around = coded &>> UInt64(truncatingIfNeeded: location)
+            let right = location & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
             let neighbours = right | Int(truncatingIfNeeded: around &>> 7) & 2
             var isCoded = true
             var end = 0
             if !isLast {
-                mask = scanMask(scanMasks, subBlock(block.levels, place, log2Size).nonZeroMask4x4(stride: size))
+                mask = scanMask(scanMasks, subBlock(block.levels, location, log2Size).nonZeroMask4x4(stride: size))
                 next = 15
                 if index > 0 {
                     isCoded = mask != 0
                     sink.codeInline(flagContext &+ (neighbours != 0 ? 1 : 0), isCoded ? 1 : 0)
-                    // A lone level at the sub-block's first place is inferred.
+                    // If only the first position of the sub-block has a level, its sig_coeff_flag is inferred.
                     end = mask == 1 ? 1 : 0
                 }
             }
             isLast = false
             if isCoded {
-                coded |= 1 &<< UInt64(truncatingIfNeeded: place)
+                coded |= 1 &<< UInt64(truncatingIfNeeded: location)
                 let row = isOneSubBlock ? rows : rows + 16 &* (neighbours &+ (index == 0 ? 4 : 0))
                 while next >= end {
                     sink.codeInline(Int(row[next]), mask &>> next & 1)
@@ -110,25 +110,27 @@ struct HEVCResidualCoder {
                 if mask != 0 {
                     let set = (index == 0 || block.isChroma ? 0 : 2) &+ (wasAboveOne ? 1 : 0)
                     wasAboveOne = codeLevels(
-                        subBlock(block.levels, place, log2Size), mask, places, log2Size: log2Size, set: set,
+                        subBlock(block.levels, location, log2Size), mask, scanPositions, log2Size: log2Size, set: set,
                         isChroma: block.isChroma, sign_data_hiding_enabled_flag: block.sign_data_hiding_enabled_flag, &sink)
                 }
             }
             if index == 0 { break }
             index &-= 1
-            place = Int(order[index])
+            location = Int(order[index])
         }
     }
 
-    @inline(__always) private func subBlock(_ levels: ElementPointer<Int16>, _ place: Int, _ log2Size: Int) -> ElementPointer<Int16> {
-        levels + ((place & 7) &<< 2 &+ (place &>> 3) &<< (log2Size &+ 2))
+    @inline(__always) private func subBlock(
+        _ levels: ElementPointer<Int16>, _ location: Int, _ log2Size: Int
+    ) -> ElementPointer<Int16> {
+        levels + ((location & 7) &<< 2 &+ (location &>> 3) &<< (log2Size &+ 2))
     }
 
     @inline(__always) private func scanMask(_ masks: ElementPointer<UInt16>, _ raster: Int) -> Int {
         Int(masks[raster & 255] | masks[256 &+ raster &>> 8])
     }
 
-    /// last_sig_coeff_x_prefix and all that belongs to the position of the last level, 9.3.4.2.3.
+    /// Codes last_sig_coeff_x_prefix and the other elements of the position of the last level, 9.3.4.2.3.
     @inline(__always) func codeLast<Sink: HEVCBinSink>(
         x: Int, y: Int, _ block: HEVCResidualBlock, _ sink: inout Sink
     ) {
@@ -145,7 +147,7 @@ struct HEVCResidualCoder {
         if secondBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: second & (1 &<< secondBits &- 1)), secondBits) }
     }
 
-    /// The prefix of a coordinate, and how many of its low bits make the suffix, (7-74).
+    /// Returns the prefix of a coordinate, and the number of its low bits that form the suffix, (7-74).
     @inline(__always) private static func lastPrefix(_ value: Int) -> (prefix: Int, suffixBits: Int) {
         if value < 4 { return (value, 0) }
         let bits = 62 &- value.leadingZeroBitCount
@@ -163,11 +165,11 @@ struct HEVCResidualCoder {
         if value < longest { sink.codeInline(context &+ index &>> shift, 0) }
     }
 
-    /// The magnitudes and signs of a sub-block with levels where `mask` says. Returns whether a
-    /// coeff_abs_level_greater1_flag was 1, which moves the next sub-block's contexts.
+    /// Codes the magnitudes and signs of a sub-block; `mask` marks the scan positions with levels. Returns whether a
+    /// coeff_abs_level_greater1_flag was 1, which selects the contexts of the next sub-block.
     @inline(__always) private func codeLevels<Sink: HEVCBinSink>(
-        _ levels: ElementPointer<Int16>, _ mask: Int, _ places: ElementPointer<UInt8>, log2Size: Int, set: Int, isChroma: Bool,
-        sign_data_hiding_enabled_flag: Bool, _ sink: inout Sink
+        _ levels: ElementPointer<Int16>, _ mask: Int, _ scanPositions: ElementPointer<UInt8>, log2Size: Int, set: Int,
+        isChroma: Bool, sign_data_hiding_enabled_flag: Bool, _ sink: inout Sink
     ) -> Bool {
         let highest = 63 &- mask.leadingZeroBitCount
         let lowest = mask.trailingZeroBitCount
@@ -175,9 +177,9 @@ struct HEVCResidualCoder {
         var signs: UInt32 = 0
         var count = 0
         repeat {
-            let scanPlace = 63 &- rest.leadingZeroBitCount
-            rest ^= 1 &<< scanPlace
-            let position = Int(places[scanPlace])
+            let scanIndex = 63 &- rest.leadingZeroBitCount
+            rest ^= 1 &<< scanIndex
+            let position = Int(scanPositions[scanIndex])
             let level = Int32(levels[position & 3 &+ (position &>> 2) &<< log2Size])
             let sign = level &>> 31
             magnitudes[count] = (level ^ sign) &- sign
@@ -227,7 +229,7 @@ struct HEVCResidualCoder {
         return firstAbove >= 0
     }
 
-    /// coeff_abs_level_remaining, 9.3.3.11.
+    /// Codes coeff_abs_level_remaining, 9.3.3.11.
     @inline(__always) static func codeRemaining<Sink: HEVCBinSink>(
         _ value: Int, _ rice: Int, _ sink: inout Sink
     ) {

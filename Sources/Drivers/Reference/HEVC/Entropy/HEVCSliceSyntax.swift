@@ -1,4 +1,4 @@
-/// What coding tree units of a slice need to be written: values of the slice, its picture and parameter sets.
+/// The values of the slice, the picture and the parameter sets that are needed to write coding tree units.
 struct HEVCSliceSyntax {
     var width = 0
     var height = 0
@@ -6,13 +6,13 @@ struct HEVCSliceSyntax {
     var log2MinCodingBlock = 3
     var log2MinTransformBlock = 2
     var log2MaxTransformBlock = 5
-    /// MinCbs to a row.
+    /// The number of smallest coding blocks in a row, PicWidthInMinCbsY.
     var minimumColumns = 0
     var type = SliceType.i
     /// SliceQpY.
     var qp = 26
     var cabacInitFlag = false
-    /// num_ref_idx_active of each list.
+    /// The number of references in each list: num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1.
     var referenceCount0 = 0
     var referenceCount1 = 0
     var mergeCandidates = 5
@@ -59,16 +59,16 @@ struct HEVCSliceSyntax {
     }
 }
 
-/// What stands around a coding tree unit, by slice and tile.
+/// The availability of a coding tree unit's neighbours.
 struct HEVCTreeNeighbours: BitwiseCopyable {
-    /// The unit to the left, and the one above, are in the same slice and tile: their syntax gives contexts, and their
-    /// SAO parameters may be merged.
+    /// Whether the unit to the left, and the one above, are in the same slice and tile. If so, their syntax selects
+    /// contexts, and their SAO parameters may be merged.
     var hasLeft = false
     var hasTop = false
 }
 
-/// What the syntax of later coding units asks of one, by smallest coding block: log2 of its size, and 128 where it is
-/// skipped.
+/// The properties of a coding unit that the syntax of later units depends on, stored by smallest coding block: log2 of
+/// the size, plus 128 if the unit is skipped.
 typealias HEVCUnitRecord = UInt8
 
 extension HEVCCodingUnit {

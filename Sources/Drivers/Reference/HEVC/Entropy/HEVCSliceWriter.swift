@@ -1,11 +1,11 @@
 /// Writes slices of HEVC pictures as NAL units: header, entry points, slice segment data (H.265 7.3.8), trailing bits
-/// and emulation prevention. One thread at a time may use a writer; memory is kept from slice to slice.
+/// and emulation prevention. One thread at a time may use a writer. Memory is reused for the next slice.
 ///
-/// Call `begin`, then `write` for each coding tree unit in tile scan from the slice's first on, then `finish`.
+/// Call `begin`, then `write` for each coding tree unit in tile scan from the slice's first one on, then `finish`.
 package final class HEVCSliceWriter {
     private let grid: HEVCGrid
     private let records: ElementStorage<HEVCUnitRecord>
-    /// By coding tree unit, raster: the slice that wrote it last.
+    /// The number of the slice that contains each coding tree unit, in raster order.
     private let sliceOfTree: ElementStorage<Int32>
     private let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
     private let scratch = ElementStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
@@ -13,16 +13,16 @@ package final class HEVCSliceWriter {
     private var syntax = HEVCSliceSyntax()
     private var tiles: HEVCTiles
     private var coder: HEVCTreeCoder
-    /// Counts slices; no two that this writer wrote have the same.
+    /// The number of the current slice, different for each slice of this writer.
     private var slice: Int32 = 0
     private var previousTile = -1
-    /// Where in the data each tile's subset after the first begins.
+    /// The byte offsets in the data where the subsets of the second and later tiles begin.
     private var subsets: [Int] = []
     private var header = SliceHeaderBits(prefix: [], payload: [], bitCount: 0)
     private var hasHeaderExtension = false
 
-    /// No coding tree unit's syntax takes more bytes: 6144 levels of at most 35 bypass bins and three others of up to
-    /// six bits each, and modes.
+    /// The maximum size of a coding tree unit's syntax in bytes: 6144 levels with at most 35 bypass bins and three
+    /// context-coded bins of up to six bits each, and modes.
     private static let largestTree = 1 << 16
 
     package init(_ grid: HEVCGrid) {
@@ -36,8 +36,8 @@ package final class HEVCSliceWriter {
         ArithmeticEncoder.layStates(states.elements, tables: .shared)
     }
 
-    /// Starts a slice of a picture on the writer's grid; whatever was not finished is dropped. `contextStates` are those
-    /// that a slice begins with from here on.
+    /// Starts a slice of a picture with the writer's grid. A slice that was not finished is discarded. Initializes
+    /// `contextStates` for the new slice.
     package func begin(_ slice: HEVCSliceJob, _ job: HEVCPictureJob) {
         precondition(job.grid == grid)
         syntax = HEVCSliceSyntax(slice, job)
@@ -61,7 +61,7 @@ package final class HEVCSliceWriter {
             states.elements, type: syntax.type, cabacInitFlag: syntax.cabacInitFlag, qp: syntax.qp)
     }
 
-    /// Writes the coding tree unit of raster address `address`.
+    /// Writes the coding tree unit at raster address `address`.
     package func write(_ tree: HEVCCodingTree, address: Int) {
         reserve(used: coder.arithmetic.byteCount, more: Self.largestTree)
         let tile = tiles.tileID[address]
@@ -90,22 +90,25 @@ package final class HEVCSliceWriter {
         sliceOfTree.elements[address] == slice && tiles.tileID[address] == tile
     }
 
-    /// Bits of the slice's data so far, before emulation prevention. A few are held back.
+    /// The approximate number of bits of the slice's data so far, before emulation prevention. The arithmetic encoder
+    /// holds back up to ten bits.
     package var bitCount: Int { coder.arithmetic.bitCount }
 
-    /// The states of the slice's contexts as they are at the moment, for a `HEVCBinCount`.
+    /// The current states of the slice's contexts, for a `HEVCBinCount`.
     var contextStates: ElementPointer<UInt8> { states.elements }
 
-    // MARK: Going back
+    // MARK: Return to a mark
 
-    /// The coder as it was at `mark`; contexts need no way back, since a slice ends where it goes back to.
+    /// The coder's state at `mark`. The contexts are not saved: after `returnToMark` the slice ends, and they are not
+    /// used any more.
     private var marked: HEVCTreeCoder?
-    /// A carry of later bits goes to this byte, over bytes of 255 after it.
+    /// The index and value of the last byte that is not 0xFF. A carry of later bits propagates to this byte, through
+    /// the 0xFF bytes after it.
     private var markedByte: (index: Int, value: UInt8) = (0, 0)
     private var emulated = EmulationCount()
     private var headerBytes = 0
 
-    /// The slice may come to end here: see `returnToMark`. Not with tiles.
+    /// Marks a position where the slice may end: see `returnToMark`. Not supported with tiles.
     package func mark() {
         marked = coder
         var index = coder.arithmetic.byteCount - 1
@@ -113,7 +116,7 @@ package final class HEVCSliceWriter {
         markedByte = (index, index < 0 ? 0 : output.elements[index])
     }
 
-    /// Takes back what was written since `mark`. Only `finish` may follow.
+    /// Removes what was written since `mark`. Only `finish` may follow.
     package func returnToMark() {
         guard let marked else { return }
         coder = marked
@@ -123,24 +126,24 @@ package final class HEVCSliceWriter {
         for index in start..<max(start, coder.arithmetic.byteCount) { output.elements[index] = 0xFF }
     }
 
-    /// Bytes that the NAL unit has at most if the slice ends here; without tiles.
+    /// Returns an upper bound for the NAL unit's size in bytes if the slice ends here. Not supported with tiles.
     package func mostBytes() -> Int {
-        // Bytes that no carry reaches any more are counted; of the few others every second may need a 3 before it.
+        // In bytes that no carry can change any more, the emulation prevention bytes are counted exactly. For the few
+        // other bytes the worst case is assumed: one for every second byte.
         var settled = coder.arithmetic.byteCount
         repeat { settled -= 1 } while settled > 0 && output.elements[settled] == 0xFF
         emulated.count(output.elements, upTo: max(settled, 0))
-        // What the coder holds back, and the trailing bits.
+        // Includes the bits that the coder has not output yet, and the trailing bits.
         let bytes = bitCount / 8 + 8
         return headerBytes + bytes + emulated.found + (bytes - max(settled, 0)) / 2
     }
 
-    // MARK: Ending
+    // MARK: End of the slice
 
-    /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation
-    /// prevention.
+    /// Ends the slice and returns its NAL unit: the header's prefix unchanged, the rest with emulation prevention.
     package func finish() -> [UInt8] {
         let count = coder.finish()
-        // Every subset, and the header, ends in a byte with a bit set: each can be escaped by itself.
+        // Every subset, and the header, ends with a byte that is not zero. Therefore each can be escaped separately.
         guard !subsets.isEmpty else {
             return EmulationPrevention.escape(output.elements, count: count, after: headerBytes(entryPoints: []))
         }
@@ -151,8 +154,8 @@ package final class HEVCSliceWriter {
         return headerBytes(entryPoints: escaped.dropLast().map(\.count)) + escaped.joined()
     }
 
-    /// The prefix and the slice segment header with its end, escaped. `entryPoints` are the subsets' sizes but the
-    /// last's, emulation prevention bytes counted (7.4.7.1).
+    /// Returns the prefix and the complete slice segment header with emulation prevention. `entryPoints` are the sizes
+    /// of all subsets but the last, including emulation prevention bytes (7.4.7.1).
     private func headerBytes(entryPoints: [Int]) -> [UInt8] {
         var writer = HeaderBitWriter()
         for index in 0..<(header.bitCount / 8) { writer.put(UInt32(header.payload[index]), 8) }
@@ -172,7 +175,7 @@ package final class HEVCSliceWriter {
         return EmulationPrevention.escape(writer.bytes, after: header.prefix)
     }
 
-    /// Makes room for `more` bytes after `used`.
+    /// Ensures that the output has memory for `more` bytes after `used`.
     @inline(__always) private func reserve(used: Int, more: Int) {
         if used &+ more > output.count { grow(used: used, more: more) }
     }

@@ -1,4 +1,4 @@
-/// What all of a unit's transform tree needs.
+/// The values that are common to a coding unit's whole transform tree.
 struct HEVCTransformTree {
     let levels: ElementPointer<Int16>
     let nodes: ElementPointer<HEVCTransformNode>
@@ -11,7 +11,7 @@ struct HEVCTransformTree {
     private let predictions: ElementPointer<HEVCPredictionUnit>
     /// IntraPredModeC, 8.4.3.
     let chromaMode: Int
-    /// Makes coordinates relative to the coding tree unit.
+    /// The mask that makes coordinates relative to the coding tree unit.
     let mask: Int
 
     init(_ tree: borrowing HEVCCodingTree, _ unit: HEVCCodingUnit, _ syntax: HEVCSliceSyntax) {
@@ -26,22 +26,22 @@ struct HEVCTransformTree {
         mask = 1 << syntax.log2CodingTreeBlock - 1
     }
 
-    /// scanIdx of a luma block in the quarter `part` of the unit.
+    /// Returns scanIdx of a luma block in quarter `part` of the unit.
     func lumaScan(_ part: Int, log2Size: Int) -> Int {
         guard isIntra else { return 0 }
         let mode = Int(predictions[isIntraSplit ? part : 0].intraMode)
         return HEVCResidualBlock.scan(intraMode: mode, log2Size: log2Size, isChroma: false)
     }
 
-    /// scanIdx of its chroma blocks.
+    /// Returns scanIdx of the unit's chroma blocks.
     func chromaScan(log2Size: Int) -> Int {
         isIntra ? HEVCResidualBlock.scan(intraMode: chromaMode, log2Size: log2Size, isChroma: true) : 0
     }
 }
 
-/// IntraPredModeC from intra_chroma_pred_mode, H.265 8.4.3.
+/// Derives IntraPredModeC, H.265 8.4.3.
 enum HEVCChromaMode {
-    /// `luma` is IntraPredModeY of the unit's first block.
+    /// Returns IntraPredModeC for an intra_chroma_pred_mode. `luma` is IntraPredModeY of the unit's first block.
     @inline(__always) static func mode(_ syntaxElement: Int, luma: Int) -> Int {
         let mode: Int
         switch syntaxElement {
@@ -56,8 +56,8 @@ enum HEVCChromaMode {
 }
 
 extension HEVCTreeCoder {
-    /// transform_tree(), and transform_unit() at its leaves. `part` is the block's quarter of the unit, 0 for the
-    /// whole.
+    /// Writes transform_tree(), and transform_unit() at its leaves. `part` is the index of the unit's quarter that
+    /// contains the block, 0 for the whole unit.
     mutating func writeTransformTree(
         _ tree: HEVCTransformTree, x: Int, y: Int, log2Size: Int, depth: Int, part: Int, parent: HEVCTransformNode?
     ) {
@@ -78,7 +78,7 @@ extension HEVCTreeCoder {
                 writeTransformTree(
                     tree, x: x + (index & 1) * half, y: y + index >> 1 * half, log2Size: log2Size - 1,
                     depth: depth + 1, part: depth == 0 ? index : part, parent: entry)
-                // The chroma of four 4×4 luma blocks.
+                // Four 4×4 luma blocks share one 4×4 block of each chroma component.
                 if log2Size == 3 && index == 3 { writeChroma(tree, x: x, y: y, log2Size: 2, entry) }
             }
             return
@@ -102,7 +102,7 @@ extension HEVCTreeCoder {
         if log2Size > 2 { writeChroma(tree, x: x, y: y, log2Size: log2Size - 1, entry) }
     }
 
-    /// The chroma blocks of 1 << log2Size of the luma area at (x, y).
+    /// Writes the chroma blocks of size 1 << log2Size for the luma area at (x, y).
     private mutating func writeChroma(
         _ tree: HEVCTransformTree, x: Int, y: Int, log2Size: Int, _ node: HEVCTransformNode
     ) {
@@ -120,7 +120,7 @@ extension HEVCTreeCoder {
     }
 
     @inline(never) private mutating func writeResidual(_ block: HEVCResidualBlock) {
-        // From here on the coder stands in registers.
+        // The local copy lets the compiler keep the coder in registers.
         var coder = arithmetic
         residual.code(block, &coder)
         arithmetic = coder

@@ -1,15 +1,15 @@
-/// The slice segment data of a slice: H.265 7.3.8.2 to 7.3.8.12, one coding tree unit after the other.
+/// Writes the slice segment data of a slice, one coding tree unit after the other: H.265 7.3.8.2 to 7.3.8.12.
 struct HEVCTreeCoder {
     var arithmetic: ArithmeticEncoder
     let syntax: HEVCSliceSyntax
     let residual: HEVCResidualCoder
     private let records: ElementPointer<HEVCUnitRecord>
-    /// Not the first unit of the slice: end_of_slice_segment_flag of the one before is due.
+    /// Whether a unit of the slice was written, so that its end_of_slice_segment_flag is still due.
     private var begun = false
     /// IsCuQpDeltaCoded.
     var isQPDeltaCoded = false
     private var neighbours = HEVCTreeNeighbours()
-    /// The next unit of the tree, and the next node.
+    /// The indices of the next unit and of the next transform node in the tree.
     private var unit = 0
     var node = 0
 
@@ -22,7 +22,8 @@ struct HEVCTreeCoder {
         residual = HEVCResidualCoder(scratch: scratch)
     }
 
-    /// The end flag of the unit before, where there is one. What follows is in another tile: `endsTile`.
+    /// Writes end_of_slice_segment_flag of the previous unit, if there is one. `endsTile` is whether the next unit is
+    /// in another tile.
     mutating func endUnit(endsTile: Bool) {
         if begun { arithmetic.encodeTerminate(0) }
         begun = true
@@ -41,7 +42,7 @@ struct HEVCTreeCoder {
         return arithmetic.byteCount
     }
 
-    /// coding_tree_unit(); (x, y) is its first luma sample.
+    /// Writes coding_tree_unit(); (x, y) is its first luma sample.
     mutating func write(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, neighbours: HEVCTreeNeighbours) {
         self.neighbours = neighbours
         unit = 0
@@ -73,7 +74,7 @@ struct HEVCTreeCoder {
         }
     }
 
-    /// coding_quadtree(). Where it splits says the next unit's size.
+    /// Writes coding_quadtree(). A node is split if the next unit is smaller than the node.
     private mutating func writeQuadtree(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, log2Size: Int) {
         let next = tree.units.elements[unit]
         let isSplit = Int(next.log2Size) < log2Size
@@ -113,7 +114,7 @@ struct HEVCTreeCoder {
 
     // MARK: Coding unit
 
-    /// coding_unit().
+    /// Writes coding_unit().
     private mutating func writeUnit(_ tree: borrowing HEVCCodingTree, _ unit: HEVCCodingUnit) {
         let x = Int(unit.x)
         let y = Int(unit.y)
@@ -176,7 +177,7 @@ struct HEVCTreeCoder {
         arithmetic.codeChromaMode(chroma)
     }
 
-    /// prediction_unit() of a unit that is not skipped.
+    /// Writes prediction_unit() of a unit that is not skipped.
     private mutating func writePrediction(_ prediction: HEVCPredictionUnit, _ unit: HEVCCodingUnit, part: Int) {
         arithmetic.codeMergeFlag(prediction.mergeIndex >= 0)
         if prediction.mergeIndex >= 0 {
@@ -185,7 +186,7 @@ struct HEVCTreeCoder {
         }
         let motion = prediction.motion
         if syntax.type == .b {
-            // 8×4 and 4×8 are the only blocks whose sides add up to 12.
+            // nPbW + nPbH is 12 for 8×4 and 4×8 blocks only.
             arithmetic.codeDirection(
                 uses0: motion.reference0 >= 0, uses1: motion.reference1 >= 0,
                 depth: syntax.log2CodingTreeBlock - Int(unit.log2Size),

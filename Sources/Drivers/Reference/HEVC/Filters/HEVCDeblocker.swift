@@ -21,7 +21,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         }
     }
 
-    /// The edges of one direction in a coding tree unit, those on its left or upper border among them.
+    /// Filters the edges of one direction in a coding tree unit, including those on its left or upper border.
     private func filterTree(_ column: Int, _ row: Int, vertical: Bool) {
         let address = row * grid.columns + column
         let number = Int(bounds.slice[address])
@@ -38,16 +38,16 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         // Edges lie on the 8×8 grid.
         for y in stride(from: top, to: bottom, by: vertical ? 1 : 2) {
             for x in stride(from: left, to: right, by: vertical ? 2 : 1) {
-                let place = y * grid.blockColumns + x
-                let edges = tables.edges[place]
+                let block = y * grid.blockColumns + x
+                let edges = tables.edges[block]
                 if edges & any == 0 { continue }
                 let isBorder = vertical ? x == left : y == top
                 if isBorder && !hasBefore { continue }
-                let other = vertical ? place - 1 : place - grid.blockColumns
+                let other = vertical ? block - 1 : block - grid.blockColumns
                 let p = Side(
-                    place: other, unit: unit(vertical ? x - 1 : x, vertical ? y : y - 1),
+                    block: other, unit: unit(vertical ? x - 1 : x, vertical ? y : y - 1),
                     slice: isBorder ? beforeNumber : number)
-                let q = Side(place: place, unit: unit(x, y), slice: number)
+                let q = Side(block: block, unit: unit(x, y), slice: number)
                 let strength = strength(p, q, isTransform: edges & transform != 0)
                 if strength == 0 { continue }
                 let qp = (Int(tables.qp[p.unit]) + Int(tables.qp[q.unit]) + 1) >> 1
@@ -57,9 +57,9 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         }
     }
 
-    /// One side of an edge: its 4×4 block, its smallest coding block, its slice.
+    /// One side of an edge: the indices of its 4×4 block and its smallest coding block, and the number of its slice.
     private struct Side {
-        var place: Int
+        var block: Int
         var unit: Int
         var slice: Int
     }
@@ -69,16 +69,17 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         return (blockY >> shift) * grid.minimumColumns + blockX >> shift
     }
 
-    /// bS, H.265 8.7.2.4.
+    /// Returns bS, H.265 8.7.2.4.
     private func strength(_ p: Side, _ q: Side, isTransform: Bool) -> Int {
         if tables.mode[p.unit] == .intra || tables.mode[q.unit] == .intra { return 2 }
-        if isTransform && (tables.edges[p.place] | tables.edges[q.place]) & HEVCEdges.coded != 0 { return 1 }
-        let (a, b) = (tables.motion[p.place], tables.motion[q.place])
+        if isTransform && (tables.edges[p.block] | tables.edges[q.block]) & HEVCEdges.coded != 0 { return 1 }
+        let (a, b) = (tables.motion[p.block], tables.motion[q.block])
         let a0 = bounds.picture(slice: p.slice, list: 0, a.reference0)
         let a1 = bounds.picture(slice: p.slice, list: 1, a.reference1)
         let b0 = bounds.picture(slice: q.slice, list: 0, b.reference0)
         let b1 = bounds.picture(slice: q.slice, list: 1, b.reference1)
-        // The same pictures the same number of times; −1 stands for none. Vectors of unused lists are zero.
+        // Both sides must use the same pictures, each the same number of times; −1 stands for no picture. Vectors of
+        // unused lists are zero.
         let straight = a0 == b0 && a1 == b1
         let crossed = a0 == b1 && a1 == b0
         if !straight && !crossed { return 1 }
@@ -88,12 +89,12 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         return (straight ? straightFar : crossedFar) ? 1 : 0
     }
 
-    /// A whole sample or more apart.
+    /// Returns whether two vectors differ by at least one whole sample in a component.
     private func far(_ a: MotionVector, _ b: MotionVector) -> Bool {
         abs(Int(a.x) - Int(b.x)) >= 4 || abs(Int(a.y) - Int(b.y)) >= 4
     }
 
-    /// Four lines across a luma edge, H.265 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7.
+    /// Filters four lines across a luma edge, H.265 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7.
     private func filterLuma(
         _ x: Int, _ y: Int, _ vertical: Bool, _ strength: Int, _ qp: Int, _ slice: HEVCSliceFilters
     ) {
@@ -123,7 +124,8 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         }
     }
 
-    /// Two lines across a chroma edge of both planes, H.265 8.7.2.5.5 and 8.7.2.5.8; (x, y) in chroma samples.
+    /// Filters two lines across a chroma edge in both planes, H.265 8.7.2.5.5 and 8.7.2.5.8; (x, y) is in chroma
+    /// samples.
     private func filterChroma(_ x: Int, _ y: Int, _ vertical: Bool, _ qp: Int, _ slice: HEVCSliceFilters) {
         let across = vertical ? 1 : planes.chromaStride
         let along = vertical ? planes.chromaStride : 1
@@ -164,7 +166,7 @@ private struct EdgeLine<Sample: HEVCSample> {
     var bendP: Int { abs(p2 - 2 * p1 + p0) }
     var bendQ: Int { abs(q2 - 2 * q1 + q0) }
 
-    /// dSam, H.265 8.7.2.5.6.
+    /// Returns dSam, H.265 8.7.2.5.6.
     func isFlat(_ bend: Int, _ beta: Int, _ tc: Int) -> Bool {
         bend < beta >> 2 && abs(p3 - p0) + abs(q0 - q3) < beta >> 3 && abs(p0 - q0) < (5 * tc + 1) >> 1
     }
@@ -214,7 +216,7 @@ enum HEVCDeblockingTables {
     ]
     private static let chroma: InlineArray<14, UInt8> = [29, 30, 31, 32, 33, 33, 34, 34, 35, 35, 36, 36, 37, 37]
 
-    /// QpC as a function of qPi.
+    /// Returns QpC for qPi, H.265 table 8-10.
     static func chromaQP(_ index: Int) -> Int {
         index < 30 ? index : index >= 43 ? index - 6 : Int(chroma[index - 30])
     }

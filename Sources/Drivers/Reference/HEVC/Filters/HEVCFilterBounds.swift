@@ -1,4 +1,4 @@
-/// What the loop filters must know of a slice.
+/// The values of a slice that the loop filters need.
 struct HEVCSliceFilters: BitwiseCopyable, Sendable {
     var disablesDeblocking: Bool
     /// slice_beta_offset_div2 · 2 and slice_tc_offset_div2 · 2.
@@ -19,18 +19,21 @@ struct HEVCSliceFilters: BitwiseCopyable, Sendable {
     }
 }
 
-/// Where the loop filters of one picture may look: slices by number, each with its pictures, and tiles.
+/// Decides across which slice and tile borders the loop filters of a picture may filter. Contains the slices by number,
+/// their reference pictures, and the tiles.
 struct HEVCFilterBounds {
     let grid: HEVCGrid
-    /// By coding tree unit in raster order, as `HEVCPictureTables.slice`.
+    /// The slice's number by coding tree unit in raster order, as `HEVCPictureTables.slice`.
     let slice: ElementPointer<Int32>
     let slices: [HEVCSliceFilters]
     private let tileID: [Int]
     private let crossesTiles: Bool
-    /// By slice, list and index (16 each): which picture a reference is.
+    /// The number of the picture that each reference refers to, by slice, list and index; 16 entries for each list.
     private let pictures: [Int16]
 
-    /// - Parameter slices: those that were coded, in order: `sliceByteLimit` makes more than the job has.
+    /// Initializes the bounds of a picture.
+    ///
+    /// - Parameter slices: the slices in coding order. `sliceByteLimit` can make more of them than the job has.
     init(_ job: HEVCPictureJob, slices: [HEVCSliceJob], slice: ElementPointer<Int32>) {
         grid = job.grid
         self.slice = slice
@@ -42,28 +45,30 @@ struct HEVCFilterBounds {
         for (number, slice) in slices.enumerated() {
             for (list, references) in [slice.list0, slice.list1].enumerated() {
                 for (index, reference) in references.prefix(16).enumerated() {
-                    let place = known.firstIndex { $0 === reference.picture } ?? known.count
-                    if place == known.count { known.append(reference.picture) }
-                    pictures[number * 32 + list * 16 + index] = Int16(truncatingIfNeeded: place)
+                    let pictureIndex = known.firstIndex { $0 === reference.picture } ?? known.count
+                    if pictureIndex == known.count { known.append(reference.picture) }
+                    pictures[number * 32 + list * 16 + index] = Int16(truncatingIfNeeded: pictureIndex)
                 }
             }
         }
         self.pictures = pictures
     }
 
-    /// Which picture `reference` of a list is in that slice; −1 where the list is not used.
+    /// Returns the number of the picture that `reference` refers to in a slice's list; −1 if the list is not used.
     @inline(__always) func picture(slice: Int, list: Int, _ reference: Int8) -> Int16 {
         reference < 0 ? -1 : pictures[slice &* 32 &+ list &* 16 &+ Int(reference)]
     }
 
-    /// Whether deblocking may filter between a coding tree unit and the one left of it or above it, H.265 8.7.2.3.
+    /// Returns whether deblocking may filter the edge between a coding tree unit and the one to the left or above,
+    /// H.265 8.7.2.3.
     func deblocks(_ address: Int, from before: Int) -> Bool {
         if !crossesTiles && tileID[address] != tileID[before] { return false }
         return slice[address] == slice[before] || slices[Int(slice[address])].crossesSlices
     }
 
-    /// Whether SAO of a sample in `address` may look at one in `other`, H.265 8.7.3.2: the later slice decides.
-    func saoSees(_ address: Int, _ other: Int) -> Bool {
+    /// Returns whether SAO of a sample in coding tree unit `address` may read a sample in `other`, H.265 8.7.3.2. The
+    /// flag of the later slice applies.
+    func saoMayRead(_ address: Int, _ other: Int) -> Bool {
         if !crossesTiles && tileID[address] != tileID[other] { return false }
         let (a, b) = (slice[address], slice[other])
         return a == b || slices[Int(max(a, b))].crossesSlices

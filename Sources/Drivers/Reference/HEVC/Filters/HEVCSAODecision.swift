@@ -1,13 +1,13 @@
-/// Chooses the sample adaptive offsets of each coding tree unit of a deblocked picture by error and bits.
+/// Chooses the sample adaptive offsets of each coding tree unit of a deblocked picture by squared error and bits.
 struct HEVCSAODecision<Sample: HEVCSample> {
     let bounds: HEVCFilterBounds
     let tiles: HEVCTiles
     let source: HEVCPlanes<Sample>
     let planes: HEVCPlanes<Sample>
-    /// Squared error that a bit is worth.
+    /// The Lagrange multiplier: the squared error that one bit is weighted with.
     let lambda: Double
     private let statistics = [HEVCSAOStatistics(), HEVCSAOStatistics(), HEVCSAOStatistics()]
-    /// The largest magnitude of an offset: cMax of sao_offset_abs.
+    /// The maximum magnitude of an offset: cMax of sao_offset_abs.
     private let largest = (1 << (min(Sample.bitDepth, 10) - 5)) - 1
 
     init(
@@ -21,7 +21,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         self.lambda = lambda
     }
 
-    /// Fills `sao` of the trees, which stand in raster order.
+    /// Fills `sao` of all trees, which are in raster order.
     func run(_ trees: [HEVCCodingTree]) {
         for address in trees.indices { trees[address].sao.elements[0] = choose(address, trees) }
     }
@@ -40,7 +40,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         }
         let left = neighbour(address, address - 1, exists: address % bounds.grid.columns > 0)
         let above = neighbour(address, address - bounds.grid.columns, exists: address >= bounds.grid.columns)
-        // A flag that says "not merged" for each neighbour that there is.
+        // Without merging, a merge flag of 0 is coded for each available neighbour.
         cost += lambda * Double((left == nil ? 0 : 1) + (above == nil ? 0 : 1))
         for (other, isLeft) in [(left, true), (above, false)] {
             guard let other else { continue }
@@ -74,7 +74,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         }
     }
 
-    /// What a unit's parameters change of the squared error.
+    /// Returns the change of the squared error that a unit's parameters cause.
     private func change(_ parameters: HEVCSAOParameters) -> Int {
         change(parameters.luma, statistics[0]) + change(parameters.cb, statistics[1])
             + change(parameters.cr, statistics[2])
@@ -91,7 +91,8 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         }
     }
 
-    /// The kind that offset `index` of an edge class is added to: least, concave, convex, most.
+    /// Returns the kind of samples to which offset `index` of an edge class is added: local minimum, concave, convex,
+    /// local maximum.
     private static func edgeKind(_ edgeClass: Int, _ index: Int) -> Int { 5 * edgeClass + index + (index > 1 ? 1 : 0) }
 
     private func best(_ statistics: HEVCSAOStatistics) -> (HEVCSAOParameters.Component, Double) {
@@ -106,7 +107,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         return (chosen, cost)
     }
 
-    /// Both chroma planes share the kind and the edge class.
+    /// Returns the best parameters of both chroma planes, which share the kind and the edge class.
     private func bestChroma() -> (
         cb: HEVCSAOParameters.Component, cr: HEVCSAOParameters.Component, cost: Double
     ) {
@@ -125,7 +126,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         return price < chosen.cost ? (cb, cr, price) : chosen
     }
 
-    /// The best offsets of an edge class, and their error and bits, without those of kind and class.
+    /// Returns the best offsets of an edge class and their cost (error and bits), without the bits of kind and class.
     private func edges(_ edgeClass: Int, _ statistics: HEVCSAOStatistics) -> (HEVCSAOParameters.Component, Double) {
         var component = HEVCSAOParameters.Component()
         component.kind = .edge
@@ -140,7 +141,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         return (component, cost)
     }
 
-    /// The best four bands; error and bits with the position's.
+    /// Returns the best four bands and their cost (error and bits), including the bits of the band position.
     private func bands(_ statistics: HEVCSAOStatistics) -> (HEVCSAOParameters.Component, Double) {
         let all = (0..<32).map {
             offset(HEVCSAOStatistics.bandKinds + $0, statistics, -largest...largest, signBits: 1)
@@ -159,7 +160,8 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         return (component, chosen.cost + 5 * lambda)
     }
 
-    /// The offset of a kind that costs least, between the mean of what its samples lack and 0.
+    /// Returns the cheapest offset of a kind and its cost. Tries the values from the mean difference to the source down
+    /// to 0.
     private func offset(
         _ kind: Int, _ statistics: HEVCSAOStatistics, _ limits: ClosedRange<Int>, signBits: Int
     ) -> (Int, Double) {

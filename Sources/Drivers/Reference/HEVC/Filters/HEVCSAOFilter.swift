@@ -1,12 +1,12 @@
-/// Sample adaptive offset, H.265 8.7.3.
+/// Applies sample adaptive offset, H.265 8.7.3.
 struct HEVCSAOFilter<Sample: HEVCSample> {
     let bounds: HEVCFilterBounds
-    /// The deblocked picture, which becomes the filtered one.
+    /// The deblocked picture on input, the filtered picture on output.
     let planes: HEVCPlanes<Sample>
-    /// Memory of the same layout, for the deblocked samples.
+    /// Memory of the same layout for a copy of the deblocked samples.
     let scratch: HEVCPlanes<Sample>
 
-    /// Applies what stands in the trees, in raster order.
+    /// Applies the SAO parameters of the trees, which are in raster order.
     func run(_ trees: [HEVCCodingTree]) {
         for component in 0..<3 {
             let isOn = trees.contains { Self.component($0, component).kind != .off }
@@ -68,12 +68,12 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
         _ address: Int
     ) {
         let offsets = parameters.offsets
-        // By edgeIdx before it is turned round: least, concave, flat, convex, most.
+        // Indexed by edgeIdx before it is remapped: local minimum, concave, flat, convex, local maximum.
         let byKind = SIMD8<Int16>(
             Int16(offsets[0]), Int16(offsets[1]), 0, Int16(offsets[2]), Int16(offsets[3]), 0, 0, 0)
         let step = HEVCSAOStatistics.step(Int(parameters.edgeClass), copy.stride)
         let (dx, dy) = [(1, 0), (0, 1), (1, 1), (-1, 1)][Int(parameters.edgeClass)]
-        let sees = seen(address)
+        let readable = readableUnits(address)
         for y in area.y {
             let from = copy.elements + y * copy.stride
             let to = plane.elements + y * plane.stride
@@ -81,12 +81,12 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
                 let kind = 2 + sign(from[x], from[x - step]) + sign(from[x], from[x + step])
                 to[x] = clipped(Int(from[x]) + Int(byKind[kind]))
             }
-            /// Samples whose neighbours lie in other units ask whether those may be seen.
+            /// Filters a sample whose neighbours can lie in other units, if SAO may read those units.
             func filterBorder(_ x: Int) {
                 for side in [-1, 1] {
-                    let column = place(x + side * dx, area.x)
-                    let row = place(y + side * dy, area.y)
-                    if sees & 1 << (3 * row + column) == 0 { return }
+                    let column = relativeIndex(x + side * dx, area.x)
+                    let row = relativeIndex(y + side * dy, area.y)
+                    if readable & 1 << (3 * row + column) == 0 { return }
                 }
                 filter(x)
             }
@@ -117,19 +117,20 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
         }
     }
 
-    /// 0, 1 or 2: before, in, after the range.
-    private func place(_ value: Int, _ range: Range<Int>) -> Int {
+    /// Returns 0, 1 or 2 for a value before, in or after the range.
+    private func relativeIndex(_ value: Int, _ range: Range<Int>) -> Int {
         value < range.lowerBound ? 0 : value < range.upperBound ? 1 : 2
     }
 
-    /// Bit 3·row + column: the unit there, of the nine around and with `address`, may be looked at.
-    private func seen(_ address: Int) -> Int {
+    /// Returns a mask of the 3×3 coding tree units around `address`: bit 3·row + column is set if SAO may read that
+    /// unit.
+    private func readableUnits(_ address: Int) -> Int {
         let grid = bounds.grid
         let (column, row) = (address % grid.columns, address / grid.columns)
         var bits = 1 << 4
         for y in max(row - 1, 0)...min(row + 1, grid.rows - 1) {
             for x in max(column - 1, 0)...min(column + 1, grid.columns - 1)
-            where bounds.saoSees(address, y * grid.columns + x) {
+            where bounds.saoMayRead(address, y * grid.columns + x) {
                 bits |= 1 << (3 * (y - row + 1) + x - column + 1)
             }
         }

@@ -9,13 +9,13 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package var extraSliceBits = 0
     package var sign_data_hiding_enabled_flag = false
     package var hasCABACInit = false
-    /// num_ref_idx_l0_default_active_minus1 + 1, and the same of list 1.
+    /// num_ref_idx_l0_default_active_minus1 + 1, and the same for list 1.
     package var defaultReferenceCounts = [1, 1]
     /// 26 + init_qp_minus26.
     package var initialQP = 26
     package var constrainedIntraPrediction = false
     package var hasTransformSkip = false
-    /// diff_cu_qp_delta_depth; nil where cu_qp_delta_enabled_flag is 0.
+    /// diff_cu_qp_delta_depth; nil if cu_qp_delta_enabled_flag is 0.
     package var qpDeltaDepth: Int?
     package var cbQPOffset = 0
     package var crQPOffset = 0
@@ -25,12 +25,12 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package var weightedBipred = false
     /// transquant_bypass_enabled_flag.
     package var hasBypass = false
-    /// nil where tiles_enabled_flag is 0.
+    /// The tiles; nil if tiles_enabled_flag is 0.
     package var tiles: Tiles?
     /// entropy_coding_sync_enabled_flag.
     package var syncsEntropy = false
     package var filtersAcrossSlices = false
-    /// nil where deblocking_filter_control_present_flag is 0.
+    /// The deblocking control; nil if deblocking_filter_control_present_flag is 0.
     package var deblocking: Deblocking?
     package var hasScalingLists = false
     /// lists_modification_present_flag.
@@ -38,13 +38,14 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package var log2ParallelMergeLevel = 2
     /// slice_segment_header_extension_present_flag.
     package var hasSliceExtension = false
-    /// From pps_extension_present_flag on, as it stands in the stream.
-    var tail = HeaderBits()
+    /// The bits from pps_extension_present_flag on, as in the stream.
+    var extensionBits = HeaderBits()
 
     package struct Tiles: Equatable, Sendable {
         package var columns = 1
         package var rows = 1
-        /// column_width_minus1 + 1 and row_height_minus1 + 1 of all but the last; nil where they are uniform.
+        /// column_width_minus1 + 1 and row_height_minus1 + 1 of all columns and rows but the last. `widths` is nil if
+        /// uniform_spacing_flag is 1.
         package var widths: [Int]?
         package var heights: [Int] = []
         package var filtersAcross = true
@@ -54,7 +55,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
             self.rows = rows
         }
 
-        /// colBd and rowBd, (6-3) and (6-4); nil where the tiles do not fit.
+        /// Returns the tiles with colBd and rowBd, (6-3) and (6-4); nil if the tiles do not fit the picture.
         package func bounds(_ grid: HEVCGrid) -> HEVCTiles? {
             func bounds(_ count: Int, _ given: [Int]?, of size: Int) -> [Int]? {
                 guard count <= size else { return nil }
@@ -82,7 +83,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
 
     package init() {}
 
-    /// The NAL unit with a four-byte start code.
+    /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         bits.putUnsigned(id)
@@ -129,17 +130,17 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
         bits.put(modifiesLists)
         bits.putUnsigned(log2ParallelMergeLevel - 2)
         bits.put(hasSliceExtension)
-        if tail == HeaderBits() {
+        if extensionBits == HeaderBits() {
             bits.put(false)  // pps_extension_present_flag
         } else {
-            bits.put(tail)
+            bits.put(extensionBits)
         }
         bits.putTrailingBits()
         return EmulationPrevention.escape(bits.bytes, after: [0, 0, 0, 1, 34 << 1, 1])
     }
 
-    /// Reads an RBSP, without its NAL unit header; nil where it is cut short or out of range. Where there are scaling
-    /// lists nothing after them is read.
+    /// Reads an RBSP, which excludes the NAL unit header. Returns nil if it is truncated or a value is out of range. If
+    /// there are scaling lists, the syntax after them is not read.
     package init?(rbsp: [UInt8]) {
         guard let end = HeaderBitReader.end(of: rbsp) else { return nil }
         var bits = HeaderBitReader(rbsp, bitCount: end)
@@ -185,8 +186,8 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
         modifiesLists = bits.flag()
         log2ParallelMergeLevel = 2 + bits.unsigned()
         hasSliceExtension = bits.flag()
-        tail = bits.rest(endingAt: end)
-        guard !bits.failed, tail.count >= 1 else { return nil }
+        extensionBits = bits.rest(endingAt: end)
+        guard !bits.failed, extensionBits.count >= 1 else { return nil }
     }
 }
 
@@ -194,7 +195,7 @@ extension HEVCPictureParameterSet.Tiles {
     fileprivate init?(_ bits: inout HeaderBitReader) {
         columns = bits.unsigned() + 1
         rows = bits.unsigned() + 1
-        // A.4.1 has no level with more.
+        // No level of H.265 A.4.1 allows more.
         guard !bits.failed, columns <= 20, rows <= 22 else { return nil }
         if !bits.flag() {
             widths = (1..<columns).map { _ in bits.unsigned() + 1 }

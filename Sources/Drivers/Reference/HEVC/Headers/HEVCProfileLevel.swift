@@ -1,14 +1,14 @@
-/// profile_tier_level, H.265 7.3.3, with one general entry and, where a client wrote them, those of sub-layers.
+/// profile_tier_level, H.265 7.3.3: the general entry, and those of sub-layers if a client wrote them.
 package struct HEVCProfileLevel: Equatable, Sendable {
     /// general_profile_idc: 1 Main, 2 Main 10.
     package var profile: Int
     package var isHighTier: Bool
     /// general_level_idc, 30 times the level.
     package var level: Int
-    /// The bits of the structure, as they stand in the stream.
+    /// The bits of the structure as in the stream.
     private(set) var bits: HeaderBits
 
-    /// For one sub-layer, progressive frames.
+    /// Creates the structure for one sub-layer and progressive frames.
     package init(profile: Int, isHighTier: Bool, level: Int) {
         self.profile = profile
         self.isHighTier = isHighTier
@@ -17,7 +17,7 @@ package struct HEVCProfileLevel: Equatable, Sendable {
         writer.put(0, 2)  // general_profile_space
         writer.put(isHighTier)
         writer.put(UInt32(profile), 5)
-        // general_profile_compatibility_flag: what is of Main is of Main 10 too.
+        // general_profile_compatibility_flag: a Main stream also conforms to Main 10.
         for index in 0..<32 { writer.put(index == profile || profile == 1 && index == 2) }
         writer.put(true)  // general_progressive_source_flag
         writer.put(false)  // general_interlaced_source_flag
@@ -46,7 +46,8 @@ package struct HEVCProfileLevel: Equatable, Sendable {
         bits = reader.bits(from: start)
     }
 
-    /// MaxTileCols and MaxTileRows, table A.8; the greatest of the table where the level is none of it.
+    /// MaxTileCols and MaxTileRows, table A.8. A level that is not in the table gets the limits of the next higher one,
+    /// or the greatest limits.
     var mostTiles: (columns: Int, rows: Int) {
         switch level {
         case ...63: (1, 1)
@@ -61,7 +62,7 @@ package struct HEVCProfileLevel: Equatable, Sendable {
     func write(to writer: inout HeaderBitWriter) { writer.put(bits) }
 }
 
-/// Bits that are copied as they are.
+/// A sequence of bits that is copied unchanged.
 struct HeaderBits: Equatable, Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
@@ -82,7 +83,7 @@ extension HeaderBitWriter {
 }
 
 extension HeaderBitReader {
-    /// The bits from `start` to what is read next.
+    /// Returns the bits from `start` up to the current position.
     func bits(from start: Int) -> HeaderBits {
         var copy = self
         copy.move(to: start)
@@ -91,14 +92,14 @@ extension HeaderBitReader {
         return HeaderBits(writer)
     }
 
-    /// The bits up to the stop bit of an RBSP.
+    /// Reads the remaining bits up to the RBSP's stop bit, which is at position `end`.
     mutating func rest(endingAt end: Int) -> HeaderBits {
         var writer = HeaderBitWriter()
         while position < end && !failed { writer.put(flag()) }
         return HeaderBits(writer)
     }
 
-    /// Where the stop bit of an RBSP stands; nil where there is none.
+    /// Returns the position of an RBSP's stop bit in bits; nil if there is none.
     static func end(of rbsp: [UInt8]) -> Int? {
         rbsp.lastIndex { $0 != 0 }.map { 8 * $0 + 7 - rbsp[$0].trailingZeroBitCount }
     }

@@ -1,4 +1,5 @@
-/// st_ref_pic_set, H.265 7.3.7: short-term pictures that stay in the decoded picture buffer, by distance.
+/// st_ref_pic_set, H.265 7.3.7: the short-term reference pictures that stay in the decoded picture buffer, by
+/// difference of PicOrderCntVal.
 package struct HEVCReferenceSet: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         /// DeltaPocS0 or DeltaPocS1.
@@ -12,13 +13,13 @@ package struct HEVCReferenceSet: Equatable, Sendable {
         }
     }
 
-    /// Before the picture and after it in output order, each from the nearest on.
+    /// The pictures before and after the current one in output order, each list sorted by increasing distance.
     package var before: [Entry] = []
     package var after: [Entry] = []
 
     package init() {}
 
-    /// From distances in any order.
+    /// Creates a set from entries in any order.
     package init(_ entries: [Entry]) {
         before = entries.filter { $0.delta < 0 }.sorted { $0.delta > $1.delta }
         after = entries.filter { $0.delta > 0 }.sorted { $0.delta < $1.delta }
@@ -26,8 +27,8 @@ package struct HEVCReferenceSet: Equatable, Sendable {
 
     var usedCount: Int { (before + after).count { $0.isUsed } }
 
-    /// Writes the set without prediction from another; `index` is its place in the sequence parameter set, or the count
-    /// of those in a slice header.
+    /// Writes the set without prediction from another set. `index` is stRpsIdx: the set's index in the sequence
+    /// parameter set, or in a slice header the number of sets in the sequence parameter set.
     func write(to bits: inout HeaderBitWriter, index: Int) {
         if index != 0 { bits.put(false) }  // inter_ref_pic_set_prediction_flag
         bits.putUnsigned(before.count)
@@ -42,8 +43,8 @@ package struct HEVCReferenceSet: Equatable, Sendable {
         }
     }
 
-    /// Reads the set that follows `others`, which in a slice header are all of the sequence parameter set. Nil where it is
-    /// out of range.
+    /// Reads the set that follows `others`. In a slice header, `others` are all sets of the sequence parameter set.
+    /// Returns nil if a value is out of range.
     package init?(_ bits: inout HeaderBitReader, after others: [HEVCReferenceSet], inSliceHeader: Bool) {
         let index = others.count
         if index != 0 && bits.flag() {
@@ -66,7 +67,7 @@ package struct HEVCReferenceSet: Equatable, Sendable {
         else { return nil }
     }
 
-    /// inter_ref_pic_set_prediction_flag 1: (7-61) and (7-62).
+    /// Reads a set with inter_ref_pic_set_prediction_flag equal to 1: (7-61) and (7-62).
     private mutating func readPredicted(_ bits: inout HeaderBitReader, from other: HEVCReferenceSet) {
         let isNegative = bits.flag()
         let shift = (isNegative ? -1 : 1) * (bits.unsigned() + 1)
@@ -78,7 +79,7 @@ package struct HEVCReferenceSet: Equatable, Sendable {
             uses.append(isUsed)
             keeps.append(isUsed || bits.flag())
         }
-        /// All distances of the other set with its picture itself at the end, in the order of the flags.
+        /// The distances of the other set, followed by that of its own picture, in the order of the flags.
         let distances = (other.before + other.after).map { $0.delta + shift } + [shift]
         let moved = distances.indices.filter { keeps[$0] }.map { Entry(delta: distances[$0], isUsed: uses[$0]) }
         self = HEVCReferenceSet(moved)

@@ -1,12 +1,13 @@
 package import CVA
 
-// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+// SAFETY: the bit-field unions of VA-API's buffers consist of plain integers, and each has only one set of fields.
 
 extension HEVCSequenceParameterSet {
-    /// The parameter set that a client's sequence buffer asks for where it packs none itself. Block sizes and the level
-    /// must have been checked.
+    /// Creates the parameter set for a client that does not pack one, from its sequence buffer. The block sizes
+    /// and the level must have been validated.
     ///
-    /// The buffer has no bounds of decoded pictures: as many as the level allows, reordered where there are B pictures.
+    /// The buffer does not specify the size of the decoded picture buffer. The maximum of the level is used, and
+    /// reordering is allowed if there are B pictures.
     package init(_ buffer: VAEncSequenceParameterBufferHEVC) {
         let fields = unsafe buffer.seq_fields.bits
         profileLevel = HEVCProfileLevel(
@@ -18,8 +19,8 @@ extension HEVCSequenceParameterSet {
         bitDepthLuma = 8 + Int(fields.bit_depth_luma_minus8)
         bitDepthChroma = 8 + Int(fields.bit_depth_chroma_minus8)
         log2MaxPictureOrderCountLsb = 12
-        let kept = Self.storage(level: profileLevel.level, samples: width * height) - 1
-        buffering = [Buffering(picturesMinus1: kept, reordered: buffer.ip_period > 1 ? kept : 0)]
+        let picturesMinus1 = Self.maxDpbSize(level: profileLevel.level, samples: width * height) - 1
+        buffering = [Buffering(picturesMinus1: picturesMinus1, reordered: buffer.ip_period > 1 ? picturesMinus1 : 0)]
         log2MinCodingBlock = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
         log2CodingTreeBlock = log2MinCodingBlock + Int(buffer.log2_diff_max_min_luma_coding_block_size)
         log2MinTransformBlock = 2 + Int(buffer.log2_min_transform_block_size_minus2)
@@ -33,11 +34,11 @@ extension HEVCSequenceParameterSet {
         longTerm = []
         hasTemporalVectors = fields.sps_temporal_mvp_enabled_flag != 0
         strongIntraSmoothing = fields.strong_intra_smoothing_enabled_flag != 0
-        if buffer.vui_parameters_present_flag != 0 { tail = Self.usability(buffer) }
+        if buffer.vui_parameters_present_flag != 0 { vuiAndExtensionBits = Self.vuiBits(buffer) }
     }
 
-    /// MaxDpbSize, A.4.2; 16 where the level is none of the standard's.
-    static func storage(level: Int, samples: Int) -> Int {
+    /// Returns MaxDpbSize, A.4.2; 16 if the level is not in the standard.
+    static func maxDpbSize(level: Int, samples: Int) -> Int {
         let levels = [
             30: 36_864, 60: 122_880, 63: 245_760, 90: 552_960, 93: 983_040, 120: 2_228_224, 123: 2_228_224,
             150: 8_912_896, 153: 8_912_896, 156: 8_912_896, 180: 35_651_584, 183: 35_651_584, 186: 35_651_584,
@@ -49,8 +50,8 @@ extension HEVCSequenceParameterSet {
         return samples <= 3 * most >> 2 ? min(4 * base / 3, 16) : base
     }
 
-    /// vui_parameters and no extension, as the buffer has them.
-    private static func usability(_ buffer: VAEncSequenceParameterBufferHEVC) -> HeaderBits {
+    /// Returns vui_parameters from the buffer's values, and no extension.
+    private static func vuiBits(_ buffer: VAEncSequenceParameterBufferHEVC) -> HeaderBits {
         let fields = unsafe buffer.vui_fields.bits
         var bits = HeaderBitWriter()
         bits.put(true)  // vui_parameters_present_flag
@@ -89,8 +90,8 @@ extension HEVCSequenceParameterSet {
 }
 
 extension HEVCPictureParameterSet {
-    /// The parameter set that a client's picture buffer asks for where it packs none itself: what slices may change is
-    /// left to them.
+    /// Creates the parameter set for a client that does not pack one, from its picture buffer. Everything that
+    /// a slice header may override stays overridable.
     package init(_ buffer: VAEncPictureParameterBufferHEVC) {
         let fields = unsafe buffer.pic_fields.bits
         id = Int(buffer.slice_pic_parameter_set_id)

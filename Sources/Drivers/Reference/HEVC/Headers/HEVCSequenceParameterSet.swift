@@ -14,7 +14,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var bitDepthLuma = 8
     package var bitDepthChroma = 8
     package var log2MaxPictureOrderCountLsb = 8
-    /// For each sub-layer, or for the highest only.
+    /// The values of each sub-layer, or of the highest one only.
     package var buffering = [Buffering()]
     package var log2MinCodingBlock = 3
     package var log2CodingTreeBlock = 6
@@ -24,16 +24,15 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var transformDepthIntra = 0
     package var hasScalingLists = false
     package var amp_enabled_flag = false
-    /// sample_adaptive_offset_enabled_flag.
     package var sample_adaptive_offset_enabled_flag = false
     package var hasPCM = false
     package var referenceSets: [HEVCReferenceSet] = []
-    /// lt_ref_pic_poc_lsb_sps and used_by_curr_pic_lt_sps_flag; nil where long_term_ref_pics_present_flag is 0.
+    /// lt_ref_pic_poc_lsb_sps and used_by_curr_pic_lt_sps_flag; nil if long_term_ref_pics_present_flag is 0.
     package var longTerm: [LongTerm]?
     package var hasTemporalVectors = false
     package var strongIntraSmoothing = false
-    /// From vui_parameters_present_flag on, as it stands in the stream.
-    var tail = HeaderBits()
+    /// The bits from vui_parameters_present_flag on, as in the stream.
+    var vuiAndExtensionBits = HeaderBits()
 
     /// Conformance window offsets in chroma samples.
     package struct Window: Equatable, Sendable {
@@ -83,7 +82,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
             log2MaxTransformBlock: log2MaxTransformBlock)
     }
 
-    /// The NAL unit with a four-byte start code.
+    /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         bits.put(UInt32(videoID), 4)
@@ -125,17 +124,17 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         }
         bits.put(hasTemporalVectors)
         bits.put(strongIntraSmoothing)
-        if tail == HeaderBits() {
+        if vuiAndExtensionBits == HeaderBits() {
             bits.put(0, 2)  // vui_parameters_present_flag, sps_extension_present_flag
         } else {
-            bits.put(tail)
+            bits.put(vuiAndExtensionBits)
         }
         bits.putTrailingBits()
         return EmulationPrevention.escape(bits.bytes, after: [0, 0, 0, 1, 33 << 1, 1])
     }
 
-    /// Reads an RBSP, without its NAL unit header; nil where it is cut short or out of range. Where there are scaling
-    /// lists nothing after them is read.
+    /// Reads an RBSP, which excludes the NAL unit header. Returns nil if it is truncated or a value is out of range. If
+    /// scaling lists or PCM are enabled, the syntax after their flag is not read.
     package init?(rbsp: [UInt8]) {
         guard let end = HeaderBitReader.end(of: rbsp) else { return nil }
         var bits = HeaderBitReader(rbsp, bitCount: end)
@@ -168,8 +167,8 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         guard readReferences(&bits) else { return nil }
         hasTemporalVectors = bits.flag()
         strongIntraSmoothing = bits.flag()
-        tail = bits.rest(endingAt: end)
-        guard !bits.failed, tail.count >= 2, id <= 15 else { return nil }
+        vuiAndExtensionBits = bits.rest(endingAt: end)
+        guard !bits.failed, vuiAndExtensionBits.count >= 2, id <= 15 else { return nil }
     }
 
     private mutating func readBlocks(_ bits: inout HeaderBitReader) -> Bool {
@@ -179,12 +178,12 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         log2MaxTransformBlock = log2MinTransformBlock + bits.unsigned()
         transformDepthInter = bits.unsigned()
         transformDepthIntra = bits.unsigned()
-        return !bits.failed && hasSoundBlocks && (4...16).contains(log2MaxPictureOrderCountLsb) && width > 0 && height > 0
-            && width <= 1 << 16 && height <= 1 << 16
+        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2MaxPictureOrderCountLsb) && width > 0
+            && height > 0 && width <= 1 << 16 && height <= 1 << 16
     }
 
-    /// The block sizes are such as 7.4.3.2.1 allows.
-    package var hasSoundBlocks: Bool {
+    /// Whether the block sizes conform to H.265 7.4.3.2.1.
+    package var hasValidBlockSizes: Bool {
         (4...6).contains(log2CodingTreeBlock) && log2MinCodingBlock <= log2CodingTreeBlock
             && log2MinTransformBlock < log2MinCodingBlock && log2MaxTransformBlock <= min(log2CodingTreeBlock, 5)
             && max(transformDepthInter, transformDepthIntra) <= log2CodingTreeBlock - log2MinTransformBlock

@@ -1,11 +1,12 @@
 extension HEVCSliceHeader {
-    /// How this header, as a client packed it, contradicts the one that the client's parameter buffers ask for: what
-    /// would make the slice data undecodable or decode to other pictures, one line each. Empty where it agrees.
+    /// Compares this header, which a client packed, with the header for the client's parameter buffers. Returns one
+    /// line for each difference that would make the slice data undecodable or change the decoded pictures; empty if
+    /// there is none.
     package func contradictions(with expected: HEVCSliceHeader, comparesQP: Bool = true) -> [String] {
         var found: [String] = []
-        func compare<Value: Equatable>(_ name: String, _ packed: Value, _ asked: Value) {
-            guard packed != asked else { return }
-            found.append("\(name) is \(packed) in the packed slice header, \(asked) in the buffers")
+        func compare<Value: Equatable>(_ name: String, _ packed: Value, _ inBuffers: Value) {
+            guard packed != inBuffers else { return }
+            found.append("\(name) is \(packed) in the packed slice header, \(inBuffers) in the buffers")
         }
         compare("nal_unit_type", unitType, expected.unitType)
         compare("slice_pic_parameter_set_id", pictureID, expected.pictureID)

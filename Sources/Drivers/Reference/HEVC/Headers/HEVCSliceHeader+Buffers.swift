@@ -1,10 +1,10 @@
 package import CVA
 
-// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+// SAFETY: the bit-field unions of VA-API's buffers consist of plain integers, and each has only one set of fields.
 
 extension HEVCSliceHeader {
-    /// The header that a client's buffers ask for where it packs none itself. `sequence` and `picture` are the parameter
-    /// sets that stand in the stream.
+    /// Creates the header for a client that does not pack one, from its buffers. `sequence` and `picture` are
+    /// the parameter sets of the stream.
     package init(
         _ slice: VAEncSliceParameterBufferHEVC, picture buffer: VAEncPictureParameterBufferHEVC,
         sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet
@@ -52,7 +52,8 @@ extension HEVCSliceHeader {
                     && (betaOffsetDiv2 != control.betaOffsetDiv2 || tcOffsetDiv2 != control.tcOffsetDiv2))
     }
 
-    /// The reference picture set that holds the buffer's reference frames: those without flags stay for later pictures.
+    /// Sets the reference picture set to the buffer's reference frames. Frames without RPS flags are kept for later
+    /// pictures only.
     private mutating func setReferences(
         _ buffer: VAEncPictureParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceParameterSet
     ) {
@@ -71,12 +72,12 @@ extension HEVCSliceHeader {
         }
     }
 
-    /// What brings the lists into the buffer's order.
+    /// Sets the list entries that reorder the reference lists as in the buffer, if the initial order differs.
     private mutating func setLists(
         _ slice: VAEncSliceParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceParameterSet,
         _ picture: HEVCPictureParameterSet
     ) {
-        // In their initial order, each picture once.
+        // A copy of the header whose lists contain each picture once, in the initial order.
         var plain = self
         let pictures = currentCount
         guard pictures > 1, picture.modifiesLists else { return }
@@ -84,12 +85,12 @@ extension HEVCSliceHeader {
         plain.type = .b
         guard let initial = plain.lists(pictureOrderCount: count, sequence: sequence) else { return }
         for list in 0..<listCount {
-            let wanted = (list == 0 ? slice.list0 : slice.list1).prefix(referenceCounts[list]).map {
+            let requested = (list == 0 ? slice.list0 : slice.list1).prefix(referenceCounts[list]).map {
                 Int($0.pic_order_cnt)
             }
             let order = initial[list].map(\.pictureOrderCount)
-            let indices = wanted.compactMap { order.firstIndex(of: $0) }
-            let isUsual = indices == (0..<wanted.count).map { $0 % pictures }
+            let indices = requested.compactMap { order.firstIndex(of: $0) }
+            let isUsual = indices == (0..<requested.count).map { $0 % pictures }
             if indices.count == referenceCounts[list] && !isUsual { listEntries[list] = indices }
         }
     }
@@ -119,12 +120,12 @@ extension VAEncSliceParameterBufferHEVC {
 }
 
 extension VAPictureHEVC {
-    /// The entry names a picture.
+    /// Whether the entry refers to a picture.
     var isValid: Bool { picture_id != VA_INVALID_ID && flags & UInt32(VA_PICTURE_HEVC_INVALID) == 0 }
     var isLongTerm: Bool {
         flags & UInt32(VA_PICTURE_HEVC_LONG_TERM_REFERENCE | VA_PICTURE_HEVC_RPS_LT_CURR) != 0
     }
-    /// The current picture may predict from it.
+    /// Whether the current picture may predict from it.
     var isUsed: Bool {
         flags
             & UInt32(

@@ -1,6 +1,7 @@
 extension HEVCSliceHeader {
-    /// Reads a slice segment header as the parameter sets say; nil where it is cut short, out of range, of a dependent
-    /// segment or of weighted prediction. `end`: the bits before entry points.
+    /// Reads a slice segment header with its parameter sets. Returns nil if it is truncated, a value is out of range,
+    /// the segment is dependent or weighted prediction is used. `end` receives the number of bits before the entry
+    /// points.
     package init?(
         _ header: SliceHeaderBits, sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet, end: inout Int
     ) {
@@ -75,13 +76,13 @@ extension HEVCSliceHeader {
             referenceSet = set
         }
         if let known = sequence.longTerm {
-            let listed = known.isEmpty ? 0 : bits.unsigned()
-            let own = bits.unsigned()
-            guard !bits.failed, listed + own <= 16 else { return false }
+            let spsCount = known.isEmpty ? 0 : bits.unsigned()
+            let headerCount = bits.unsigned()
+            guard !bits.failed, spsCount + headerCount <= 16 else { return false }
             var cycle = 0
-            for number in 0..<listed + own {
+            for number in 0..<spsCount + headerCount {
                 var entry = LongTerm()
-                if number < listed {
+                if number < spsCount {
                     let index = Int(bits.get(Self.bits(for: known.count)))
                     guard index < known.count else { return false }
                     entry.index = index
@@ -91,8 +92,9 @@ extension HEVCSliceHeader {
                     entry.pictureOrderCountLsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
                     entry.isUsed = bits.flag()
                 }
-                // (7-52): cycles add up within those of the set and within the header's own.
-                if number == 0 || number == listed { cycle = 0 }
+                // (7-52): DeltaPocMsbCycleLt accumulates separately for the entries of the sequence parameter set and
+                // for the header's own entries.
+                if number == 0 || number == spsCount { cycle = 0 }
                 if bits.flag() {
                     cycle += bits.unsigned()
                     entry.cycle = cycle

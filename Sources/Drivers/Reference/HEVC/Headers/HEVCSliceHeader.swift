@@ -6,23 +6,23 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     package var pictureID = 0
     /// slice_segment_address.
     package var address = 0
-    /// slice_reserved_flag bits.
+    /// The slice_reserved_flag bits.
     package var extraBits: UInt32 = 0
     package var type = SliceType.i
     package var isOutput = true
-    /// slice_pic_order_cnt_lsb; not of IDR pictures, nor are the reference pictures.
+    /// slice_pic_order_cnt_lsb. IDR pictures have neither this element nor the reference pictures.
     package var pictureOrderCountLsb = 0
-    /// short_term_ref_pic_set_idx; nil where the header has a set of its own.
+    /// short_term_ref_pic_set_idx; nil if the header contains its own set.
     package var referenceSetIndex: Int?
     package var referenceSet = HEVCReferenceSet()
     package var longTerm: [LongTerm] = []
     package var hasTemporalVectors = false
     package var offsetsLuma = false
     package var offsetsChroma = false
-    /// num_ref_idx_active_override_flag, and the counts of either list.
+    /// num_ref_idx_active_override_flag, and the number of references in each list.
     package var overridesReferenceCounts = false
     package var referenceCounts = [0, 0]
-    /// list_entry_l0 and list_entry_l1; nil where lists are not modified.
+    /// list_entry_l0 and list_entry_l1; nil if the list is not modified.
     package var listEntries: [[Int]?] = [nil, nil]
     package var mvdL1Zero = false
     package var cabacInit = false
@@ -40,11 +40,11 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     package var filtersAcrossSlices = false
 
     package struct LongTerm: Equatable, Sendable {
-        /// lt_idx_sps; nil for one that the header names itself.
+        /// lt_idx_sps; nil for an entry whose values are in the header.
         package var index: Int?
         package var pictureOrderCountLsb = 0
         package var isUsed = true
-        /// DeltaPocMsbCycleLt; nil where the low bits tell which picture it is.
+        /// DeltaPocMsbCycleLt; nil if the low bits identify the picture.
         package var cycle: Int?
 
         package init(index: Int? = nil, pictureOrderCountLsb: Int = 0, isUsed: Bool = true, cycle: Int? = nil) {
@@ -58,7 +58,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     package init() {}
 
     package var isIDR: Bool { unitType == 19 || unitType == 20 }
-    /// BLA, IDR and CRA pictures, and what is reserved for more.
+    /// Whether the picture is a BLA, IDR or CRA picture, or has a type reserved for IRAP pictures.
     package var isIRAP: Bool { (16...23).contains(unitType) }
     package var listCount: Int { type == .b ? 2 : type == .p ? 1 : 0 }
 
@@ -67,7 +67,8 @@ package struct HEVCSliceHeader: Equatable, Sendable {
         isIDR ? 0 : referenceSet.usedCount + longTerm.count { $0.isUsed }
     }
 
-    /// The header's bits, up to where entry points stand, and a NAL unit header for temporal sub-layer 0 before them.
+    /// Returns the header's bits up to the entry points, preceded by a start code and a NAL unit header with temporal
+    /// sub-layer 0.
     package func bits(sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet) -> SliceHeaderBits {
         var bits = HeaderBitWriter()
         bits.put(address == 0)
@@ -161,21 +162,21 @@ package struct HEVCSliceHeader: Equatable, Sendable {
         bits.putUnsigned(5 - mergeCandidates)
     }
 
-    /// Ceil(Log2(`count`)).
+    /// Returns Ceil(Log2(`count`)).
     static func bits(for count: Int) -> Int { count > 1 ? Int.bitWidth - (count - 1).leadingZeroBitCount : 0 }
 
     static func addressBits(_ sequence: HEVCSequenceParameterSet) -> Int { bits(for: sequence.grid.codingTrees) }
 
-    /// A reference picture as the header names it: its PicOrderCntVal, or the low bits of it.
+    /// A reference picture as the header identifies it: by its PicOrderCntVal, or by the low bits of it.
     package struct Reference: Equatable, Sendable {
         package var pictureOrderCount: Int
         package var isLongTerm: Bool
-        /// Only the low bits of the count are known.
+        /// Whether only the low bits of the count are known.
         package var isLsb = false
     }
 
-    /// RefPicList0 and RefPicList1 of a picture of PicOrderCntVal `count`, 8.3.4; nil where the header names none, or
-    /// entries outside.
+    /// Returns RefPicList0 and RefPicList1 of a picture with PicOrderCntVal `count`, 8.3.4. Returns nil if the header
+    /// has no reference pictures, or if a list entry is out of range.
     package func lists(pictureOrderCount count: Int, sequence: HEVCSequenceParameterSet) -> [[Reference]]? {
         guard listCount > 0 else { return [[], []] }
         func used(_ entries: [HEVCReferenceSet.Entry]) -> [Reference] {

@@ -10,7 +10,7 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
         buffering = sequence.buffering.last ?? .init()
     }
 
-    /// The NAL unit with a four-byte start code.
+    /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         bits.put(UInt32(id), 4)
@@ -30,6 +30,6 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
         return EmulationPrevention.escape(bits.bytes, after: [0, 0, 0, 1, 32 << 1, 1])
     }
 
-    /// vps_video_parameter_set_id of an RBSP; nil where there is none.
+    /// Returns vps_video_parameter_set_id of an RBSP; nil if the RBSP is empty.
     package static func id(rbsp: [UInt8]) -> Int? { rbsp.first.map { Int($0 >> 4) } }
 }

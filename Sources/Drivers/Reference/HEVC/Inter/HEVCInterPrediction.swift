@@ -1,26 +1,27 @@
-/// Predicted blocks of samples out of blocks at 14 bits, H.265 8.5.3.3.4.2 (no explicit weights).
+/// Computes predicted samples from blocks with 14-bit values, H.265 8.5.3.3.4.2 (default weighting, no explicit
+/// weights).
 enum HEVCInterPrediction<Sample: HEVCSample> {
-    /// Of one reference.
+    /// Computes the prediction from one reference.
     @inline(never) static func one(
         _ block: ElementPointer<Int16>, width: Int, height: Int, to samples: ElementPointer<Sample>, stride: Int
     ) {
         let shift = Int16(truncatingIfNeeded: 14 &- Sample.bitDepth)
         let round = Words(repeating: 1 &<< (shift &- 1))
-        forRows(width, height, samples, stride) { place in
-            // 14 bits with overshoot and the rounding stay below 2^15.
-            (block.load(place, as: Words.self) &+ round) &>> Words(repeating: shift)
+        forRows(width, height, samples, stride) { offset in
+            // The sum of a 14-bit value, including the filter's overshoot, and the rounding offset is less than 2^15.
+            (block.load(offset, as: Words.self) &+ round) &>> Words(repeating: shift)
         }
     }
 
-    /// Of two references.
+    /// Computes the prediction from two references.
     @inline(never) static func both(
         _ a: ElementPointer<Int16>, _ b: ElementPointer<Int16>, width: Int, height: Int, to samples: ElementPointer<Sample>, stride: Int
     ) {
         let shift = Int32(truncatingIfNeeded: 15 &- Sample.bitDepth)
         let round = Quads(repeating: 1 &<< (shift &- 1))
         let shifts = Quads(repeating: shift)
-        forRows(width, height, samples, stride) { place in
-            let (x, y) = (a.load(place, as: Words.self), b.load(place, as: Words.self))
+        forRows(width, height, samples, stride) { offset in
+            let (x, y) = (a.load(offset, as: Words.self), b.load(offset, as: Words.self))
             return saturatedWords(
                 (x.lowQuads &+ y.lowQuads &+ round) &>> shifts, (x.highQuads &+ y.highQuads &+ round) &>> shifts)
         }

@@ -1,25 +1,27 @@
-/// Fractional sample interpolation, H.265 8.5.3.3.3: blocks of a reference picture at 14 bits.
+/// Fractional sample interpolation, H.265 8.5.3.3.3: computes blocks of a reference picture with 14-bit values.
 ///
-/// A block's rows stand `stride` apart in `Int16`s; up to four more than the width are written in each.
+/// Rows of a block are `stride` elements of `Int16` apart. They are written in groups of eight elements, so up to six
+/// elements beyond the width are overwritten.
 enum HEVCInterpolation<Sample: HEVCSample> {
-    /// Elements from row to row of a block at 14 bits, and how many such a block takes.
+    /// The distance between rows of a 14-bit block, and the size of its memory, in elements.
     static var stride: Int { 64 }
     static var count: Int { 64 * 64 + 8 }
-    /// Elements of scratch memory: the rows that the vertical filter takes, and eight columns of them in pairs.
+    /// The number of elements of scratch memory: the rows that the vertical filter reads, and eight columns of
+    /// interleaved row pairs.
     static var scratchCount: Int { rowsCount + 72 * 16 }
     private static var rowsCount: Int { 72 * stride + 8 }
 
-    /// shift3 of 8.5.3.3.3: from samples to 14 bits.
+    /// shift3 of 8.5.3.3.3: the left shift from samples to 14-bit values.
     @inline(__always) static var shift: Int16 { Int16(truncatingIfNeeded: 14 &- Sample.bitDepth) }
 
-    /// A luma block at (x, y), moved by `vector` in quarter samples, 8.5.3.3.3.1. Places far outside are moved in to
-    /// where the margin repeats the border as well.
+    /// Interpolates the luma block at (x, y), displaced by `vector` in quarter samples, 8.5.3.3.3.1. Positions far
+    /// outside of the picture are clamped. This changes no sample, because the margin repeats the border.
     static func luma(
         _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int, height: Int,
         scratch: ElementPointer<Int16>,
         to block: ElementPointer<Int16>
     ) {
-        let at = planes.luma + lumaPlace(planes, x, y, vector)
+        let at = planes.luma + lumaOffset(planes, x, y, vector)
         let taps = HEVCInterpolationTaps.shared
         let (fractionX, fractionY) = (Int(vector.x & 3), Int(vector.y & 3))
         if fractionX | fractionY == 0 {
@@ -35,13 +37,14 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// A chroma block at (x, y) in chroma samples, moved by `vector` in eighths of them, 8.5.3.3.3.2.
+    /// Interpolates the chroma block at (x, y), in chroma samples, displaced by `vector` in eighths of a chroma sample,
+    /// 8.5.3.3.3.2.
     static func chroma(
         _ plane: ElementPointer<Sample>, _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int,
         height: Int,
         scratch: ElementPointer<Int16>, to block: ElementPointer<Int16>
     ) {
-        let at = plane + chromaPlace(planes, x, y, vector)
+        let at = plane + chromaOffset(planes, x, y, vector)
         let taps = HEVCInterpolationTaps.shared
         let (fractionX, fractionY) = (Int(vector.x & 7), Int(vector.y & 7))
         if fractionX | fractionY == 0 {
@@ -57,9 +60,9 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// Where in the plane a luma block begins, whole samples. At 8 beyond the picture's border, or at 72 before it,
-    /// every sample that the filters take is the border's.
-    @inline(__always) static func lumaPlace(_ planes: HEVCPlanes<Sample>, _ x: Int, _ y: Int, _ vector: MotionVector)
+    /// Returns the offset in the plane, in whole samples, where a displaced luma block begins. At 8 samples after the
+    /// picture's border, or 72 before it, the filters only read repeated border samples.
+    @inline(__always) static func lumaOffset(_ planes: HEVCPlanes<Sample>, _ x: Int, _ y: Int, _ vector: MotionVector)
         -> Int
     {
         let column = min(max(x &+ Int(vector.x) >> 2, -72), planes.width &+ 8)
@@ -67,7 +70,8 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         return row &* planes.stride &+ column
     }
 
-    @inline(__always) static func chromaPlace(_ planes: HEVCPlanes<Sample>, _ x: Int, _ y: Int, _ vector: MotionVector)
+    /// Returns the offset in the plane, in whole samples, where a displaced chroma block begins.
+    @inline(__always) static func chromaOffset(_ planes: HEVCPlanes<Sample>, _ x: Int, _ y: Int, _ vector: MotionVector)
         -> Int
     {
         let column = min(max(x &+ Int(vector.x) >> 3, -36), planes.width >> 1 &+ 4)
@@ -89,8 +93,9 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// Sums of eight samples' products, which sixteen bits hold where samples have eight: the taps' magnitudes add up
-    /// to 112. `at`: the sample of the first tap; `step`: to the next tap's.
+    /// Returns the filter's sums for eight samples; for 8-bit samples only. The sums fit 16 bits, since the magnitudes
+    /// of the taps add up to at most 112. `at` points to the sample of the first tap, `step` is the distance to the
+    /// next tap's sample.
     @inline(__always) private static func products(_ at: ElementPointer<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
         let near =
             at.words(0) &* taps.tap(0) &+ at.words(step) &* taps.tap(1) &+ at.words(2 &* step) &* taps.tap(2)
@@ -102,15 +107,16 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         return near &+ far
     }
 
-    /// From samples, along their rows.
+    /// Filters samples horizontally.
     private static func filterAlong(
         _ from: ElementPointer<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
     ) {
         filter(from + taps.first, fromStride, step: 1, taps, width, height, block)
     }
 
-    /// From samples, the first of which is the first tap's, to the next tap's by `step`. Written for both directions:
-    /// where the optimiser knows that samples overlap, it takes vectors to pieces.
+    /// Filters samples in either direction. `from` points to the sample of the first tap, `step` is the distance to the
+    /// next tap's sample. One function serves both directions: if the optimizer can see that the loads overlap, it
+    /// splits the vectors.
     @inline(never) private static func filter(
         _ from: ElementPointer<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
         _ block: ElementPointer<Int16>
@@ -125,7 +131,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
                 if Sample.bitDepth == 8 {
                     to.store(x, products(row + x, step, taps))
                 } else {
-                    // Each turn adds what the one before multiplied: see `pairProducts`.
+                    // Each iteration adds the products of the previous one: see `pairProducts`.
                     var (low, high) = (Quads.zero, Quads.zero)
                     var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
                     var at = x
@@ -146,7 +152,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// From samples, down their columns.
+    /// Filters samples vertically.
     @inline(never) private static func filterDown(
         _ from: ElementPointer<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
         _ scratch: ElementPointer<Int16>, _ block: ElementPointer<Int16>
@@ -174,7 +180,8 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// Down the columns of rows that were filtered along already, from the first tap's row on.
+    /// Filters vertically the rows that were filtered horizontally before. `scratch` begins with the row of the first
+    /// tap.
     @inline(never) private static func filterDownAgain(
         _ scratch: ElementPointer<Int16>, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
     ) {
@@ -196,7 +203,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// Eight columns out of their rows, each interleaved with the next.
+    /// Computes eight columns from rows that are each interleaved with the next row.
     @inline(__always) private static func sumPairs(
         _ rows: ElementPointer<Int16>, _ taps: HEVCTaps, shift: Int32, _ height: Int, _ block: ElementPointer<Int16>
     ) {

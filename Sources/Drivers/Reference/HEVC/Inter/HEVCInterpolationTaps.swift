@@ -1,5 +1,5 @@
-/// The coefficients of the interpolation filters, H.265 tables 8-11 and 8-12, as the filters take them: each pair of
-/// taps four times over, then each tap eight times.
+/// The coefficients of the interpolation filters, H.265 tables 8-11 and 8-12, in the layout that the filters read:
+/// first each pair of taps four times, then each tap eight times.
 final class HEVCInterpolationTaps: Sendable {
     static let shared = HEVCInterpolationTaps()
 
@@ -26,18 +26,18 @@ final class HEVCInterpolationTaps: Sendable {
         for (fraction, filter) in Self.chromaFilters.enumerated() { put(filter, chroma(fraction).pairs) }
     }
 
-    /// By the fraction in quarter samples.
+    /// Returns the luma filter for a fraction in quarter samples.
     @inline(__always) func luma(_ fraction: Int) -> HEVCTaps {
         HEVCTaps(pairs: storage.elements + fraction &* Self.lumaWords, count: 8)
     }
 
-    /// By the fraction in eighths of a sample.
+    /// Returns the chroma filter for a fraction in eighths of a sample.
     @inline(__always) func chroma(_ fraction: Int) -> HEVCTaps {
         HEVCTaps(pairs: storage.elements + (4 &* Self.lumaWords &+ fraction &* Self.chromaWords), count: 4)
     }
 }
 
-/// One filter of eight taps, for the places −3…4, or of four, for −1…2.
+/// One filter: eight taps for the positions −3…4, or four taps for −1…2.
 struct HEVCTaps: BitwiseCopyable {
     let pairs: ElementPointer<Int16>
     let count: Int

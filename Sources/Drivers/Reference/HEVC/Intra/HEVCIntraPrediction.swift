@@ -3,12 +3,12 @@ package enum HEVCIntraMode {
     package static let planar = 0
     package static let dc = 1
     package static let horizontal = 10
-    /// From here on references are those along the top.
+    /// The first mode that predicts from the samples above; lower angular modes predict from the left.
     static let firstVertical = 18
     package static let vertical = 26
     package static let count = 35
 
-    /// intraPredAngle, table 8-5.
+    /// Returns intraPredAngle, table 8-5.
     static func angle(_ mode: Int) -> Int {
         let distance = mode < firstVertical ? horizontal &- mode : mode &- vertical
         let steps = SIMD16<Int8>(0, 2, 5, 9, 13, 17, 21, 26, 32, 0, 0, 0, 0, 0, 0, 0)
@@ -16,14 +16,14 @@ package enum HEVCIntraMode {
         return distance < 0 ? 0 &- angle : angle
     }
 
-    /// −invAngle, table 8-6, of a negative angle.
+    /// Returns −invAngle, table 8-6, of a mode with a negative angle.
     static func inverseAngle(_ mode: Int) -> Int {
         let distance = mode < firstVertical ? mode &- horizontal : vertical &- mode
         let inverse = SIMD16<Int16>(0, 4096, 1638, 910, 630, 482, 390, 315, 256, 0, 0, 0, 0, 0, 0, 0)
         return Int(inverse[distance])
     }
 
-    /// filterFlag of 8.4.4.2.3 for luma: the mode predicts from filtered samples.
+    /// Returns filterFlag of 8.4.4.2.3 for luma: whether the mode predicts from filtered samples.
     static func isFiltered(_ mode: Int, log2Size: Int) -> Bool {
         if mode == dc || log2Size == 2 { return false }
         let distance = Swift.min(abs(mode &- vertical), abs(mode &- horizontal))
@@ -32,7 +32,7 @@ package enum HEVCIntraMode {
 }
 
 extension HEVCIntraReferences {
-    /// Predicts the block whose surroundings were loaded last, H.265 8.4.4.2.4 to 8.4.4.2.6.
+    /// Predicts the block whose neighbouring samples were loaded last, H.265 8.4.4.2.4 to 8.4.4.2.6.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -47,22 +47,25 @@ extension HEVCIntraReferences {
         case HEVCIntraMode.dc:
             dc(log2Size, hasEdgeFilter: hasEdgeFilter, destination, stride)
         default:
-            let back = isFiltered ? filteredMirrored : mirrored
+            let mirroredSide = isFiltered ? filteredMirrored : mirrored
             let isVertical = mode >= HEVCIntraMode.firstVertical
-            let ahead = isVertical ? e : back
+            let mainSide = isVertical ? e : mirroredSide
             let angle = HEVCIntraMode.angle(mode)
-            if angle < 0 { project(ahead, isVertical ? back : e, angle, HEVCIntraMode.inverseAngle(mode), size) }
-            let reference = angle < 0 ? projected : ahead
+            if angle < 0 {
+                project(mainSide, isVertical ? mirroredSide : e, angle, HEVCIntraMode.inverseAngle(mode), size)
+            }
+            let reference = angle < 0 ? projected : mainSide
             if isVertical {
-                down(reference, angle, size, destination, stride)
+                predictVertical(reference, angle, size, destination, stride)
             } else {
-                across(reference, angle, size, destination, stride)
+                predictHorizontal(reference, angle, size, destination, stride)
             }
             if angle == 0 && hasEdgeFilter {
-                // Along the reference's side, the prediction follows the other side's slope.
+                // The edge filter: the first column (vertical mode) or row (horizontal mode) follows the gradient of
+                // the samples on the other side.
                 let corner = Int(plain[0])
-                let first = Int(ahead[1])
-                let other = isVertical ? back : e
+                let first = Int(mainSide[1])
+                let other = isVertical ? mirroredSide : e
                 let step = isVertical ? stride : 1
                 for i in 0..<size {
                     let value = first &+ (Int(other[i &+ 1]) &- corner) &>> 1
@@ -73,11 +76,12 @@ extension HEVCIntraReferences {
         }
     }
 
-    /// References for a negative angle: the first side's, and before them the other's, projected.
+    /// Builds the reference array of a negative angle: the main side's samples, preceded by projected samples of the
+    /// other side.
     private func project(
-        _ ahead: ElementPointer<Sample>, _ side: ElementPointer<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
+        _ mainSide: ElementPointer<Sample>, _ side: ElementPointer<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
     ) {
-        projected.copy(from: ahead, count: size &+ 1)
+        projected.copy(from: mainSide, count: size &+ 1)
         let last = (size &* angle) &>> 5
         var i = -1
         while i >= last {
@@ -86,18 +90,20 @@ extension HEVCIntraReferences {
         }
     }
 
-    /// Eight samples, from x on, of row y of the prediction along the first side.
+    /// Returns eight predicted samples of line y, from x on, in the coordinates of the main reference side.
     @inline(__always) private func line(_ reference: ElementPointer<Sample>, _ angle: Int, x: Int, y: Int) -> Words {
         let position = (y &+ 1) &* angle
-        let place = x &+ position &>> 5 &+ 1
+        let index = x &+ position &>> 5 &+ 1
         let fraction = Int16(truncatingIfNeeded: position & 31)
-        let a = reference.words(place)
-        let b = reference.words(place &+ 1)
+        let a = reference.words(index)
+        let b = reference.words(index &+ 1)
         return (a &* (32 &- fraction) &+ b &* fraction &+ 16) &>> 5
     }
 
-    private func down(_ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int)
-    {
+    private func predictVertical(
+        _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>,
+        _ stride: Int
+    ) {
         if size == 4 {
             for y in 0..<4 { destination.storeFourWords(y &* stride, line(reference, angle, x: 0, y: y)) }
             return
@@ -111,7 +117,7 @@ extension HEVCIntraReferences {
         }
     }
 
-    private func across(
+    private func predictHorizontal(
         _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int
     ) {
         @inline(__always) func row(_ x: Int, _ y: Int) -> Words { line(reference, angle, x: x, y: y) }
@@ -157,16 +163,16 @@ extension HEVCIntraReferences {
         let shift = SIMD8<UInt16>(repeating: UInt16(truncatingIfNeeded: log2Size &+ 1))
         var x = 0
         while x < size {
-            let place = Words(1, 2, 3, 4, 5, 6, 7, 8) &+ Int16(truncatingIfNeeded: x)
+            let rightWeight = Words(1, 2, 3, 4, 5, 6, 7, 8) &+ Int16(truncatingIfNeeded: x)
             let above = e.words(1 &+ x)
-            let away = length &- place
-            // The part that does not change from row to row, and what a row adds: all of 16 bits without sign.
-            var column = place &* right &+ above &* length &+ length
+            let leftWeight = length &- rightWeight
+            // The sum without the left sample's term, and its increment for each row. All values fit unsigned 16 bits.
+            var column = rightWeight &* right &+ above &* length &+ length
             let step = Words(repeating: below) &- above
             for y in 0..<size {
                 column = column &+ step
                 let left = Int16(truncatingIfNeeded: e[-1 &- y])
-                let value = ((column &+ away &* left).unsignedWords &>> shift).signedWords
+                let value = ((column &+ leftWeight &* left).unsignedWords &>> shift).signedWords
                 if size == 4 {
                     destination.storeFourWords(y &* stride, value)
                 } else {

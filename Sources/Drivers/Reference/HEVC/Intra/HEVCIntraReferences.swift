@@ -1,12 +1,12 @@
-/// Which of the samples around a block its prediction may use, by units: 4×4 luma samples and what goes with them of
-/// chroma, so 4 samples of luma and 2 of chroma. Those of units that are not intra count as missing under
-/// constrained_intra_pred_flag, H.265 8.4.4.2.2.
+/// The neighbouring samples that a block's prediction may use, one bit for each unit. A unit is 4×4 luma samples with
+/// their chroma, so it spans 4 luma or 2 chroma samples. With constrained_intra_pred_flag, units that are not intra
+/// count as unavailable, H.265 8.4.4.2.2.
 package struct HEVCIntraNeighbours: Equatable, BitwiseCopyable, Sendable {
-    /// Bit i: the i-th unit down the left side, as far as twice the block's height.
+    /// Bit i: the i-th unit down the left side is available. Covers twice the block's height.
     package var left: UInt32
-    /// Bit i: the i-th unit along the top, as far as twice the block's width.
+    /// Bit i: the i-th unit along the top is available. Covers twice the block's width.
     package var above: UInt32
-    /// The sample above left.
+    /// Whether the sample above and to the left is available.
     package var corner: Bool
 
     package init(left: UInt32, above: UInt32, corner: Bool) {
@@ -16,20 +16,21 @@ package struct HEVCIntraNeighbours: Equatable, BitwiseCopyable, Sendable {
     }
 }
 
-/// Memory for the samples around one block.
+/// Owns the memory for one block's neighbouring samples.
 package final class HEVCIntraStorage<Sample: HEVCSample>: Sendable {
     let samples = ElementStorage<Sample>(count: 5 * HEVCIntraReferences<Sample>.pitch, repeating: 0)
 
     package init() {}
 }
 
-/// The samples around a block of N×N as intra prediction takes them, substituted and filtered: H.265 8.4.4.2.2 and
+/// The neighbouring samples of an N×N block for intra prediction, after substitution and filtering: H.265 8.4.4.2.2 and
 /// 8.4.4.2.3.
 ///
-/// Each row of samples goes from the last at the bottom left to the last at the top right: entry 0 stands above left,
-/// entries −1…−2N go down the left side, entries 1…2N along the top. Mirrored rows go the other way.
+/// Each array runs from the lowest sample on the left to the rightmost sample above. Index 0 is the corner sample,
+/// −1…−2N run down the left side, and 1…2N run along the top. Mirrored arrays run in the opposite direction.
 package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
-    /// From row to row: 64 samples on either side of the corner, and what vectors read beyond.
+    /// The distance between two arrays in samples: 64 on both sides of the corner, and what vector accesses touch
+    /// beyond them.
     static var pitch: Int { 176 }
     private static var corner: Int { 80 }
 
@@ -37,7 +38,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
     let mirrored: ElementPointer<Sample>
     let filtered: ElementPointer<Sample>
     let filteredMirrored: ElementPointer<Sample>
-    /// References of negative angles, by H.265 (8-53) and (8-61).
+    /// The reference array ref of a negative angle, H.265 (8-53) and (8-61).
     let projected: ElementPointer<Sample>
 
     package init(_ storage: HEVCIntraStorage<Sample>) {
@@ -49,7 +50,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
         projected = first + 4 * Self.pitch
     }
 
-    /// Takes the samples around the block whose first sample is at `block` in the reconstruction.
+    /// Loads the neighbouring samples of a block; `block` points to its first sample in the reconstruction.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -82,7 +83,8 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
             (e - 2 &* size).fill(middle, count: 4 &* size &+ 1)
             return
         }
-        // What is there, first; then what is missing repeats what comes before it from the bottom left on.
+        // Copies the available samples first. Then, from the bottom left on, each unavailable sample repeats the sample
+        // before it (8.4.4.2.2).
         let left = block - 1
         for i in 0..<units where hasLeft & (1 &<< UInt32(truncatingIfNeeded: i)) != 0 {
             for y in i &* unit..<(i &+ 1) &* unit { e[-1 &- y] = left[y &* stride] }
@@ -133,10 +135,10 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
         }
     }
 
-    /// Both sides of a 32×32 block are nearly straight: biIntFlag.
+    /// biIntFlag of 8.4.4.2.3: whether the samples on both sides of a 32×32 block are close to a straight line.
     private var isSmooth: Bool {
-        @inline(__always) func isStraight(_ way: Int) -> Bool {
-            let bend = Int(plain[0]) &+ Int(plain[64 &* way]) &- 2 &* Int(plain[32 &* way])
+        @inline(__always) func isStraight(_ direction: Int) -> Bool {
+            let bend = Int(plain[0]) &+ Int(plain[64 &* direction]) &- 2 &* Int(plain[32 &* direction])
             return abs(bend) < 1 &<< (Sample.bitDepth &- 5)
         }
         return isStraight(1) && isStraight(-1)
@@ -144,12 +146,12 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
 
     private func smoothStrongly() {
         let corner = Int(plain[0])
-        for way in [-1, 1] {
-            let end = Int(plain[64 &* way])
+        for direction in [-1, 1] {
+            let end = Int(plain[64 &* direction])
             for i in 1...63 {
-                filtered[i &* way] = Sample(truncatingIfNeeded: ((64 &- i) &* corner &+ i &* end &+ 32) &>> 6)
+                filtered[i &* direction] = Sample(truncatingIfNeeded: ((64 &- i) &* corner &+ i &* end &+ 32) &>> 6)
             }
-            filtered[64 &* way] = plain[64 &* way]
+            filtered[64 &* direction] = plain[64 &* direction]
         }
         filtered[0] = plain[0]
     }

@@ -1,7 +1,7 @@
-/// Sums, differences and copies of blocks of samples. Widths are multiples of 4; each plane has its own stride, in
+/// Sums, differences and copies of blocks of samples. Widths are multiples of 4; each plane has its own stride in
 /// samples.
 package enum HEVCBlock {
-    /// Source minus prediction.
+    /// Computes the residual: source minus prediction.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -22,7 +22,7 @@ package enum HEVCBlock {
         }
     }
 
-    /// Prediction plus residual, clipped. The prediction may be at the destination.
+    /// Adds the residual to the prediction and clips the result. The destination may be the prediction's memory.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -30,7 +30,8 @@ package enum HEVCBlock {
         _ residual: ElementPointer<Int16>, _ stride: Int, to prediction: ElementPointer<Sample>, _ predictionStride: Int,
         width: Int, height: Int, into destination: ElementPointer<Sample>, _ destinationStride: Int
     ) {
-        // What exceeds the range of samples by itself is cut first: the sum stays within 16 bits.
+        // The residual is clipped to ± the largest sample value first, so that the sum fits 16 bits. This does not
+        // change the result.
         let most = Sample.largestWord
         let least = 0 &- most
         for y in 0..<height {
@@ -79,7 +80,7 @@ package enum HEVCBlock {
         }
     }
 
-    /// Sum of squared differences.
+    /// Returns the sum of squared differences.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -90,7 +91,7 @@ package enum HEVCBlock {
         for y in 0..<height {
             let p = a + y &* aStride
             let q = b + y &* bStride
-            // A row of 64 squares of ten bits fits 32 bits; a block of them may not.
+            // The sum of a row of 64 squared 10-bit differences fits 32 bits; the sum of a block may not.
             var sum = Quads.zero
             var next = Quads.zero
             var x = 0

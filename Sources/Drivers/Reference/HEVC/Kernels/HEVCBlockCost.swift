@@ -1,7 +1,7 @@
-/// Costs of a prediction in place of a source block, of any size of multiples of 4. At 10 bit they are four times those
-/// of the same picture at 8 bit.
+/// The cost of the difference between a source block and its prediction. Sides are multiples of 4. With 10 bits the
+/// costs are four times those of the same picture with 8 bits.
 package enum HEVCBlockCost {
-    /// Sum of absolute differences of a strip, of a width known where this is inlined.
+    /// Returns the sum of absolute differences of a strip. The width is a constant after inlining.
     @inline(__always) private static func bytes<Sample: HEVCSample>(
         _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
@@ -17,7 +17,7 @@ package enum HEVCBlockCost {
         return Int(sum)
     }
 
-    /// Sum of absolute differences.
+    /// Returns the sum of absolute differences.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -39,7 +39,7 @@ package enum HEVCBlockCost {
             return total
         }
         while x < width {
-            // Eight columns of 64 differences of ten bits fit sixteen bits.
+            // The sum of 64 10-bit differences of one column fits unsigned 16 bits.
             var sum = Words(repeating: 0)
             let isWide = x &+ 8 <= width
             for y in 0..<height {
@@ -61,10 +61,11 @@ package enum HEVCBlockCost {
         return BlockPair(a &+ b, c &+ d, a &- b, c &- d)
     }
 
-    /// Halved sum of absolute 4×4 Hadamard coefficients of two blocks of differences side by side, in eight parts.
+    /// Returns half the sum of absolute 4×4 Hadamard coefficients of two adjacent blocks of differences, as eight
+    /// partial sums.
     @inline(__always) private static func transformed(_ rows: BlockPair) -> Words {
         let t = hadamard(rows).transposed
-        // The last butterfly and the absolute values in one: |x + y| + |x − y| = 2·max(|x|, |y|).
+        // Combines the last butterfly with the absolute values: |x + y| + |x − y| = 2·max(|x|, |y|).
         let a = t.r0 &+ t.r2
         let b = t.r1 &+ t.r3
         let c = t.r0 &- t.r2
@@ -72,7 +73,7 @@ package enum HEVCBlockCost {
         return a.magnitude.atLeast(b.magnitude) &+ c.magnitude.atLeast(d.magnitude)
     }
 
-    /// SATD: half the sum of absolute 4×4 Hadamard coefficients.
+    /// Returns the SATD: half the sum of absolute 4×4 Hadamard coefficients.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -82,7 +83,7 @@ package enum HEVCBlockCost {
         var total = 0
         var x = 0
         while x &+ 8 <= width {
-            // Sixteen rows' parts fit sixteen bits without sign, at ten bits too.
+            // The partial sums of sixteen rows fit unsigned 16 bits, with 10-bit samples too.
             var y = 0
             while y < height {
                 var part = Words(repeating: 0)

@@ -1,6 +1,7 @@
 /// The margins of reconstructed pictures.
 package enum HEVCBorder {
-    /// Repeats the border samples of a picture's planes all over their margins, as 8.5.3.3.3 reads samples outside.
+    /// Fills the margins of a picture's planes with the nearest border sample. Interpolation reads these samples for
+    /// positions outside of the picture, H.265 8.5.3.3.3.
     package static func extend<Sample: HEVCSample>(_ planes: HEVCPlanes<Sample>) {
         let margin = HEVCReconstructedPicture.margin
         extend(planes.luma, planes.stride, width: planes.width, height: planes.height, margin)

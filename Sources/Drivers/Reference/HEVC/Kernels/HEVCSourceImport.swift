@@ -1,7 +1,8 @@
-/// Takes over a client's surface as planes to encode from.
+/// Copies a client's surface into planes for encoding.
 package enum HEVCSourceImport {
-    /// Fills whole coding tree units of `planes`. Samples outside the source repeat its last column and row. Eight bits
-    /// become ten by two zeros below, ten eight by leaving those out.
+    /// Fills `planes` up to whole coding tree units. Samples outside of the source repeat its last column and row.
+    /// Samples of 8 bits are shifted left by two for 10 bits; from samples of 10 bits the two low bits are dropped for
+    /// 8 bits.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -38,7 +39,7 @@ package enum HEVCSourceImport {
         for y in from..<Swift.max(from, to) { (plane + y &* stride).copy(from: last, count: count) }
     }
 
-    /// The sample at a byte, or word, of the surface.
+    /// Returns the sample at index `index` of a row of the surface: a byte, or a 16-bit word with P010.
     @inline(__always) private static func sample<Sample: HEVCSample>(
         _ elements: ElementPointer<UInt8>, _ index: Int, isP010: Bool
     ) -> Sample {
@@ -49,7 +50,7 @@ package enum HEVCSourceImport {
         return Sample(truncatingIfNeeded: Int(elements[index]) &<< (Sample.bitDepth &- 8))
     }
 
-    /// Eight words of P010 as samples of ten bits.
+    /// Returns eight P010 words as 10-bit samples.
     @inline(__always) private static func words(_ elements: ElementPointer<UInt8>, _ index: Int) -> Words {
         (elements.load(2 &* index, as: SIMD8<UInt16>.self) &>> 6).signedWords
     }

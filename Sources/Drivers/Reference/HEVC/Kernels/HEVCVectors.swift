@@ -1,26 +1,27 @@
-// The vector operations that the HEVC kernels share beyond those of `Vectors.swift`: 128 bits wide, each one or two
-// instructions of the baseline instruction set.
+// Vector operations of the HEVC kernels in addition to those of `Vectors.swift`. They are 128 bits wide, and each takes
+// one or two instructions of the baseline instruction set.
 
 typealias Quads = SIMD4<Int32>
 
 extension HEVCSample {
-    /// (1 << BitDepth) − 1.
+    /// The largest sample value: (1 << BitDepth) − 1.
     @inline(__always) static var largest: Int { (1 &<< bitDepth) &- 1 }
 
-    /// The same eight times. (`Words` is something else inside an integer type.)
+    /// The largest sample value in all eight elements. The type is not written as `Words`, which has another meaning
+    /// inside an integer type.
     @inline(__always) static var largestWord: SIMD8<Int16> {
         SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: largest))
     }
 }
 
 extension ElementPointer where Element: HEVCSample {
-    /// Eight samples.
+    /// Loads eight samples.
     @inline(__always) func words(_ index: Int) -> Words {
         if Element.bitDepth == 8 { return load(index, as: HalfBytes.self).words }
         return load(index, as: Words.self)
     }
 
-    /// Four samples, and four zeros.
+    /// Loads four samples, followed by four zeros.
     @inline(__always) func fourWords(_ index: Int) -> Words {
         if Element.bitDepth == 8 {
             let four: SIMD4<UInt8> = load(index)
@@ -29,7 +30,7 @@ extension ElementPointer where Element: HEVCSample {
         return Words(lowHalf: load(index, as: SIMD4<Int16>.self), highHalf: .zero)
     }
 
-    /// Stores eight values, clipped to what a sample holds.
+    /// Stores eight values, clipped to the range of samples.
     @inline(__always) func storeClipped(_ index: Int, _ words: Words) {
         if Element.bitDepth == 8 {
             store(index, words.clippedBytes)
@@ -38,7 +39,7 @@ extension ElementPointer where Element: HEVCSample {
         }
     }
 
-    /// Stores the first four values, clipped to what a sample holds.
+    /// Stores the first four values, clipped to the range of samples.
     @inline(__always) func storeFourClipped(_ index: Int, _ words: Words) {
         if Element.bitDepth == 8 {
             store(index, words.clippedBytes.lowHalf)
@@ -47,19 +48,20 @@ extension ElementPointer where Element: HEVCSample {
         }
     }
 
-    /// Stores eight values that are known to be samples.
+    /// Stores eight values, which must be in the range of samples.
     @inline(__always) func storeWords(_ index: Int, _ words: Words) {
         if Element.bitDepth == 8 { store(index, words.bytes) } else { store(index, words) }
     }
 
-    /// Stores the first four values, known to be samples.
+    /// Stores the first four values, which must be in the range of samples.
     @inline(__always) func storeFourWords(_ index: Int, _ words: Words) {
         if Element.bitDepth == 8 { store(index, words.bytes.lowHalf) } else { store(index, words.lowHalf) }
     }
 }
 
-/// a0·b0 + a1·b1, a2·b2 + a3·b3, …: one instruction, where the sum is not added on to in the same turn of a loop (the
-/// optimiser would join the additions and lose it). Loops keep the sums of one turn and add them in the next.
+/// Returns a0·b0 + a1·b1, a2·b2 + a3·b3, … This is one instruction, but only if the result is not added to an
+/// accumulator in the same loop iteration: the optimizer would merge the additions and not use the instruction. Loops
+/// therefore keep the sums of one iteration and add them in the next one.
 @inline(__always) func pairProducts(_ a: Words, _ b: Words) -> Quads {
     let evenA = Quads(Int32(a[0]), Int32(a[2]), Int32(a[4]), Int32(a[6]))
     let evenB = Quads(Int32(b[0]), Int32(b[2]), Int32(b[4]), Int32(b[6]))
@@ -68,7 +70,7 @@ extension ElementPointer where Element: HEVCSample {
     return evenA &* evenB &+ oddA &* oddB
 }
 
-/// The eight values, clipped to 16 bits.
+/// Returns the eight values, saturated to 16 bits.
 @inline(__always) func saturatedWords(_ a: Quads, _ b: Quads) -> Words {
     let both = SIMD8<Int32>(lowHalf: a, highHalf: b)
     let most = SIMD8<Int32>(repeating: 32767)
@@ -82,13 +84,13 @@ extension ElementPointer where Element: HEVCSample {
 }
 
 extension SIMD8 where Scalar == Int16 {
-    /// The first four values, and the last four, with their signs.
+    /// The first four values, and the last four, sign-extended.
     @inline(__always) var lowQuads: Quads { Quads(Int32(self[0]), Int32(self[1]), Int32(self[2]), Int32(self[3])) }
     @inline(__always) var highQuads: Quads { Quads(Int32(self[4]), Int32(self[5]), Int32(self[6]), Int32(self[7])) }
 
     /// Whether any value is not 0.
     @inline(__always) var isAnySet: Bool {
-        // SAFETY: both types are 16 plain bytes.
+        // SAFETY: both types have 16 bytes without padding, and every bit pattern is a valid value of both.
         let bits = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
         return bits.x | bits.y != 0
     }

@@ -1,6 +1,6 @@
-/// A prediction block whose motion is to be predicted, with the coding unit it belongs to.
+/// A prediction block whose motion is to be predicted, and its coding unit.
 struct HEVCMotionBlock: BitwiseCopyable {
-    /// Luma samples, in the picture: xPb and yPb, nPbW and nPbH.
+    /// Position and size in luma samples, in the picture: xPb and yPb, nPbW and nPbH.
     var x: Int
     var y: Int
     var width: Int
@@ -8,12 +8,12 @@ struct HEVCMotionBlock: BitwiseCopyable {
     /// partIdx.
     var index: Int
     var partition: HEVCPartition
-    /// xCb and yCb, nCbS.
+    /// The coding unit's xCb, yCb and nCbS.
     var unitX: Int
     var unitY: Int
     var unitSize: Int
 
-    /// A unit that is one block.
+    /// Initializes the prediction block of a 2N×2N coding unit.
     init(x: Int, y: Int, size: Int) {
         self.init(
             x: x, y: y, width: size, height: size, index: 0, partition: .part2Nx2N, unitX: x, unitY: y, unitSize: size)
@@ -36,33 +36,33 @@ struct HEVCMotionBlock: BitwiseCopyable {
 }
 
 extension HEVCMotion {
-    /// Neither list: intra, or not available.
+    /// Whether no list is used: the block is intra or not available.
     @inline(__always) var isNone: Bool { reference0 & reference1 < 0 }
     @inline(__always) var usesBoth: Bool { reference0 | reference1 >= 0 }
 
     @inline(__always) func reference(_ list: Int) -> Int { Int(list == 0 ? reference0 : reference1) }
     @inline(__always) func vector(_ list: Int) -> MotionVector { list == 0 ? vector0 : vector1 }
 
-    /// The same vectors and reference indices.
+    /// Returns whether vectors and reference indices are the same.
     @inline(__always) func equals(_ other: HEVCMotion) -> Bool {
         reference0 == other.reference0 && reference1 == other.reference1 && vector0 == other.vector0
             && vector1 == other.vector1
     }
 }
 
-/// The motion of the five places around a prediction block, H.265 8.5.3.2.3 and 8.5.3.2.7, as 6.4.2 makes them
-/// available; `isNone` where they are not, or are intra.
+/// The motion of the five neighbours of a prediction block, H.265 8.5.3.2.3 and 8.5.3.2.7. `isNone` is true for
+/// neighbours that are intra or not available by 6.4.2.
 struct HEVCMotionNeighbours: BitwiseCopyable {
-    /// Below the block's left side, and at its end.
+    /// The neighbours below the left side, and at its lower end.
     var a0 = HEVCMotion()
     var a1 = HEVCMotion()
-    /// Right of the block's upper side, at its end, and at the corner.
+    /// The neighbours right of the upper side, at its right end, and above the upper left corner.
     var b0 = HEVCMotion()
     var b1 = HEVCMotion()
     var b2 = HEVCMotion()
 }
 
-/// Where motion may be taken from: z-scan order and prediction blocks, H.265 6.4.1 and 6.4.2.
+/// Decides which neighbours' motion is available: z-scan order and prediction blocks, H.265 6.4.1 and 6.4.2.
 struct HEVCMotionAvailability: BitwiseCopyable {
     let width: Int
     let height: Int
@@ -85,27 +85,27 @@ struct HEVCMotionAvailability: BitwiseCopyable {
         self.tiles = tiles
     }
 
-    /// The motion at (x, y), if the block may take it: what is decoded before it in the same slice and tile. `order` is
-    /// the block's place in z-scan in its coding tree unit `tree`.
+    /// Returns the motion at (x, y) if it is available to the block: it is decoded earlier, in the same slice and tile.
+    /// `tree` is the raster address of the block's coding tree unit, `order` its z-scan index in that unit.
     @inline(__always) private func motion(
         _ x: Int, _ y: Int, _ block: HEVCMotionBlock, tree: Int, order: Int
     ) -> HEVCMotion {
         guard x >= 0 && y >= 0 && x < width && y < height else { return HEVCMotion() }
         let other = (y &>> log2Tree) &* columns &+ x &>> log2Tree
         if other == tree {
-            // Blocks of one unit come one after the other whatever z-scan says.
+            // Prediction blocks of one coding unit are decoded in the order of partIdx, independent of z-scan order.
             let isSameUnit =
                 x >= block.unitX && y >= block.unitY && x < block.unitX &+ block.unitSize
                 && y < block.unitY &+ block.unitSize
             if !isSameUnit && zOrder(x, y) > order { return HEVCMotion() }
         } else if other > tree || slice[other] != slice[tree] || tiles[other] != tiles[tree] {
-            // In one slice and tile, coding tree units come in raster order.
+            // In one slice and tile, coding tree units are coded in raster order.
             return HEVCMotion()
         }
         return motion[(y &>> 2) &* blockColumns &+ x &>> 2]
     }
 
-    /// Interleaves the bits of a place's 4×4 block in its coding tree unit.
+    /// Returns the z-scan index, in its coding tree unit, of the 4×4 block at (x, y).
     @inline(__always) private func zOrder(_ x: Int, _ y: Int) -> Int {
         let mask = 1 &<< log2Tree &- 1
         @inline(__always) func spread(_ v: Int) -> Int {
@@ -115,14 +115,15 @@ struct HEVCMotionAvailability: BitwiseCopyable {
         return spread((x & mask) &>> 2) | spread((y & mask) &>> 2) &<< 1
     }
 
-    /// Blocks of the same unit before this one must have their motion in the tables.
+    /// Returns the motion of a block's neighbours. The tables must contain the motion of earlier blocks of the same
+    /// coding unit.
     @inline(__always) func neighbours(_ block: HEVCMotionBlock) -> HEVCMotionNeighbours {
         let tree = (block.y &>> log2Tree) &* columns &+ block.x &>> log2Tree
         let order = zOrder(block.x, block.y)
         let (left, above) = (block.x &- 1, block.y &- 1)
         let (right, below) = (block.x &+ block.width, block.y &+ block.height)
         var result = HEVCMotionNeighbours()
-        // Of the four blocks of a unit, the second has the third, yet to be decoded, below its left side.
+        // With NxN partitions, block 2 lies below the left side of block 1 and is not decoded yet.
         if !(block.partition == .partNxN && block.index == 1) {
             result.a0 = motion(left, below, block, tree: tree, order: order)
         }

@@ -1,6 +1,6 @@
 extension HEVCMotionPredictor {
-    /// mvpListLX for a reference of list `list`, 8.5.3.2.6. `around` is what `availability.neighbours` says of the
-    /// block: the same for all references.
+    /// Returns mvpListLX for a reference of list `list`, 8.5.3.2.6. `around` is the result of `availability.neighbours`
+    /// for the block; it is the same for all references.
     func predictors(
         _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours, list: Int, reference: Int
     ) -> (MotionVector, MotionVector) {
@@ -20,13 +20,13 @@ extension HEVCMotionPredictor {
                 ?? scaled(around.b2, list, target, isLongTarget)
         }
         if let first = a, let second = b, first != second { return (first, second) }
-        // One of them at most; the collocated picture's comes after it.
+        // At most one spatial candidate remains. The temporal candidate follows it.
         let temporal = temporal(block, list: list, reference: reference)
         if let first = a ?? b { return (first, temporal ?? .zero) }
         return (temporal ?? .zero, .zero)
     }
 
-    /// A neighbour's vector into the very picture, of the same list first.
+    /// Returns a neighbour's vector that refers to the same picture, from the same list first.
     @inline(__always) private func exact(_ motion: HEVCMotion, _ list: Int, _ target: Int32) -> MotionVector? {
         let same = motion.reference(list)
         if same >= 0 && order(list, same) == target { return motion.vector(list) }
@@ -35,7 +35,8 @@ extension HEVCMotionPredictor {
         return nil
     }
 
-    /// A neighbour's vector into any picture, scaled by the distances; never between long-term and others.
+    /// Returns a neighbour's vector to any picture, scaled by the picture distances. A long-term reference only matches
+    /// a long-term reference.
     @inline(__always) private func scaled(
         _ motion: HEVCMotion, _ list: Int, _ target: Int32, _ isLongTarget: Bool
     ) -> MotionVector? {
@@ -52,7 +53,7 @@ extension HEVCMotionPredictor {
         return vector.scaled(target: Int(poc &- target), source: Int(poc &- source))
     }
 
-    /// The collocated picture's vector, 8.5.3.2.8.
+    /// Returns the temporal vector predictor, 8.5.3.2.8.
     @inline(__always) func temporal(_ block: HEVCMotionBlock, list: Int, reference: Int) -> MotionVector? {
         guard let collocated else { return nil }
         let (right, below) = (block.x &+ block.width, block.y &+ block.height)
@@ -66,7 +67,7 @@ extension HEVCMotionPredictor {
         return temporal(collocated[area], list: list, reference: reference)
     }
 
-    /// The vector of an area of the collocated picture, 8.5.3.2.9.
+    /// Returns the vector of one area of the collocated picture, 8.5.3.2.9.
     @inline(__always) private func temporal(
         _ stored: HEVCStoredMotion, list: Int, reference: Int
     ) -> MotionVector? {
@@ -84,11 +85,13 @@ extension HEVCMotionPredictor {
 }
 
 extension MotionVector {
-    /// The vector over a distance of `target` pictures in place of `source`, H.265 (8-179) to (8-183).
+    /// Returns the vector scaled from the distance `source` to the distance `target` (differences of PicOrderCntVal),
+    /// H.265 (8-179) to (8-183).
     @inline(__always) func scaled(target: Int, source: Int) -> MotionVector {
         let tb = min(max(target, -128), 127)
         let td = min(max(source, -128), 127)
-        // No reference is its own picture; a stream that says so need not end the program.
+        // The distance is 0 only if a stream is invalid: a picture cannot refer to itself. The check avoids a division
+        // by zero.
         guard td != 0 else { return self }
         let tx = (16384 &+ abs(td) &>> 1) / td
         let factor = min(max((tb &* tx &+ 32) &>> 6, -4096), 4095)

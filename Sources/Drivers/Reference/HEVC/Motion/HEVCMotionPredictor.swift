@@ -1,7 +1,8 @@
-/// A slice's references as motion prediction sees them. Owns the memory that a `HEVCMotionPredictor` looks into.
+/// Owns the memory for a slice's references that a `HEVCMotionPredictor` points into.
 final class HEVCMotionReferences: Sendable {
     static let perList = 16
-    /// PicOrderCntVal, and 1 for "used for long-term reference", of list 0 and then, from 16 on, of list 1.
+    /// PicOrderCntVal, and 1 for references marked as "used for long-term reference". Entries 0…15 are list 0, entries
+    /// 16…31 list 1.
     fileprivate let orders = ElementStorage<Int32>(count: 2 * perList, repeating: 0)
     fileprivate let isLongTerm = ElementStorage<UInt8>(count: 2 * perList, repeating: 0)
 
@@ -10,8 +11,8 @@ final class HEVCMotionReferences: Sendable {
 
 /// Predicts motion for the blocks of a slice: merge candidates and vector predictors, H.265 8.5.3.2.2 to 8.5.3.2.9.
 ///
-/// A value of pointers and numbers; `HEVCMotionReferences`, the picture's tables and the collocated picture must outlive
-/// it. No call allocates.
+/// Contains pointers: the `HEVCMotionReferences`, the picture's tables and the collocated picture must outlive it. No
+/// call allocates memory.
 struct HEVCMotionPredictor {
     let availability: HEVCMotionAvailability
     private let isB: Bool
@@ -23,16 +24,16 @@ struct HEVCMotionPredictor {
     /// MaxNumMergeCand.
     let mergeCount: Int
     private let log2ParallelMerge: Int
-    /// Motion of the collocated picture by 16×16 area, nil without temporal prediction.
+    /// The motion of the collocated picture by 16×16 area; nil without temporal prediction.
     let collocated: ElementPointer<HEVCStoredMotion>?
     let collocatedPOC: Int32
     let areaColumns: Int
     /// NoBackwardPredFlag.
     let hasNoBackward: Bool
-    /// N of mvLNCol: collocated_from_l0_flag.
+    /// N of mvLNCol, which equals collocated_from_l0_flag.
     let collocatedList: Int
 
-    /// `tiles`: TileId by raster address.
+    /// Initializes the predictor for a slice. `tiles` holds TileId by raster address.
     init(
         _ slice: HEVCSliceJob, _ job: HEVCPictureJob, _ tables: HEVCPictureTables, tiles: ElementPointer<Int32>,
         references: HEVCMotionReferences
@@ -71,16 +72,16 @@ struct HEVCMotionPredictor {
 
     // MARK: Merge
 
-    /// Puts mergeCandList into `candidates`, `mergeCount` of them, as the block would have their motion: without list 1
-    /// in 8×4 and 4×8. `last` is the last whose index counts; those after it may be left out.
+    /// Stores mergeCandList in `candidates`, up to `mergeCount` entries. For 8×4 and 4×8 blocks, candidates with both
+    /// lists lose list 1. `last` is the last index that is needed; later candidates may be omitted.
     func merge(_ whole: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, last: Int? = nil) {
         var block = whole
         if log2ParallelMerge > 2 && block.unitSize == 8 {
             block = HEVCMotionBlock(x: block.unitX, y: block.unitY, size: 8)
         }
-        let wanted = min(mergeCount, (last ?? mergeCount) &+ 1)
-        var count = spatial(block, into: candidates, wanted: wanted)
-        if count < wanted, collocated != nil {
+        let limit = min(mergeCount, (last ?? mergeCount) &+ 1)
+        var count = spatial(block, into: candidates, limit: limit)
+        if count < limit, collocated != nil {
             var motion = HEVCMotion()
             if let vector = temporal(block, list: 0, reference: 0) {
                 motion.reference0 = 0
@@ -95,10 +96,10 @@ struct HEVCMotionPredictor {
                 count &+= 1
             }
         }
-        if isB && count > 1 && count < wanted { combine(candidates, &count, wanted: wanted) }
+        if isB && count > 1 && count < limit { combine(candidates, &count, limit: limit) }
         let references = isB ? min(count0, count1) : count0
         var zero = 0
-        while count < wanted {
+        while count < limit {
             var motion = HEVCMotion()
             motion.reference0 = Int8(truncatingIfNeeded: zero < references ? zero : 0)
             if isB { motion.reference1 = motion.reference0 }
@@ -107,20 +108,21 @@ struct HEVCMotionPredictor {
             zero &+= 1
         }
         guard whole.width &+ whole.height == 12 else { return }
-        for index in 0..<wanted where candidates[index].usesBoth {
+        for index in 0..<limit where candidates[index].usesBoth {
             candidates[index].reference1 = -1
             candidates[index].vector1 = .zero
         }
     }
 
-    /// Spatial candidates, 8.5.3.2.3; at most four.
+    /// Stores the spatial candidates, 8.5.3.2.3, and returns their number (at most four).
     @inline(__always) private func spatial(
-        _ block: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, wanted: Int
+        _ block: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, limit: Int
     ) -> Int {
         var around = availability.neighbours(block)
         let level = log2ParallelMerge
         if level > 2 {
-            // Blocks of one merge estimation region do not wait for one another.
+            // Blocks of one merge estimation region do not use each other's motion, so that they can be processed in
+            // parallel.
             let (column, row) = (block.x &>> level, block.y &>> level)
             let isLeftOutside = (block.x &- 1) &>> level != column
             let isTopOutside = (block.y &- 1) &>> level != row
@@ -135,7 +137,8 @@ struct HEVCMotionPredictor {
             if !isLeftOutside && !isTopOutside { around.b2 = HEVCMotion() }
         }
         if block.index == 1 {
-            // With the first block's motion the two would have been one.
+            // If the second block had the first block's motion, both would equal a 2N×2N unit. The standard excludes
+            // that candidate.
             switch block.partition {
             case .partNx2N, .partnLx2N, .partnRx2N: around.a1 = HEVCMotion()
             case .part2NxN, .part2NxnU, .part2NxnD: around.b1 = HEVCMotion()
@@ -167,15 +170,15 @@ struct HEVCMotionPredictor {
             candidates[count] = around.b2
             count &+= 1
         }
-        return min(count, wanted)
+        return min(count, limit)
     }
 
-    /// Combined bi-predictive candidates, 8.5.3.2.4.
-    @inline(__always) private func combine(_ candidates: ElementPointer<HEVCMotion>, _ count: inout Int, wanted: Int) {
+    /// Appends combined bi-predictive candidates, 8.5.3.2.4.
+    @inline(__always) private func combine(_ candidates: ElementPointer<HEVCMotion>, _ count: inout Int, limit: Int) {
         let original = count
         var pair = 0
         repeat {
-            // l0CandIdx and l1CandIdx by combIdx, four bits each, the first at the low end.
+            // l0CandIdx and l1CandIdx by combIdx (table 8-7), four bits each, the first in the lowest bits.
             let first = candidates[0x3231_3021_2010 &>> (4 &* pair) & 15]
             let second = candidates[0x2313_0312_0201 &>> (4 &* pair) & 15]
             pair &+= 1
@@ -191,6 +194,6 @@ struct HEVCMotionPredictor {
                 candidates[count] = motion
                 count &+= 1
             }
-        } while pair < original &* (original &- 1) && count < wanted
+        } while pair < original &* (original &- 1) && count < limit
     }
 }

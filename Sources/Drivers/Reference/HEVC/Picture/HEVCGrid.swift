@@ -1,12 +1,13 @@
-/// How the pictures of a sequence fall into blocks, H.265 6.3 and 7.4.3.2.1.
+/// The division of a sequence's pictures into blocks, H.265 6.3 and 7.4.3.2.1.
 package struct HEVCGrid: Equatable, Sendable {
-    /// pic_width_in_luma_samples and pic_height_in_luma_samples: multiples of the smallest coding block.
+    /// pic_width_in_luma_samples and pic_height_in_luma_samples: multiples of the smallest coding block's size.
     package let width: Int
     package let height: Int
-    /// MinCbLog2SizeY (3…) and CtbLog2SizeY (4…6).
+    /// MinCbLog2SizeY (3 or more) and CtbLog2SizeY (4…6).
     package let log2MinCodingBlock: Int
     package let log2CodingTreeBlock: Int
-    /// MinTbLog2SizeY (2…) and MaxTbLog2SizeY (…5), both at most CtbLog2SizeY, the first below MinCbLog2SizeY.
+    /// MinTbLog2SizeY (2 or more, less than MinCbLog2SizeY) and MaxTbLog2SizeY (at most 5). Both are at most
+    /// CtbLog2SizeY.
     package let log2MinTransformBlock: Int
     package let log2MaxTransformBlock: Int
 
@@ -31,18 +32,18 @@ package struct HEVCGrid: Equatable, Sendable {
     /// PicWidthInMinCbsY and PicHeightInMinCbsY.
     package var minimumColumns: Int { width >> log2MinCodingBlock }
     package var minimumRows: Int { height >> log2MinCodingBlock }
-    /// 4×4 blocks to a row and to a column: the grain of motion, intra modes and edges.
+    /// The numbers of 4×4 blocks in a row and in a column: the granularity of motion, intra modes and edges.
     package var blockColumns: Int { width >> 2 }
     package var blockRows: Int { height >> 2 }
-    /// 16×16 areas to a row and to a column, those cut by the border among them: the grain of QP maps and of stored
-    /// motion.
+    /// The numbers of 16×16 areas in a row and in a column, including those that the border cuts: the granularity of QP
+    /// maps and of stored motion.
     package var areaColumns: Int { (width + 15) >> 4 }
     package var areaRows: Int { (height + 15) >> 4 }
 }
 
-/// The tiles of a picture and the order of coding tree units that they make, H.265 6.5.1.
+/// The tiles of a picture and the resulting order of coding tree units, H.265 6.5.1.
 package struct HEVCTiles: Equatable, Sendable {
-    /// colBd and rowBd, in coding tree blocks: one more than there are columns and rows.
+    /// colBd and rowBd in coding tree blocks: one entry more than there are columns and rows.
     package let columnBounds: [Int]
     package let rowBounds: [Int]
     /// CtbAddrRsToTs, CtbAddrTsToRs, and TileId by raster address.
@@ -50,7 +51,7 @@ package struct HEVCTiles: Equatable, Sendable {
     package let rasterScan: [Int]
     package let tileID: [Int]
 
-    /// `columnBounds` and `rowBounds` rise from 0 to the grid's columns and rows.
+    /// Initializes the scans. `columnBounds` and `rowBounds` increase from 0 to the grid's columns and rows.
     package init(columnBounds: [Int], rowBounds: [Int]) {
         self.columnBounds = columnBounds
         self.rowBounds = rowBounds
@@ -79,7 +80,7 @@ package struct HEVCTiles: Equatable, Sendable {
         self.tileID = tileID
     }
 
-    /// One tile.
+    /// Initializes a picture with one tile.
     package init(_ grid: HEVCGrid) { self.init(columnBounds: [0, grid.columns], rowBounds: [0, grid.rows]) }
 
     /// tiles_enabled_flag.

@@ -1,5 +1,5 @@
 extension HEVCPictureEncoder {
-    /// Stores the motion that later pictures may take, and repeats the border.
+    /// Stores the motion that later pictures may use for temporal prediction, and repeats the border in the margins.
     func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob]) {
         guard job.isReference else { return }
         let tables = tables.tables
@@ -27,7 +27,7 @@ extension HEVCPictureEncoder {
         HEVCBorder.extend(job.reconstruction.planes(Sample.self))
     }
 
-    /// Deblocking, then sample adaptive offset.
+    /// Applies the deblocking filter, then sample adaptive offset.
     func filter(
         _ job: HEVCPictureJob, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>, hasSAO: Bool
     ) {

@@ -1,20 +1,20 @@
-/// Encodes HEVC pictures of one grid and bit depth. One belongs to each VA context; one thread at a time may use it.
-/// Memory is kept from picture to picture.
+/// Encodes HEVC pictures of one grid and bit depth. Each VA context has one encoder; one thread at a time may use it.
+/// Memory is reused for the next picture.
 package final class HEVCPictureEncoder<Sample: HEVCSample> {
     package let grid: HEVCGrid
 
     let scratch: HEVCScratch<Sample>
     let tables: HEVCPictureTableStorage
     private let transform = HEVCTransform(bitDepth: Sample.bitDepth)
-    /// The source with whole coding tree units.
+    /// The source picture, extended to whole coding tree units.
     private let source: HEVCReconstructedPicture
-    /// What SAO looks at while it changes the picture.
+    /// A copy of the deblocked samples, which SAO reads while it changes the picture.
     private(set) lazy var deblocked = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
     let trees: [HEVCCodingTree]
     let tileOfTree: ElementStorage<Int32>
     private let writer: HEVCSliceWriter
     private var refresh = RefreshRounds.hevc
-    /// Decides in the search's place.
+    /// Makes the decisions instead of the search if it is not nil; for tests.
     package var chooser: (any HEVCChooser)?
 
     package init(_ grid: HEVCGrid) {
@@ -27,10 +27,11 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         writer = HEVCSliceWriter(grid)
     }
 
-    /// Encodes the job's slices and leaves the filtered picture, its motion and its border in `job.reconstruction`.
+    /// Encodes the job's slices. Afterwards `job.reconstruction` contains the filtered picture, its motion and its
+    /// margins.
     ///
-    /// The job must be of this encoder's grid, its slices in order and covering every coding tree unit once, and its
-    /// references neither the reconstruction nor of another grid: the back end checks that.
+    /// The back end checks these preconditions: the job has this encoder's grid; its slices are in order and cover
+    /// every coding tree unit once; its references have the same grid and are not the reconstruction.
     package func encode(_ job: HEVCPictureJob) -> PictureResult {
         precondition(job.grid == grid && job.bitDepth == Sample.bitDepth)
         tables.begin()
@@ -47,7 +48,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         var coder = HEVCUnitCoder<Sample>(
             job, source: original, tables: tables.tables, tileOfTree: tileOfTree.elements, scratch: scratch,
             transform: transform, refresh: refreshGuard, chooser: chooser)
-        /// By slice, which may be more than the job's.
+        /// The slices in coding order. `sliceByteLimit` can make more of them than the job has.
         var slices: [HEVCSliceJob] = []
         let preset = coder.preset
         let hasSAO =
@@ -55,19 +56,19 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
             && job.slices.contains { $0.saoLuma || $0.saoChroma }
         for (index, slice) in job.slices.enumerated() {
             var part = slice
-            var place = job.tiles.tileScan[slice.firstCodingTree]
-            let end = place + slice.codingTreeCount
-            while place < end {
+            var position = job.tiles.tileScan[slice.firstCodingTree]
+            let end = position + slice.codingTreeCount
+            while position < end {
                 coder.begin(part, number: slices.count, refresh)
                 slices.append(part)
                 writer.begin(part, job)
-                let next = code(part, place..<end, job, &coder)
+                let next = code(part, position..<end, job, &coder)
                 if !hasSAO { result.slices.append(writer.finish()) }
-                slices[slices.count - 1].codingTreeCount = next - place
+                slices[slices.count - 1].codingTreeCount = next - position
                 part.codingTreeCount = end - next
-                place = next
-                if let limit = job.sliceByteLimit, place < end {
-                    part.firstCodingTree = job.tiles.rasterScan[place]
+                position = next
+                if let limit = job.sliceByteLimit, position < end {
+                    part.firstCodingTree = job.tiles.rasterScan[position]
                     part.header = limit.header(index, part.firstCodingTree)
                 }
             }
@@ -77,8 +78,8 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
             for slice in slices {
                 writer.begin(slice, job)
                 let first = job.tiles.tileScan[slice.firstCodingTree]
-                for place in first..<first + slice.codingTreeCount {
-                    let address = job.tiles.rasterScan[place]
+                for position in first..<first + slice.codingTreeCount {
+                    let address = job.tiles.rasterScan[position]
                     writer.write(trees[address], address: address)
                 }
                 result.slices.append(writer.finish())
@@ -92,14 +93,16 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         return result
     }
 
-    /// Codes a slice from `places` of the tile scan up to their end, or to the coding tree unit that would make its NAL
-    /// unit larger than the limit. Where SAO follows, what is written here only says how contexts adapt.
+    /// Codes a slice for `positions` in the tile scan. Stops before the coding tree unit that would make its NAL unit
+    /// larger than the limit, and returns the position where the next slice begins. If SAO follows, the output only
+    /// serves to adapt the contexts; the slice is written again later.
     private func code(
-        _ slice: HEVCSliceJob, _ places: Range<Int>, _ job: HEVCPictureJob, _ coder: inout HEVCUnitCoder<Sample>
+        _ slice: HEVCSliceJob, _ positions: Range<Int>, _ job: HEVCPictureJob, _ coder: inout HEVCUnitCoder<Sample>
     ) -> Int {
-        for place in places {
-            let address = job.tiles.rasterScan[place]
-            if place > places.lowerBound && tileOfTree.elements[address] != tileOfTree.elements[job.tiles.rasterScan[place - 1]]
+        for position in positions {
+            let address = job.tiles.rasterScan[position]
+            if position > positions.lowerBound
+                && tileOfTree.elements[address] != tileOfTree.elements[job.tiles.rasterScan[position - 1]]
             {
                 coder.beginTile()
             }
@@ -112,14 +115,14 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
             writer.mark()
             coder.code(address, into: trees[address], states: writer.contextStates)
             writer.write(trees[address], address: address)
-            if place > places.lowerBound && writer.mostBytes() > limit.bytes {
+            if position > positions.lowerBound && writer.mostBytes() > limit.bytes {
                 writer.returnToMark()
                 coder = before
                 tables.tables.slice[address] = -1
-                return place
+                return position
             }
         }
-        return places.upperBound
+        return positions.upperBound
     }
 
     private func squaredError(_ job: HEVCPictureJob, _ original: HEVCPlanes<Sample>) -> UInt64 {

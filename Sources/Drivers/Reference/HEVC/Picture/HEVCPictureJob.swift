@@ -1,9 +1,9 @@
-/// A picture of a slice's reference picture list.
+/// An entry of a slice's reference picture list.
 package struct HEVCReference: Sendable {
     package var picture: HEVCReconstructedPicture
     /// PicOrderCntVal.
     package var poc: Int
-    /// "Used for long-term reference" while the current picture is decoded.
+    /// Whether the picture is marked as "used for long-term reference" while the current picture is decoded.
     package var isLongTerm: Bool
 
     package init(picture: HEVCReconstructedPicture, poc: Int, isLongTerm: Bool = false) {
@@ -13,23 +13,24 @@ package struct HEVCReference: Sendable {
     }
 }
 
-/// One slice, which is one independent slice segment, of a picture to encode.
+/// One slice of a picture to encode, which is one independent slice segment.
 package struct HEVCSliceJob: Sendable {
     /// slice_segment_address, in raster order.
     package var firstCodingTree: Int
-    /// Coding tree units, which follow one another in tile scan.
+    /// The number of coding tree units, consecutive in tile scan.
     package var codingTreeCount: Int
     package var type: SliceType
     /// SliceQpY, H.265 (7-54).
     package var qp: Int
-    /// pps_cb_qp_offset + slice_cb_qp_offset, and those of Cr: −12…12.
+    /// pps_cb_qp_offset + slice_cb_qp_offset, and the same sum for Cr: −12…12.
     package var cbQPOffset = 0
     package var crQPOffset = 0
-    /// In `ref_idx` order; the counts are num_ref_idx_active. List 1 is empty but in B slices.
+    /// The references in `ref_idx` order; the counts are num_ref_idx_l0_active_minus1 + 1 and
+    /// num_ref_idx_l1_active_minus1 + 1. List 1 is empty except in B slices.
     package var list0: [HEVCReference]
     package var list1: [HEVCReference]
-    /// The collocated picture where slice_temporal_mvp_enabled_flag is 1, which is one of the lists', and
-    /// collocated_from_l0_flag.
+    /// The collocated picture, which is in one of the lists, and collocated_from_l0_flag. Nil if
+    /// slice_temporal_mvp_enabled_flag is 0.
     package var collocated: HEVCReconstructedPicture?
     package var isCollocatedFromList0 = true
     /// MaxNumMergeCand, 1…5.
@@ -46,8 +47,9 @@ package struct HEVCSliceJob: Sendable {
     /// slice_sao_luma_flag and slice_sao_chroma_flag.
     package var saoLuma = false
     package var saoChroma = false
-    /// All up to the entry points. The encoder adds num_entry_point_offsets and what follows of them where the picture
-    /// has tiles, slice_segment_header_extension_length (0) where `hasHeaderExtension` says so, and byte_alignment().
+    /// The header's bits up to the entry points. The encoder appends num_entry_point_offsets and the offsets if the
+    /// picture has tiles, slice_segment_header_extension_length (0) if `hasHeaderExtension` is true, and
+    /// byte_alignment().
     package var header: SliceHeaderBits
     package var hasHeaderExtension = false
 
@@ -65,18 +67,18 @@ package struct HEVCSliceJob: Sendable {
     }
 }
 
-/// One HEVC picture to encode: everything the client's buffers said, checked.
+/// One HEVC picture to encode, from the values of the client's buffers after their check.
 package struct HEVCPictureJob: Sendable {
     package var grid: HEVCGrid
     package var tiles: HEVCTiles
-    /// 8 or 10, of source and reconstruction.
+    /// The bit depth of source and reconstruction: 8 or 10.
     package var bitDepth = 8
     package var source: HEVCSource
-    /// Where the reconstruction goes; not in any list.
+    /// The picture that receives the reconstruction; it must not be in any list.
     package var reconstruction: HEVCReconstructedPicture
     /// PicOrderCntVal.
     package var poc: Int
-    /// In order; together they cover every coding tree unit once, in tile scan.
+    /// The slices in order. Together they cover every coding tree unit once, in tile scan.
     package var slices: [HEVCSliceJob]
     /// max_transform_hierarchy_depth_inter and _intra.
     package var transformDepthInter = 0
@@ -87,33 +89,33 @@ package struct HEVCPictureJob: Sendable {
     package var strongIntraSmoothing = false
     /// constrained_intra_pred_flag.
     package var constrainedIntraPrediction = false
-    /// transform_skip_enabled_flag: the syntax has transform_skip_flag; the encoder may leave it 0.
+    /// transform_skip_enabled_flag: the syntax contains transform_skip_flag. The encoder may always write 0.
     package var hasTransformSkip = false
     /// sign_data_hiding_enabled_flag.
     package var sign_data_hiding_enabled_flag = false
-    /// diff_cu_qp_delta_depth; nil where cu_qp_delta_enabled_flag is 0, and every QP is its slice's.
+    /// diff_cu_qp_delta_depth; nil if cu_qp_delta_enabled_flag is 0, and then every QP is the slice's.
     package var qpDeltaDepth: Int?
-    /// pps_cb_qp_offset and pps_cr_qp_offset, without the slice's: cQpPicOffset of deblocking.
+    /// pps_cb_qp_offset and pps_cr_qp_offset without the slice's offsets: cQpPicOffset of deblocking.
     package var cbQPOffset = 0
     package var crQPOffset = 0
     /// Log2ParMrgLevel.
     package var log2ParallelMergeLevel = 2
     /// loop_filter_across_tiles_enabled_flag.
     package var filtersAcrossTiles = true
-    /// Pictures will predict from this one.
+    /// Whether later pictures may predict from this one.
     package var isReference = true
-    /// 1 best … 7 fastest.
+    /// The quality level from 1 (best) to 7 (fastest).
     package var quality = 4
-    /// Wanted QP_Y of each 16×16 area in raster order, −QpBdOffset…51, in place of the slice's; taken as far as
-    /// quantization groups allow. Only with `qpDeltaDepth`.
+    /// The requested QP_Y of each 16×16 area in raster order, −QpBdOffset…51, instead of the slice's QP. Areas of one
+    /// quantization group share their mean. Only used if `qpDeltaDepth` is not nil.
     package var areaQPs: [Int8]?
-    /// Columns, or rows, of coding tree units that are coded as intra: what rolling intra refresh renews in this picture.
-    /// As in `PictureJob`.
+    /// The columns or rows of coding tree units that rolling intra refresh codes as intra in this picture. The same as
+    /// in `PictureJob`.
     package var intraRefresh: IntraRefresh?
-    /// Levels are chosen by what they cost, or not; nil leaves it to `quality`.
+    /// Whether levels are chosen by error and bits; nil leaves the decision to `quality`.
     package var choosesLevels: Bool?
-    /// Bytes that no slice's NAL unit shall exceed, where one coding tree unit does not; the header is asked for the
-    /// raster address of its first coding tree unit. Not with tiles; without SAO.
+    /// The maximum size of a slice's NAL unit in bytes; a single coding tree unit may exceed it. Its `header` function
+    /// receives the raster address of a new slice's first coding tree unit. Not allowed with tiles; SAO is not used.
     package var sliceByteLimit: SliceByteLimit?
 
     package init(
@@ -128,19 +130,20 @@ package struct HEVCPictureJob: Sendable {
     }
 }
 
-/// The client's surface: NV12 or, at 10 bit, P010. Samples outside `width`×`height` repeat the last column and row.
+/// The client's surface: NV12 or, with 10 bits, P010. Samples outside of `width`×`height` repeat the last column and
+/// row.
 ///
-/// SAFETY: the back end keeps the surface's memory alive and unmapped for writing while the job runs.
+/// SAFETY: the back end keeps the surface's memory alive, and no one writes to it, while the job runs.
 @safe package struct HEVCSource: @unchecked Sendable {
     package var luma: ElementPointer<UInt8>
     /// Cb and Cr interleaved.
     package var chroma: ElementPointer<UInt8>
-    /// Bytes.
+    /// The distance between rows in bytes.
     package var lumaPitch: Int
     package var chromaPitch: Int
     package var width: Int
     package var height: Int
-    /// Samples are little-endian words with their value in the high ten bits.
+    /// Whether samples are little-endian 16-bit words with the value in the high ten bits.
     package var isP010: Bool
 
     package init(

@@ -1,29 +1,31 @@
-/// What is known of each block of the picture being coded, for the blocks after it and for the loop filters.
+/// The properties of each block of the current picture, for later blocks and for the loop filters.
 struct HEVCPictureTables {
-    /// By coding tree unit, raster: the slice's number, −1 where nothing is coded yet.
+    /// By coding tree unit in raster order: the slice's number, −1 for units that are not coded yet.
     let slice: ElementPointer<Int32>
-    /// By smallest coding block, `minimumColumns` to a row: CuPredMode, log2 of the unit's size, QP_Y.
+    /// By smallest coding block, `minimumColumns` in a row: CuPredMode, log2 of the unit's size, QP_Y.
     let mode: ElementPointer<HEVCPredictionMode>
     let log2Size: ElementPointer<UInt8>
     let qp: ElementPointer<Int8>
-    /// By 4×4 block, `blockColumns` to a row: IntraPredModeY (1, DC, for other units), the motion, and `HEVCEdges`.
+    /// By 4×4 block, `blockColumns` in a row: IntraPredModeY (1, DC, for units that are not intra), the motion, and
+    /// `HEVCEdges`.
     let intraMode: ElementPointer<UInt8>
     let motion: ElementPointer<HEVCMotion>
     let edges: ElementPointer<UInt8>
 }
 
-/// Bits of a 4×4 block for deblocking, H.265 8.7.2.3 and 8.7.2.4.
+/// The flags of a 4×4 block for deblocking, H.265 8.7.2.3 and 8.7.2.4.
 enum HEVCEdges {
-    /// Its left or upper border is a transform block's, or a prediction block's. A coding block's is both.
+    /// The left or upper border is an edge of a transform block or of a prediction block. Edges of coding blocks are
+    /// both.
     static let transformLeft: UInt8 = 1
     static let transformTop: UInt8 = 2
     static let predictionLeft: UInt8 = 4
     static let predictionTop: UInt8 = 8
-    /// The luma transform block over it has levels.
+    /// The luma transform block that contains the 4×4 block has levels.
     static let coded: UInt8 = 16
 }
 
-/// Owns what `HEVCPictureTables` looks into.
+/// Owns the memory that a `HEVCPictureTables` points into.
 final class HEVCPictureTableStorage: Sendable {
     private let slice: ElementStorage<Int32>
     private let mode: ElementStorage<HEVCPredictionMode>
@@ -45,7 +47,7 @@ final class HEVCPictureTableStorage: Sendable {
         edges = ElementStorage(count: blocks, repeating: 0)
     }
 
-    /// Forgets the picture before.
+    /// Clears the tables for the next picture.
     func begin() {
         slice.elements.fill(-1, count: slice.count)
         edges.elements.fill(0, count: edges.count)

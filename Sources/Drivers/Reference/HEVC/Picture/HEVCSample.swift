@@ -1,4 +1,4 @@
-/// A sample of a picture as the HEVC encoder keeps it: 8 bits in a byte, or 10 bits at the low end of a word.
+/// The type of a sample in the HEVC encoder's pictures: 8 bits in a byte, or 10 bits in the low bits of a 16-bit word.
 package protocol HEVCSample: FixedWidthInteger, UnsignedInteger, SIMDScalar, Codable, BitwiseCopyable, Sendable {
     /// BitDepth_Y and BitDepth_C, which are equal.
     static var bitDepth: Int { get }

@@ -1,20 +1,20 @@
-/// Memory that one picture's coding works in; kept from picture to picture.
+/// The working memory for coding a picture; reused for the next picture.
 final class HEVCScratch<Sample: HEVCSample>: Sendable {
-    /// Samples from row to row of a predicted block's luma and chroma.
+    /// The distance between rows of a predicted block's luma and chroma in samples.
     static var stride: Int { 64 }
     static var chromaStride: Int { 32 }
-    /// Sizes of coding blocks, 8…64, each with a slot for what was coded best.
+    /// The number of coding block sizes, 8…64. Each has a slot for its best coded unit.
     static var depths: Int { 4 }
     static var lumaSamples: Int { 64 * 64 }
     static var samples: Int { 64 * 64 * 3 / 2 }
 
-    /// Predicted blocks: luma, then Cb, then Cr; of them three.
+    /// Three predicted blocks, each with luma, then Cb, then Cr.
     let predictions = ElementStorage<Sample>(count: 3 * 64 * 64 * 3 / 2 + 64, repeating: 0)
     let residual = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
     let coefficients = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
     let scaled = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
     let levelCosts = ElementStorage<Float>(count: HEVCLevelCosts.memoryCount, repeating: 0)
-    /// What was coded best: by size of coding block, then by size of transform block.
+    /// The slots for the best results: first by size of the coding block, then by size of the transform block.
     let keptSamples = ElementStorage<Sample>(count: 2 * 4 * 64 * 64 * 3 / 2, repeating: 0)
     let keptLevels = ElementStorage<Int16>(count: 2 * 4 * HEVCLevels.count, repeating: 0)
     let keptNodes = ElementStorage<HEVCTransformNode>(
@@ -24,7 +24,7 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
     let motionReferences = HEVCMotionReferences()
     let references: ElementStorage<HEVCPlanes<Sample>>
     let cleanLimits = ElementStorage<Int32>(count: 2 * HEVCMotionReferences.perList, repeating: 0)
-    /// Two blocks at 14 bits, and what interpolation works in.
+    /// Two blocks with 14-bit values, and the scratch memory of interpolation.
     let wide = ElementStorage<Int16>(
         count: 2 * HEVCInterpolation<Sample>.count + HEVCInterpolation<Sample>.scratchCount, repeating: 0)
     let pair = ElementStorage<Int16>(count: HEVCInterpolation<Sample>.count, repeating: 0)
@@ -35,13 +35,13 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
     let noStates = ElementStorage<UInt8>(count: 1, repeating: 0)
     let residualScratch = ElementStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
 
-    /// `planes` stand where references are not yet known.
+    /// Allocates the memory. `planes` is a placeholder for references until a slice sets them.
     init(_ planes: HEVCPlanes<Sample>) {
         references = ElementStorage(count: 2 * HEVCMotionReferences.perList, repeating: planes)
     }
 }
 
-/// A coding unit that was coded, beside its samples, levels, prediction units and nodes.
+/// A slot's coding unit and its counts. Its samples, levels, prediction units and nodes are stored separately.
 struct HEVCKeptUnit: BitwiseCopyable, Sendable {
     var unit = HEVCCodingUnit()
     var nodeCount = 0

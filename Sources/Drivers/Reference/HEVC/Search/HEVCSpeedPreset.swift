@@ -1,47 +1,52 @@
-/// What a quality level spends its time on. None of it changes what is legal.
+/// The search effort of a quality level. No setting affects the conformance of the stream.
 struct HEVCSpeedPreset: BitwiseCopyable {
-    /// References that are searched, of those the slice has.
+    /// The number of references in each list that are searched.
     private(set) var references = 1
-    /// Merge candidates that are tried.
+    /// The number of merge candidates that are tried.
     private(set) var mergeCandidates = 5
-    /// Coding blocks of 64×64 are tried.
+    /// Log2 of the largest and of the smallest coding block that are tried, if the sequence's block sizes allow it.
     private(set) var largestUnit = 6
     private(set) var smallestUnit = 3
-    /// Rounds of the large hexagon after which the integer search stops; 0: small diamonds only.
+    /// The maximum number of rounds of the integer search with the large hexagon, and then with the small diamond. With
+    /// 0 hexagons only the diamond is used.
     private(set) var hexagons = 8
     private(set) var diamonds = 2
-    /// Rounds of refinement at half and quarter samples.
+    /// The maximum number of refinement rounds at half and at quarter samples.
     private(set) var halfSteps = 2
     private(set) var quarterSteps = 2
-    /// Sub-sample positions by Hadamard coefficients rather than by plain differences.
+    /// Whether fractional positions and merge candidates are compared by Hadamard coefficients (SATD) instead of plain
+    /// differences (SAD).
     private(set) var hadamard = true
-    /// Two prediction units to a coding unit; and unequal ones.
+    /// Whether coding units with two prediction units are tried, and those with asymmetric ones.
     private(set) var partitions = false
     private(set) var asymmetric = false
-    /// How often the vectors of a pair from both lists are refined by turns.
+    /// The number of rounds that refine the two vectors of a bi-predicted block alternately; 0 tries the pair
+    /// unrefined.
     private(set) var pairRounds = 1
-    /// Intra modes that are coded in full, of those that look best.
+    /// The number of best intra modes, by estimated cost, that are coded completely.
     private(set) var intraModes = 3
-    /// All modes are looked at, not every fourth and what is around the best.
+    /// Whether the cost of all intra modes is estimated. Otherwise it is that of every fourth mode and of modes close
+    /// to the best one.
     private(set) var allIntraModes = false
-    /// Four intra modes to a unit of 8×8.
+    /// Whether 8×8 units with four intra modes are tried.
     private(set) var intraQuarters = true
-    /// Intra is tried where inter leaves no levels, too.
+    /// Whether intra is also tried if inter prediction needs no levels.
     private(set) var triesAllIntra = false
-    /// Intra is coded in full only where its best mode's Hadamard coefficients and bits come to at most five fourths of
-    /// what motion's come to.
+    /// Whether intra is coded completely only if the estimated cost of its best mode (Hadamard coefficients and bits)
+    /// is at most 5/4 of the estimated cost of inter prediction.
     private(set) var comparesIntra = true
-    /// Transform blocks smaller than the unit are tried, by levels.
+    /// The number of transform tree depths at which a split is tried.
     private(set) var transformSplits = 1
-    /// Levels are chosen one by one by error and bits, not cut off by a dead zone.
+    /// Whether each level is chosen by error and bits (rate-distortion optimized quantization), not by a dead zone.
     private(set) var choosesLevels = false
     private(set) var sao = true
-    /// A block whose merged prediction leaves no levels is taken as skipped at once.
+    /// Whether a unit is skipped without further trials if its merged prediction needs no levels.
     private(set) var skipsEarly = true
 
-    /// `quality`: 1 best … 7 fastest. `choosesLevels`: whatever the quality says of it.
-    init(quality: Int, choosesLevels asked: Bool? = nil) {
-        defer { if let asked { choosesLevels = asked } }
+    /// Initializes the preset of a `quality` from 1 (best) to 7 (fastest). If `choosesLevels` is not nil, it replaces
+    /// the quality's setting.
+    init(quality: Int, choosesLevels requested: Bool? = nil) {
+        defer { if let requested { choosesLevels = requested } }
         switch quality {
         case ...1:
             references = 4
@@ -98,15 +103,16 @@ struct HEVCSpeedPreset: BitwiseCopyable {
     }
 }
 
-/// Lagrange multipliers. `qp` is QP′_Y, QpBdOffset counted in.
+/// Lagrange multipliers. `qp` is QP′_Y, which includes QpBdOffset.
 enum HEVCLagrange {
-    /// What a bit weighs against squared errors, in 256ths: 0.57 · 2^((QP − 12) / 3).
+    /// Returns the weight of a bit against squared errors, in 256ths: 0.57 · 2^((QP − 12) / 3).
     static func squareLambda(_ qp: Int) -> Int {
         let thirds = [256, 323, 406]
         return max(1, ((thirds[qp % 3] << (qp / 3)) * 57) / (100 * 16))
     }
 
-    /// What a bit weighs in sums of (transformed) absolute differences, in 256ths: the root of the other.
+    /// Returns the weight of a bit against sums of absolute (transformed) differences, in 256ths: the square root of
+    /// the weight against squared errors.
     static func lambda(_ qp: Int) -> Int {
         let sixths = [256, 287, 323, 362, 406, 456]
         return max(1, ((sixths[qp % 6] << (qp / 6)) * 755) / (1000 * 4))

@@ -1,8 +1,9 @@
-// The choice of inter units: skipped and merged ones first, then motion of their own.
+// Chooses how inter units are coded: skipped and merged motion first, then explicit motion.
 
 extension HEVCUnitCoder {
-    /// Intra refresh forbids a unit to look at what a decoder that starts with the round does not have: beyond the
-    /// renewed columns there are neighbours' motion and the collocated picture's.
+    /// Returns whether a unit may predict its motion while intra refresh is in progress. A decoder that starts with the
+    /// current round lacks the data outside of the refreshed area. There, neither the neighbours' motion nor the
+    /// collocated picture's motion may be used.
     private func mayPredictMotion(_ x: Int, _ y: Int, size: Int) -> Bool {
         guard isGuarded else { return true }
         let end = (refresh.isRows ? y : x) &+ size
@@ -11,10 +12,10 @@ extension HEVCUnitCoder {
         return end < Int(limit(collocated.renewal))
     }
 
-    /// Codes a unit as inter in the best way, and keeps it in its slot.
+    /// Codes a unit as inter with the cheapest choice, and stores the result in the unit's slot.
     ///
-    /// - Returns: nothing else need be tried.
-    mutating func codeInter(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
+    /// - Returns: whether no other choice needs to be tried.
+    mutating func codeInter(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePosition) -> Bool {
         guard mayPredictMotion(x, y, size: 1 &<< log2Size) else { return false }
         if tryMerged(x, y, log2Size: log2Size, since: start) { return true }
         tryPartition(.part2Nx2N, x, y, log2Size: log2Size, since: start)
@@ -36,8 +37,9 @@ extension HEVCUnitCoder {
         return false
     }
 
-    /// The merge candidate that looks best, skipped and with levels.
-    private mutating func tryMerged(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
+    /// Tries the merge candidate with the lowest estimated cost, as a skipped unit and with levels. Returns whether no
+    /// other choice needs to be tried.
+    private mutating func tryMerged(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePosition) -> Bool {
         var unit = newUnit(x, y, log2Size: log2Size, mode: .skip)
         let part = HEVCPart(unit, 0)
         let count = min(preset.mergeCandidates, slice.mergeCandidates)
@@ -53,7 +55,7 @@ extension HEVCUnitCoder {
         var count2 = counter
         count2.codeMergeIndex(best, count: slice.mergeCandidates)
         let skipCost = predictionError(x, y, log2Size: log2Size) &<< 8 &+ weighed(interHeaderBits(unit) &+ count2.cost)
-        // With levels.
+        // Codes the unit with levels, for comparison.
         unit.mode = .inter
         unit.hasTransformTree = true
         var coded = codeTransformTree(transformTask(unit, predictedBlock))
@@ -71,7 +73,8 @@ extension HEVCUnitCoder {
         return isSkipped && !hadLevels && preset.skipsEarly
     }
 
-    /// The index of the merge candidate with the least Hadamard coefficients and bits, and its cost; −1 without one.
+    /// Returns the index of the merge candidate with the lowest estimated cost, and that cost (differences and bits).
+    /// The index is −1 if no candidate may be used.
     private mutating func bestMerge(_ part: HEVCPart, _ unit: HEVCCodingUnit, count: Int) -> (index: Int, cost: Int) {
         motionPredictor.merge(part.block(unit), into: candidates, last: count &- 1)
         var best = -1
@@ -97,7 +100,8 @@ extension HEVCUnitCoder {
         return (best, least)
     }
 
-    /// Notes what the unit's prediction in `predictedBlock` comes to, for which the search found `found`.
+    /// Updates `motionEstimate` with the cost of the prediction in `predictedBlock`. `found` is the cost that the
+    /// search computed; it is used if the search already compares Hadamard coefficients.
     private mutating func estimateMotion(_ x: Int, _ y: Int, log2Size: Int, found: Int) {
         guard preset.comparesIntra else { return }
         var cost = found
@@ -125,9 +129,9 @@ extension HEVCUnitCoder {
             )
     }
 
-    /// A unit of one or two parts with motion of their own, or merged.
+    /// Tries a unit with one or two parts. Each part has explicit motion, or merged motion if there are two.
     private mutating func tryPartition(
-        _ partition: HEVCPartition, _ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace
+        _ partition: HEVCPartition, _ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePosition
     ) {
         var unit = newUnit(x, y, log2Size: log2Size, mode: .inter)
         unit.partition = partition
@@ -149,7 +153,7 @@ extension HEVCUnitCoder {
                 }
             }
             if cost >= Int.max / 4 {
-                go(to: start)
+                rewind(to: start)
                 return
             }
             estimate &+= cost
@@ -171,7 +175,8 @@ extension HEVCUnitCoder {
         _ = keepIfBest(unit, coded, since: start)
     }
 
-    /// The best motion of a part's own, of one list or both.
+    /// Searches a part's best explicit motion, from one list or both. Returns the prediction unit and its estimated
+    /// cost.
     private mutating func searchPart(_ part: HEVCPart, _ unit: HEVCCodingUnit) -> (HEVCPredictionUnit, Int) {
         let block = part.block(unit)
         let around = motionPredictor.availability.neighbours(block)
@@ -185,11 +190,11 @@ extension HEVCUnitCoder {
                 if task.isEmpty { continue }
                 var others = HEVCVectorList()
                 others.add(.zero)
-                let place = list &* HEVCMotionReferences.perList &+ reference
-                others.add(latestVectors[place])
+                let index = list &* HEVCMotionReferences.perList &+ reference
+                others.add(latestVectors[index])
                 if list == 1, let first = sameInList0(reference) { others.add(latestVectors[first]) }
                 var choice = search(task, others)
-                latestVectors[place] = choice.vector
+                latestVectors[index] = choice.vector
                 var bits = counter
                 bits.codeReference(reference, count: list == 0 ? referenceCounts.x : referenceCounts.y)
                 if type == .b {
@@ -217,14 +222,15 @@ extension HEVCUnitCoder {
         return (difference(motion, block, around), cost)
     }
 
-    /// The place among `latestVectors` of list 0's picture that a picture of list 1 is too.
+    /// Returns the index in `latestVectors` of the list 0 reference that is the same picture as reference `reference`
+    /// of list 1; nil if there is none.
     private func sameInList0(_ reference: Int) -> Int? {
         let poc = slice.list1[reference].poc
         for index in 0..<min(preset.references, referenceCounts.x) where slice.list0[index].poc == poc { return index }
         return nil
     }
 
-    /// Both lists' vectors together, one refined while the other stands.
+    /// Refines the vectors of both lists alternately; one is fixed while the other moves.
     private mutating func searchPair(
         _ part: HEVCPart, _ unit: HEVCCodingUnit, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours,
         _ first: HEVCMotionChoice, _ second: HEVCMotionChoice

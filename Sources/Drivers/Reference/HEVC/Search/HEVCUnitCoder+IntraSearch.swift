@@ -1,6 +1,6 @@
-// The choice of intra modes: by Hadamard coefficients first, by errors and bits of the best.
+// Chooses intra modes: an estimate by Hadamard coefficients first, then error and bits of the best modes.
 
-/// The best few of many, by cost.
+/// A list of the modes with the lowest costs, sorted by cost.
 struct HEVCShortList: BitwiseCopyable {
     private var costs = SIMD8<Int32>(repeating: .max)
     private var modes = SIMD8<UInt8>(repeating: 0)
@@ -9,25 +9,25 @@ struct HEVCShortList: BitwiseCopyable {
 
     init(limit: Int) { self.limit = min(limit, 8) }
 
-    /// The best one's cost.
+    /// The lowest cost.
     var least: Int { Int(costs[0]) }
 
     subscript(_ index: Int) -> Int { Int(modes[index]) }
 
     mutating func add(_ mode: Int, _ cost: Int) {
         let value = Int32(clamping: cost)
-        var place = count
-        while place > 0 && costs[place &- 1] > value { place &-= 1 }
-        if place >= limit { return }
+        var position = count
+        while position > 0 && costs[position &- 1] > value { position &-= 1 }
+        if position >= limit { return }
         if count < limit { count &+= 1 }
         var i = count &- 1
-        while i > place {
+        while i > position {
             costs[i] = costs[i &- 1]
             modes[i] = modes[i &- 1]
             i &-= 1
         }
-        costs[place] = value
-        modes[place] = UInt8(truncatingIfNeeded: mode)
+        costs[position] = value
+        modes[position] = UInt8(truncatingIfNeeded: mode)
     }
 
     func contains(_ mode: Int) -> Bool {
@@ -37,7 +37,8 @@ struct HEVCShortList: BitwiseCopyable {
 }
 
 extension HEVCUnitCoder {
-    /// The luma modes that look best of a block whose right side is at column `right`: of its first 32×32, if it is larger.
+    /// Returns the luma modes with the lowest estimated costs. `right` is the column of the block's right edge. For a
+    /// 64×64 block the caller passes the first 32×32 block.
     mutating func likelyModes(_ x: Int, _ y: Int, log2Size: Int, right: Int, limit: Int) -> HEVCShortList {
         let probable = probableModes(x, y)
         var list = HEVCShortList(limit: limit)
@@ -76,8 +77,9 @@ extension HEVCUnitCoder {
         return list
     }
 
-    /// The modes, by bit, that a block may have whose right side is at luma column `right`. Right above it may begin what
-    /// intra refresh has not renewed: DC, horizontal and vertical prediction do not look there.
+    /// Returns the modes that a block may use, one bit for each mode. `right` is the luma column of the block's right
+    /// edge. If the edge is the limit of the refreshed area, the samples above and to the right may not be refreshed.
+    /// Only DC, horizontal and vertical prediction do not read them.
     private func allowedModes(_ right: Int) -> UInt64 {
         let isEdge =
             isGuarded && !refresh.isRows && right == refresh.renewed &<< grid.log2CodingTreeBlock && right < width
@@ -95,10 +97,11 @@ extension HEVCUnitCoder {
         return (difference &<< 8) &+ (modeBits(intraPrediction(mode, probable)) &* lambda) &>> 15
     }
 
-    /// Codes a unit as intra in the best way, at the tree's end. Blocks of 64×64 are coded by quarters.
+    /// Codes a unit as intra with the cheapest modes, at the end of the tree. The modes of a 64×64 block are chosen by
+    /// its first 32×32 block.
     ///
-    /// - Parameter limit: of a part's luma, in Hadamard coefficients and bits.
-    /// - Returns: nil where a part's best mode comes to more than that.
+    /// - Parameter limit: the maximum estimated cost of a part's luma (Hadamard coefficients and bits).
+    /// - Returns: nil if the best mode of a part costs more than `limit`.
     mutating func codeIntra(
         _ x: Int, _ y: Int, log2Size: Int, partition: HEVCPartition, limit: Int = .max
     ) -> (HEVCCodingUnit, HEVCCoded)? {
@@ -119,8 +122,8 @@ extension HEVCUnitCoder {
             var best = intraPrediction(list[0], probable)
             if list.count > 1 || partition == .partNxN {
                 var least = Int.max
-                for place in 0..<list.count {
-                    let prediction = intraPrediction(list[place], probable)
+                for position in 0..<list.count {
+                    let prediction = intraPrediction(list[position], probable)
                     let cost = codeLuma(unit, index, part, log2Size: size, prediction) &+ weighed(modeBits(prediction))
                     if cost < least { (least, best) = (cost, prediction) }
                 }
@@ -129,7 +132,7 @@ extension HEVCUnitCoder {
             bits &+= modeBits(best)
             if partition == .partNxN {
                 commitMotion(part, best, isIntra: true)
-                // The next part predicts from this one.
+                // The next part predicts from this part's reconstruction.
                 if index < 3 { _ = codeLuma(unit, index, part, log2Size: size, best) }
             }
         }
@@ -142,7 +145,7 @@ extension HEVCUnitCoder {
         return (unit, coded)
     }
 
-    /// The cost of a part's luma with a mode.
+    /// Codes a part's luma with a mode and returns its cost.
     private mutating func codeLuma(
         _ unit: HEVCCodingUnit, _ index: Int, _ part: HEVCPart, log2Size: Int, _ prediction: HEVCPredictionUnit
     ) -> Int {
@@ -156,7 +159,7 @@ extension HEVCUnitCoder {
         return coded.cost
     }
 
-    /// intra_chroma_pred_mode, by Hadamard coefficients.
+    /// Returns the intra_chroma_pred_mode with the lowest estimated cost (Hadamard coefficients and bits).
     private mutating func likelyChromaMode(_ unit: HEVCCodingUnit) -> Int {
         let log2Size = min(Int(unit.log2Size) &- 1, 5)
         let (x, y) = (Int(unit.x) >> 1, Int(unit.y) >> 1)

@@ -1,6 +1,6 @@
-// Motion search of one prediction block: whole samples first, then half and quarter samples.
+// The motion search of one prediction block: whole samples first, then half and quarter samples.
 
-/// A vector and its cost: distortion in 256ths, and bits weighed by lambda.
+/// A vector and its cost: distortion in 256ths, plus bits weighted by lambda.
 struct HEVCMotionChoice: BitwiseCopyable {
     var vector = MotionVector.zero
     var list = 0
@@ -10,32 +10,32 @@ struct HEVCMotionChoice: BitwiseCopyable {
     var isUsable: Bool { cost < Int.max / 4 }
 }
 
-/// What a block is searched with.
+/// The input of a block's motion search in one reference.
 struct HEVCMotionTask<Sample: HEVCSample> {
     let part: HEVCPart
     let list: Int
     let reference: Int
     let planes: HEVCPlanes<Sample>
     let predictors: (MotionVector, MotionVector)
-    /// Where the block may begin, in quarter samples of the vector.
+    /// The range of allowed vectors in quarter samples.
     let minX: Int
     let maxX: Int
     let minY: Int
     let maxY: Int
-    /// Another block that this one is averaged with, at 14 bits.
+    /// The other block of a bi-predicted pair, as 14-bit values; nil for one reference.
     var pair: ElementPointer<Int16>?
 
     var isEmpty: Bool { minX > maxX || minY > maxY }
 }
 
-/// What vector differences cost about: bits · 16 by magnitude in quarter samples.
+/// The approximate cost of vector differences: bits · 16 by magnitude in quarter samples.
 final class HEVCVectorPrices: Sendable {
     static let shared = HEVCVectorPrices()
     static let count = 1 << 14
     let bits = ElementStorage<UInt16>(count: count, repeating: 0)
 
     private init() {
-        // An Exp-Golomb code's length, smoothed as contexts smooth it.
+        // The length of an Exp-Golomb code, interpolated between its steps as an approximation of context coding.
         for i in 0..<Self.count {
             let whole = Int.bitWidth - 1 - (i + 1).leadingZeroBitCount
             let log = 16 * whole + ((i + 1) << 4) >> whole - 16
@@ -45,6 +45,8 @@ final class HEVCVectorPrices: Sendable {
 }
 
 extension HEVCUnitCoder {
+    /// Returns the task for a part and a reference. The allowed vectors reach 8 samples outside of the picture, and not
+    /// into the area that intra refresh has not refreshed.
     func motionTask(
         _ part: HEVCPart, list: Int, reference: Int, _ predictors: (MotionVector, MotionVector)
     ) -> HEVCMotionTask<Sample> {
@@ -65,7 +67,7 @@ extension HEVCUnitCoder {
             minY: max(-4 &* (part.y &+ part.height &+ reach), -8000), maxY: min(4 &* bottom, 8000))
     }
 
-    /// Whether intra refresh lets a part use motion that was predicted for it.
+    /// Returns whether intra refresh allows a part to use `motion`.
     func mayUse(_ motion: HEVCMotion, _ part: HEVCPart) -> Bool {
         guard isGuarded else { return true }
         for list in 0..<2 where motion.reference(list) >= 0 {
@@ -88,7 +90,7 @@ extension HEVCUnitCoder {
         return (min(bits(task.predictors.0), bits(task.predictors.1)) &* lambda) &>> 4
     }
 
-    /// Searches a block around its predictors and `others`.
+    /// Searches the best vector of a block, starting at the best of its predictors and `others`.
     func search(_ task: HEVCMotionTask<Sample>, _ others: HEVCVectorList) -> HEVCMotionChoice {
         let part = task.part
         let stride = task.planes.stride
@@ -140,7 +142,7 @@ extension HEVCUnitCoder {
         return refine(task, bestX &* 4, bestY &* 4, wholeCost: best)
     }
 
-    /// Cost of the samples at a vector, without its bits.
+    /// Returns the distortion of the prediction with a vector, in 256ths, without bits.
     @inline(__always) func vectorDistortion(_ task: HEVCMotionTask<Sample>, _ x: Int, _ y: Int) -> Int {
         let part = task.part
         let original = source.luma + (part.y &* source.stride &+ part.x)
@@ -154,7 +156,7 @@ extension HEVCUnitCoder {
                 scratch: wide + 2 &* HEVCInterpolation<Sample>.count, to: block)
             HEVCInterPrediction.both(pair, block, width: part.width, height: part.height, to: from, stride: stride)
         } else if (x | y) & 3 == 0 {
-            from = task.planes.luma + HEVCInterpolation.lumaPlace(task.planes, part.x, part.y, vector)
+            from = task.planes.luma + HEVCInterpolation.lumaOffset(task.planes, part.x, part.y, vector)
             stride = task.planes.stride
         } else {
             predictLuma(part, HEVCMotion(vector, list: task.list, reference: task.reference), to: from, stride)
@@ -166,6 +168,8 @@ extension HEVCUnitCoder {
         return difference &<< 8
     }
 
+    /// Refines a vector at half and quarter samples. `wholeCost` is the cost of the start vector; it is recomputed if
+    /// another measure applies.
     func refine(_ task: HEVCMotionTask<Sample>, _ startX: Int, _ startY: Int, wholeCost: Int) -> HEVCMotionChoice {
         var (bestX, bestY, best) = (startX, startY, wholeCost)
         if preset.hadamard || task.pair != nil {
@@ -180,7 +184,7 @@ extension HEVCUnitCoder {
             (best, bestX, bestY) = (cost, x, y)
             return true
         }
-        // The prediction itself costs next to no bits.
+        // The predictors cost almost no bits, so they are tried even if they are fractional.
         for vector in [task.predictors.0, task.predictors.1] where (vector.x | vector.y) & 3 != 0 {
             _ = tryVector(Int(vector.x), Int(vector.y))
         }
@@ -207,7 +211,7 @@ extension HEVCUnitCoder {
     }
 }
 
-/// A few vectors where a search may begin.
+/// Up to eight start vectors of a search.
 struct HEVCVectorList: BitwiseCopyable {
     private var xs = SIMD8<Int16>(repeating: 0)
     private var ys = SIMD8<Int16>(repeating: 0)

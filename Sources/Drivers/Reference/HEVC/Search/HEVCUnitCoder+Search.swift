@@ -1,19 +1,20 @@
-// The coding quadtree.
+// Decides the coding quadtree.
 
 extension HEVCUnitCoder {
-    /// Codes the node of the coding quadtree at (x, y) in the best way that is found, into the tree and the tables.
+    /// Codes the node of the coding quadtree at (x, y) with the cheapest choice, into the tree and the tables.
     ///
-    /// - Returns: its cost; `limit` or more where it came to more than that, and then what was coded is of no use.
+    /// - Returns: the node's cost. If it is `limit` or more, the search was stopped and the result must be discarded.
     mutating func decide(_ x: Int, _ y: Int, log2Size: Int, limit: Int) -> Int {
         let size = 1 &<< log2Size
         beginGroup(x, y, log2Size: log2Size)
         let smallest = grid.log2MinCodingBlock
         if x &+ size > width || y &+ size > height {
-            // What is cut off is not coded, and the split is not said, unless only the smallest fit.
+            // The block crosses the picture's border: the split is inferred, and quarters outside of the picture are
+            // not coded.
             return decideQuarters(x, y, log2Size: log2Size, limit: limit)
         }
         let maySplit = log2Size > smallest && log2Size > preset.smallestUnit
-        let mayStand = log2Size <= preset.largestUnit || log2Size == smallest
+        let mayBeUnit = log2Size <= preset.largestUnit || log2Size == smallest
         var splitBits = (false: 0, true: 0)
         if log2Size > smallest {
             let increment = splitIncrement(x, y, log2Size: log2Size)
@@ -24,15 +25,15 @@ extension HEVCUnitCoder {
             count.codeSplit(true, increment: increment)
             splitBits.true = count.cost
         }
-        let start = place
+        let start = treePosition
         var cost = Int.max
-        var standsAlone = false
-        if mayStand || !maySplit {
-            standsAlone = codeUnit(x, y, log2Size: log2Size, since: start)
+        var needsNoSplit = false
+        if mayBeUnit || !maySplit {
+            needsNoSplit = codeUnit(x, y, log2Size: log2Size, since: start)
             cost = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].cost &+ weighed(splitBits.false)
         }
-        if maySplit && !standsAlone {
-            go(to: start)
+        if maySplit && !needsNoSplit {
+            rewind(to: start)
             let bits = weighed(splitBits.true)
             let split = decideQuarters(x, y, log2Size: log2Size, limit: min(limit, cost) &- bits) &+ bits
             if split < cost { return split }
@@ -54,16 +55,16 @@ extension HEVCUnitCoder {
         return cost
     }
 
-    /// Codes a unit in the best way that is found, and keeps it in its slot.
+    /// Codes a unit with the cheapest choice, and stores the result in the unit's slot.
     ///
-    /// - Returns: smaller units need not be tried.
-    private mutating func codeUnit(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
+    /// - Returns: whether smaller units need not be tried.
+    private mutating func codeUnit(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePosition) -> Bool {
         scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].cost = Int.max
         motionEstimate = Int.max
         if type != .i && !mustBeIntra {
             if codeInter(x, y, log2Size: log2Size, since: start) { return true }
         }
-        // What needs no levels is hardly better without motion.
+        // If inter prediction needs no levels, intra prediction is rarely cheaper.
         let inter = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)]
         if inter.cost == Int.max || inter.hasLevels || preset.triesAllIntra {
             tryIntra(x, y, log2Size: log2Size, since: start)
@@ -71,25 +72,26 @@ extension HEVCUnitCoder {
         return false
     }
 
-    /// Keeps the unit coded last where it is the best so far.
+    /// Stores the unit that was coded last in its slot if it is the cheapest so far, and removes it from the tree.
+    /// Returns whether it is the cheapest.
     @inline(__always) mutating func keepIfBest(
-        _ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePlace
+        _ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePosition
     ) -> Bool {
         let isBest = coded.cost < scratch.keptUnits.elements[BestUnitCache.unit(Int(unit.log2Size))].cost
         if isBest { keep(unit, coded, since: start) }
-        go(to: start)
+        rewind(to: start)
         return isBest
     }
 
-    private mutating func tryIntra(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) {
+    private mutating func tryIntra(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePosition) {
         var limit = Int.max
         if preset.comparesIntra && motionEstimate < Int.max {
-            // Modes of 64×64 are looked at by their first quarter alone.
+            // The estimate of a 64×64 block covers its first quarter only, so it cannot be compared.
             if log2Size > 5 { return }
             limit = motionEstimate &* 5 / 4
         }
         guard let (whole, coded) = codeIntra(x, y, log2Size: log2Size, partition: .part2Nx2N, limit: limit) else {
-            go(to: start)
+            rewind(to: start)
             return
         }
         _ = keepIfBest(whole, coded, since: start)

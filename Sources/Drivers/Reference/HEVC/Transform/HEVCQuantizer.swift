@@ -1,8 +1,8 @@
-/// What quantising a block left.
+/// The result of quantizing a block.
 package struct HEVCQuantized: Equatable, BitwiseCopyable, Sendable {
-    /// Levels that are not 0.
+    /// The number of levels that are not 0.
     package var count: Int
-    /// The columns and rows that they stand in; 0 where there are none.
+    /// The leading columns and rows that contain these levels; 0 if all levels are 0.
     package var extent: HEVCExtent
 
     package init(count: Int, extent: HEVCExtent) {
@@ -11,22 +11,22 @@ package struct HEVCQuantized: Equatable, BitwiseCopyable, Sendable {
     }
 }
 
-/// Scaling and quantising at one QP with flat scaling factors (m = 16), H.265 8.6.3.
+/// Scales and quantizes blocks at one QP with flat scaling factors (m = 16), H.265 8.6.3.
 package struct HEVCQuantizer: BitwiseCopyable, Sendable {
-    /// qP, which is QP plus QpBdOffset.
+    /// qP of H.265 8.6.3: QP + QpBdOffset.
     package let qp: Int
     package let bitDepth: Int
-    /// qP / 6, levelScale[qP % 6], and what quantises where that scales.
+    /// qP / 6, levelScale[qP % 6], and the quantizer's factor 2^20 / levelScale[qP % 6].
     let period: Int
     let scale: Int
     let inverse: Int
 
-    /// A level is rounded up from this part of a step on, less than it in 256ths: in blocks of intra and of inter
-    /// units.
+    /// The rounding offset that is added before truncation, in 256ths of a quantization step, for intra and inter
+    /// coding units.
     package static let intraRounding = 85
     package static let interRounding = 43
 
-    /// `qp`: Qp′ without QpBdOffset, −QpBdOffset…51.
+    /// Initializes the factors for `qp`, which is Qp′ without QpBdOffset: −QpBdOffset…51.
     package init(qp: Int, bitDepth: Int) {
         self.qp = qp + 6 * (bitDepth - 8)
         self.bitDepth = bitDepth
@@ -36,41 +36,43 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     }
 
     private static let levelScale = SIMD8<Int>(40, 45, 51, 57, 64, 72, 0, 0)
-    /// 2^20 / levelScale.
+    /// 2^20 / levelScale, rounded.
     private static let quantizerScale = SIMD8<Int>(26214, 23302, 20560, 18396, 16384, 14564, 0, 0)
 
-    /// QpC of (8-258) and on with table 8-10, without QpBdOffset: `qp` is QpY, `offset` the sum of the picture's and
-    /// the slice's offsets.
+    /// Returns QpC of H.265 (8-258), (8-259) and table 8-10, without QpBdOffset. `qp` is QpY; `offset` is the sum of
+    /// the offsets in the picture parameter set and the slice header.
     package static func chromaQP(_ qp: Int, offset: Int, bitDepth: Int) -> Int {
-        bentQP(Swift.min(Swift.max(qp + offset, -6 * (bitDepth - 8)), 57))
+        mappedChromaQP(Swift.min(Swift.max(qp + offset, -6 * (bitDepth - 8)), 57))
     }
 
-    /// Table 8-10 for ChromaArrayType 1.
-    @inline(__always) static func bentQP(_ index: Int) -> Int {
+    /// Maps qPi to QpC, H.265 table 8-10 for ChromaArrayType 1.
+    @inline(__always) static func mappedChromaQP(_ index: Int) -> Int {
         if index < 30 { return index }
         if index > 43 { return index &- 6 }
-        let bent = SIMD16<Int8>(29, 30, 31, 32, 33, 33, 34, 34, 35, 35, 36, 36, 37, 37, 0, 0)
-        return Int(bent[index &- 30])
+        let mapped = SIMD16<Int8>(29, 30, 31, 32, 33, 33, 34, 34, 35, 35, 36, 36, 37, 37, 0, 0)
+        return Int(mapped[index &- 30])
     }
 
-    /// Bits by which a coefficient of a block exceeds the orthonormal transform's of its samples.
+    /// Returns the base-2 logarithm of the factor by which this transform's coefficients exceed those of an orthonormal
+    /// transform.
     @inline(__always) func excess(_ log2Size: Int) -> Int { 15 &- bitDepth &- log2Size }
 
-    /// The scaled coefficients d of levels, (8-309). Outside `extent`, up to whole eights of columns, nothing is
-    /// written.
+    /// Scales levels to coefficients d, H.265 (8-309). Writes only inside `extent`, with the columns rounded up to a
+    /// multiple of 8; 4×4 blocks are written completely.
     @inline(never) package func scale(
         _ levels: ElementPointer<Int16>, log2Size: Int, extent: HEVCExtent, to coefficients: ElementPointer<Int16>
     ) {
-        // level · m · levelScale << (qP / 6), rounded and shifted by bdShift: the sixteens and periods taken out of it.
+        // Equals (level · m · levelScale << (qP / 6) + rounding) >> bdShift. The factor m = 16 and the left shift are
+        // taken out of bdShift.
         let shift = bitDepth &+ log2Size &- 9 &- period
         let factors = Self.factors(shift < 0 ? scale &<< (0 &- shift) : scale)
         let round = Quads(repeating: shift > 0 ? 1 &<< Int32(truncatingIfNeeded: shift &- 1) : 0)
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: Swift.max(shift, 0)))
-        @inline(__always) func scaled(_ place: Int) {
-            let words: Words = levels.load(place)
+        @inline(__always) func scaled(_ offset: Int) {
+            let words: Words = levels.load(offset)
             let (low, high) = zip(words, words)
             coefficients.store(
-                place,
+                offset,
                 saturatedWords(
                     (pairProducts(low, factors) &+ round) &>> shifts, (pairProducts(high, factors) &+ round) &>> shifts)
             )
@@ -89,7 +91,7 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Quantises all coefficients of a block. `rounding`: the part of a step, in 256ths, that is added before cutting.
+    /// Quantizes all coefficients of a block. `rounding` is added before truncation, in 256ths of a step.
     @inline(never) package func quantize(
         _ coefficients: ElementPointer<Int16>, log2Size: Int, rounding: Int, to levels: ElementPointer<Int16>
     ) -> HEVCQuantized {
@@ -115,8 +117,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
             while x < size {
                 var seen = Words(repeating: 0)
                 for y in 0..<size {
-                    let place = y &<< log2Size &+ x
-                    let level = Self.quantized(coefficients + place, levels + place, factors, round, shifts)
+                    let offset = y &<< log2Size &+ x
+                    let level = Self.quantized(coefficients + offset, levels + offset, factors, round, shifts)
                     counts = counts &+ level.atMost(Words(repeating: 1))
                     if level.isAnySet { rows = Swift.max(rows, y &+ 1) }
                     seen |= level
@@ -129,7 +131,7 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         return HEVCQuantized(count: counts.unsignedSum, extent: HEVCExtent(columns: columns, rows: rows))
     }
 
-    /// Eight levels' magnitudes; the levels are stored.
+    /// Quantizes eight coefficients, stores their levels and returns the levels' magnitudes.
     @inline(__always) private static func quantized(
         _ coefficients: ElementPointer<Int16>, _ levels: ElementPointer<Int16>, _ factors: Words, _ round: Quads, _ shifts: Quads
     ) -> Words {
@@ -143,8 +145,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         return level
     }
 
-    /// A factor in two parts, by which `pairProducts` multiplies a value that stands twice: there is no cheaper product
-    /// of 32 bits.
+    /// Splits a factor into two summands, so that `pairProducts` of a repeated value with them gives the 32-bit
+    /// product. There is no cheaper 32-bit multiplication.
     @inline(__always) private static func factors(_ factor: Int) -> Words {
         let first = Int16(truncatingIfNeeded: factor &>> 1)
         let second = Int16(truncatingIfNeeded: factor &- factor &>> 1)
@@ -153,9 +155,9 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
 }
 
 extension HEVCExtent {
-    /// One more than the place of the last value that is not 0, of values of 0 and more.
+    /// Returns the index of the last value that is not 0, plus 1; 0 if all are 0. The values must not be negative.
     @inline(__always) static func last(_ words: Words) -> Int {
-        // SAFETY: both types are 16 plain bytes.
+        // SAFETY: both types have 16 bytes without padding, and every bit pattern is a valid value of both.
         let bits = unsafe unsafeBitCast(words, to: SIMD2<UInt64>.self)
         if bits.y != 0 { return 8 &- bits.y.leadingZeroBitCount / 16 }
         return 4 &- bits.x.leadingZeroBitCount / 16

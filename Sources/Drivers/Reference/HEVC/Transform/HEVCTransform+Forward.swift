@@ -1,7 +1,8 @@
 extension HEVCTransform {
-    /// Transforms a residual block. Coefficients are scaled as 8.6.4.2 undoes it: by 2^(15 − BitDepth − log2Size).
+    /// Transforms a residual block. The coefficients have the scale that the decoder expects (8.6.4.2): they exceed
+    /// those of an orthonormal transform by the factor 2^(15 − BitDepth − log2Size).
     ///
-    /// `stride`: words from row to row of the residual. `isSine`: the DST, for 4×4 blocks only.
+    /// `stride` is the distance between rows of the residual in words. `isSine` selects the DST, for 4×4 blocks only.
     @inline(never) package func forward(
         _ residual: ElementPointer<Int16>, stride: Int, log2Size: Int, isSine: Bool = false, to coefficients: ElementPointer<Int16>
     ) {
@@ -16,17 +17,18 @@ extension HEVCTransform {
             coefficients.store(8, result.lower)
             return
         }
-        // The second pass adds up to 2^(log2Size − 2) values in 16 bits: the first leaves room for that.
-        let room = Int32(truncatingIfNeeded: log2Size &- 2)
+        // The second pass adds up to 2^(log2Size − 2) values in 16 bits. The first pass shifts further to leave
+        // headroom for these sums.
+        let headroom = Int32(truncatingIfNeeded: log2Size &- 2)
         let size = 1 &<< log2Size
-        forwardPass(residual, stride, size, shift: shift &+ room, to: first.elements)
+        forwardPass(residual, stride, size, shift: shift &+ headroom, to: first.elements)
         transpose(first.elements, size, columns: size, rows: size, to: second.elements, size)
-        let last = Int32(truncatingIfNeeded: log2Size &+ 6) &- room
+        let last = Int32(truncatingIfNeeded: log2Size &+ 6) &- headroom
         forwardPass(second.elements, size, size, shift: last, to: first.elements)
         transpose(first.elements, size, columns: size, rows: size, to: coefficients, size)
     }
 
-    /// Transforms each column of a block of `size` (8…32).
+    /// Transforms each column of a block of `size`×`size` samples (8…32).
     private func forwardPass(
         _ input: ElementPointer<Int16>, _ stride: Int, _ size: Int, shift: Int32, to output: ElementPointer<Int16>
     ) {
@@ -54,7 +56,8 @@ extension HEVCTransform {
         }
     }
 
-    /// Of `count` rows of eight, n and count − 1 − n: their differences to `pairs`, their sums to `folded`.
+    /// Combines rows n and count − 1 − n of `count` rows of eight values: stores the differences in `pairs` and the
+    /// sums in `folded`.
     @inline(__always) private func fold(_ rows: ElementPointer<Int16>, _ stride: Int, _ count: Int) {
         let folded = self.folded.elements
         var n = 0
@@ -70,8 +73,8 @@ extension HEVCTransform {
         }
     }
 
-    /// Sums of `count` products of `pairs` with each of an even number of `outputs`, rounded, shifted and cut to 16
-    /// bits.
+    /// Computes an even number of `outputs`: sums of `count` products of `pairs` with the table's factors, rounded,
+    /// shifted and saturated to 16 bits.
     @inline(__always) private func products(
         _ table: ElementPointer<Int16>, count: Int, outputs: Int, _ shift: Int32, to target: ElementPointer<Int16>, _ stride: Int
     ) {
@@ -105,7 +108,7 @@ extension HEVCTransform {
         }
     }
 
-    /// The residual of a block with transform_skip_flag, scaled as 8.6.4.2 undoes it.
+    /// Scales the residual of a block with transform_skip_flag, the inverse of the scaling in 8.6.4.2.
     package func forwardSkip(_ residual: ElementPointer<Int16>, stride: Int, log2Size: Int, to coefficients: ElementPointer<Int16>) {
         let size = 1 &<< log2Size
         let shift = Int32(truncatingIfNeeded: 15 &- bitDepth &- log2Size)

@@ -1,8 +1,8 @@
 extension HEVCTransform {
-    /// The residual r of scaled coefficients d, as the decoder has it: H.265 8.6.4.2 and the bdShift of 8.6.2.
+    /// Computes the residual r from scaled coefficients d as a decoder does: H.265 8.6.4.2 and the bdShift of 8.6.2.
     ///
-    /// Coefficients outside `extent` are not read; they are zeros. `stride`: words from row to row of the residual.
-    /// `isSine`: the DST, for 4×4 blocks only.
+    /// Coefficients outside `extent` are not read and count as zeros. `stride` is the distance between rows of the
+    /// residual in words. `isSine` selects the DST, for 4×4 blocks only.
     @inline(never) package func inverse(
         _ coefficients: ElementPointer<Int16>, log2Size: Int, isSine: Bool = false, extent: HEVCExtent,
         to residual: ElementPointer<Int16>, stride: Int
@@ -47,8 +47,8 @@ extension HEVCTransform {
         }
     }
 
-    /// Transforms back the first `columns` (a multiple of 8) columns of a block of `size` (8…32), of which the first
-    /// `rows` may not be zero.
+    /// Applies the inverse transform to the first `columns` (a multiple of 8) columns of a block of `size`×`size`
+    /// (8…32). Only the first `rows` rows are read; the others are zero.
     private func inversePass(
         _ input: ElementPointer<Int16>, _ size: Int, columns: Int, rows: Int, shift: Int32, to output: ElementPointer<Int16>
     ) {
@@ -63,8 +63,8 @@ extension HEVCTransform {
             products(tables.inverseBase, count: 1, of: 1, outputs: 2)
             let sums = self.sums.elements
             for i in 0..<4 { outputs.store(4 &* i, round &+ sums.load(4 &* i, as: Quads.self)) }
-            // From 2 points' outputs to 4, 8 … those of all rows, each time with the odd ones of the rows so far left
-            // out.
+            // Each turn doubles the number of outputs. It combines the outputs of the even rows so far with the sums of
+            // the next odd rows.
             var level = 4
             var step = size / 4
             while level < size {
@@ -97,7 +97,8 @@ extension HEVCTransform {
         }
     }
 
-    /// What the odd rows of `level` points give, which are every `step`-th row of the block: to `sums`.
+    /// Stores in `sums` the contribution of the odd rows of a `level`-point transform. These are odd multiples of
+    /// `step` as rows of the block.
     @inline(__always) private func odd(_ column: ElementPointer<Int16>, _ size: Int, _ level: Int, _ step: Int, _ rows: Int) {
         let present = (rows &- 1) / step
         let count = Swift.min(level / 4, (present &+ 3) / 4)
@@ -110,8 +111,8 @@ extension HEVCTransform {
         products(tables.inverseOdd(level), count: count, of: level / 4, outputs: level / 2)
     }
 
-    /// Sums of the first `count` products of `pairs` with each of an even number of `outputs`, whose tables have `of`
-    /// pairs: to `sums`.
+    /// Stores in `sums` an even number of `outputs`: sums of the first `count` products of `pairs` with the table's
+    /// factors. The table has `of` pairs for each output.
     @inline(__always) private func products(_ table: ElementPointer<Int16>, count: Int, of: Int, outputs: Int) {
         let pairs = self.pairs.elements
         let sums = self.sums.elements
@@ -143,7 +144,7 @@ extension HEVCTransform {
         }
     }
 
-    /// The residual r of the scaled coefficients d of a block with transform_skip_flag: 8.6.4.2, and the
+    /// Computes the residual r from the scaled coefficients d of a block with transform_skip_flag: 8.6.4.2 and the
     /// bdShift of 8.6.2.
     package func inverseSkip(_ coefficients: ElementPointer<Int16>, log2Size: Int, to residual: ElementPointer<Int16>, stride: Int) {
         let size = 1 &<< log2Size

@@ -1,4 +1,4 @@
-/// How many of a block's leading columns and rows may hold anything but zeros.
+/// The numbers of leading columns and rows of a block that may contain values other than 0.
 package struct HEVCExtent: Equatable, BitwiseCopyable, Sendable {
     package var columns: Int
     package var rows: Int
@@ -9,26 +9,27 @@ package struct HEVCExtent: Equatable, BitwiseCopyable, Sendable {
     }
 }
 
-/// One worker's transforms of residuals, H.265 8.6.4.2: their tables and memory. Residuals and coefficients are words;
-/// coefficients stand in raster order (row: vertical frequency) without a gap.
+/// Transforms residual blocks, H.265 8.6.4.2. Owns the tables and the working memory, so one thread at a time may use
+/// it. Residuals and coefficients are 16-bit words. Coefficients are in raster order (row: vertical frequency) without
+/// padding.
 package final class HEVCTransform: Sendable {
     let bitDepth: Int
     let tables = HEVCTransformTables()
-    /// Pairs of rows interleaved: up to 8, 16 words each.
+    /// Pairs of interleaved rows: up to 8, of 16 words each.
     let pairs = ElementStorage<Int16>(count: 128, repeating: 0)
-    /// Eight columns of up to 32 (half-made) outputs and 16 sums of a level.
+    /// For eight columns: up to 32 intermediate outputs, and 16 sums of one level of the butterfly.
     let outputs = ElementStorage<Int32>(count: 256, repeating: 0)
     let sums = ElementStorage<Int32>(count: 128, repeating: 0)
-    /// Eight columns of up to 16 sums of inputs.
+    /// For eight columns: up to 16 sums of inputs.
     let folded = ElementStorage<Int16>(count: 128, repeating: 0)
-    /// Blocks between the passes.
+    /// Blocks between the horizontal and the vertical pass.
     let first = ElementStorage<Int16>(count: 1024, repeating: 0)
     let second = ElementStorage<Int16>(count: 1024, repeating: 0)
 
-    /// `bitDepth`: 8 or 10.
+    /// Initializes the tables for a `bitDepth` of 8 or 10.
     package init(bitDepth: Int) { self.bitDepth = bitDepth }
 
-    /// Transposes a block of `columns` and `rows`, multiples of 8.
+    /// Transposes a block; `columns` and `rows` are multiples of 8.
     func transpose(
         _ source: ElementPointer<Int16>, _ stride: Int, columns: Int, rows: Int, to destination: ElementPointer<Int16>,
         _ destinationStride: Int
@@ -57,7 +58,7 @@ package final class HEVCTransform: Sendable {
         }
     }
 
-    /// Interleaves two rows of eight as pair `index`.
+    /// Interleaves two rows of eight values and stores them as pair `index`.
     @inline(__always) func setPair(_ index: Int, _ a: Words, _ b: Words) {
         let (low, high) = zip(a, b)
         pairs.elements.store(16 &* index, low)
@@ -65,9 +66,9 @@ package final class HEVCTransform: Sendable {
     }
 }
 
-/// 4×4 blocks, whose sixteen values fit two vectors.
+/// A 4×4 block in two vectors of eight values.
 struct HEVCBlock4x4 {
-    /// Rows 0 and 1, and 2 and 3.
+    /// Rows 0 and 1, and rows 2 and 3.
     var upper: Words
     var lower: Words
 
@@ -82,7 +83,7 @@ struct HEVCBlock4x4 {
         return HEVCBlock4x4(upper: c, lower: d)
     }
 
-    /// The columns of the product of a 4×4 matrix with this block, rounded by 1 << (shift − 1) and shifted.
+    /// Multiplies the 4×4 matrix in `table` by this block; each value is rounded by 1 << (shift − 1) and shifted right.
     @inline(__always) func multiplied(_ table: ElementPointer<Int16>, shift: Int32) -> HEVCBlock4x4 {
         var pairs = SIMD16<Int16>()
         pairs.evenHalf = Words(lowHalf: upper.lowHalf, highHalf: lower.lowHalf)
