@@ -79,7 +79,7 @@ extension vaenc_prime_surface {
         }
         let groups =
             exported.isSeparate
-            ? zip(planes, layout.format.planes).map { ([$0], $1.layer) } : [(planes, layout.format.layer)]
+            ? zip(planes, layout.format.planes).map { ([$0], $1.drmFormat) } : [(planes, layout.format.drmFormat)]
         num_layers = UInt32(groups.count)
         layers = four(
             groups.map { planes, format in

@@ -75,9 +75,9 @@ struct ExternalPicture {
             throw Refusal.invalidParameter("only linear memory is supported")
         }
         if layers.isEmpty { return }
-        let isOne = layers.count == 1 && layers[0] == (format.layer, format.planes.count)
+        let isOne = layers.count == 1 && layers[0] == (format.drmFormat, format.planes.count)
         let isEach =
-            layers.count == format.planes.count && zip(layers, format.planes).allSatisfy { $0 == ($1.layer, 1) }
+            layers.count == format.planes.count && zip(layers, format.planes).allSatisfy { $0 == ($1.drmFormat, 1) }
         guard isOne || isEach else {
             throw Refusal.invalidParameter("the layers do not match the pixel format")
         }
