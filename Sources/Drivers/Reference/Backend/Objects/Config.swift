@@ -78,8 +78,9 @@ extension Config.Choice {
         return requested == 0 ? rateControl & UInt32(VA_RC_MB) != 0 : requested == 1
     }
 
-    /// Validates the chosen attributes against `entry`. The defaults of attributes that are not in the list
-    /// are CQP and no packed headers.
+    /// Validates the chosen attributes against `entry`.
+    ///
+    /// Without attributes for them, rate control is CQP and there are no packed headers.
     ///
     /// Throws INVALID_VALUE if a value or an attribute is not supported, as real drivers do and libva-utils' tests
     /// expect. An unsupported RT format throws UNSUPPORTED_RT_FORMAT.

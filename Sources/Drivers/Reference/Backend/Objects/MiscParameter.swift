@@ -9,7 +9,7 @@ struct Trellis {
     init(_ parameters: VAEncMiscParameterQuantization) { flags = unsafe parameters.quantization_flags.value }
 
     /// Whether the client requests trellis quantization for slices of a type, or nil if the quality level decides.
-    func isAsked(_ type: SliceType) -> Bool? {
+    func isRequested(for type: SliceType) -> Bool? {
         if flags & 1 != 0 { return false }
         let bit: UInt32 =
             switch type {

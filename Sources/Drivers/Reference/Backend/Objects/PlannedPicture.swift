@@ -32,7 +32,7 @@ extension PlannedPicture {
     /// Returns the parameters of an encoding pass.
     ///
     /// - Parameter qp: The QP of all slices, or nil to use the QP of each slice.
-    func orders(qp: Int?) -> EncodePassParameters {
+    func passParameters(qp: Int?) -> EncodePassParameters {
         EncodePassParameters(
             qp: qp, columns: columns, activity: activity,
             qpLimits: rate.map { $0.settings.minimumQP...$0.settings.maximumQP } ?? 0...51, qpDeltas: qpDeltas,

@@ -16,7 +16,7 @@ final class Surface {
     private(set) var mark: DecodeMark?
     /// Whether the last decoded picture has errors.
     var isDamaged = false
-    /// Whether the decoder had not enough memory for the last picture.
+    /// Whether the decoder did not have enough memory for the last picture.
     var lacksMemory = false
     /// The error records that vaQuerySurfaceError returns.
     let errorList = DecodeErrorList()

@@ -19,9 +19,9 @@ struct SurfaceFormat: Sendable, Hashable {
         func rows(height: Int) -> Int { (height + (1 << down) - 1) >> down }
     }
 
-    /// VA_FOURCC_…
+    /// A VA_FOURCC_… code.
     var fourcc: UInt32
-    /// VA_RT_FORMAT_…
+    /// The VA_RT_FORMAT_… flag of the format.
     var rtFormat: UInt32
     var bitsPerPixel: Int
     var planes: [Plane]
