@@ -1,14 +1,15 @@
 internal import CVA
 internal import Glibc
 
-/// Finds and loads a driver's file as libva does.
+/// Finds and loads a driver file in the same way as libva.
 enum DriverFile {
     typealias Init = @convention(c) (VADriverContextP?) -> VAStatus
 
-    /// The newest entry point of `NAME_drv_video.so`, and where it was found.
+    /// Loads `NAME_drv_video.so` and returns its entry point with the highest minor version.
     ///
-    /// Searched: LIBVA_DRIVERS_PATH where it is set, the folders of Linux distributions where not, and at last this
-    /// driver's own. The file stays loaded for good, as libva keeps drivers.
+    /// The search covers the folders in LIBVA_DRIVERS_PATH, or the default folders of Linux distributions if that
+    /// variable is not set. The folder of the fault driver is searched last. The file is never unloaded, because libva
+    /// does not unload drivers either.
     static func load(_ name: String) throws(FaultPlan.Unreadable) -> Init {
         var reasons: [String] = []
         for folder in folders() {
@@ -38,21 +39,21 @@ enum DriverFile {
                 folders.append("\(library)/dri")
             }
         }
-        if let own = ownFolder() { folders.append(own) }
+        if let folder = faultDriverFolder() { folders.append(folder) }
         return folders
     }
 
-    private static func ownFolder() -> String? {
-        let here: Init = { _ in VA_STATUS_ERROR_UNIMPLEMENTED }
-        guard let name = unsafe vaenc_file_of(here) else { return nil }
+    private static func faultDriverFolder() -> String? {
+        let function: Init = { _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        guard let name = unsafe vaenc_file_of(function) else { return nil }
         let path = unsafe String(cString: name)
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }
 }
 
-/// The process's environment.
+/// The environment variables of the process.
 enum Variables {
-    /// nil where it is not set or empty.
+    /// Returns the value of a variable, or nil if it is not set or is empty.
     static func value(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)

@@ -1,7 +1,7 @@
 package import CVA
 internal import Glibc
 
-/// What libva calls first (`va_backend.h`, __vaDriverInit).
+/// Opens the fault driver on a display. libva calls it first (`va_backend.h`, __vaDriverInit).
 package func startFaultDriver(_ context: VADriverContextP?) -> VAStatus {
     guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
         return VA_STATUS_ERROR_INVALID_PARAMETER
@@ -9,27 +9,27 @@ package func startFaultDriver(_ context: VADriverContextP?) -> VAStatus {
     do throws(FaultPlan.Unreadable) {
         return unsafe try openDriver(context, table)
     } catch {
-        unsafe say("vaenc fault driver: \(error.message)", to: context)
+        unsafe report("vaenc fault driver: \(error.message)", to: context)
         return VA_STATUS_ERROR_INVALID_VALUE
     }
 }
 
-/// Starts the wrapped driver in a context of its own, then puts this one's calls before its.
+/// Starts the wrapped driver in its own context. Then fills the client's tables with the wrapping calls.
 ///
-/// SAFETY: libva hands over a context that it owns, zeroed, with tables of its own size; fields are set by the names
-/// that this build's headers know. The wrapped driver's object is released in vaTerminate.
+/// SAFETY: libva owns the context and its tables, which are zeroed. Only fields that are in this build's headers are
+/// set. The context holds a reference to the `WrappedDriver` object until vaTerminate.
 private func openDriver(
     _ context: VADriverContextP, _ table: UnsafeMutablePointer<VADriverVTable>
 ) throws(FaultPlan.Unreadable) -> VAStatus {
-    let told = unsafe Told(context)
-    let text = told.value("VAENC_FAULT") ?? ""
+    let settings = unsafe DisplaySettings(context)
+    let text = settings.value("VAENC_FAULT") ?? ""
     let plan: FaultPlan
     do throws(FaultPlan.Unreadable) {
         plan = try FaultPlan(reading: text)
     } catch {
         throw FaultPlan.Unreadable(message: "VAENC_FAULT: \(error.message)")
     }
-    let tracePath = told.value("VAENC_FAULT_TRACE")
+    let tracePath = settings.value("VAENC_FAULT_TRACE")
     if let tracePath, !writeTrace("", to: tracePath) {
         throw FaultPlan.Unreadable(message: "VAENC_FAULT_TRACE: \(tracePath) cannot be written")
     }
@@ -69,13 +69,13 @@ private func openDriver(
     unsafe context.pointee.max_image_formats = inner.pointee.max_image_formats
     unsafe context.pointee.max_subpic_formats = inner.pointee.max_subpic_formats
     unsafe context.pointee.max_display_attributes = inner.pointee.max_display_attributes
-    // Clients know drivers and their quirks by this name.
+    // Clients detect the driver and its quirks by this name.
     unsafe context.pointee.str_vendor = inner.pointee.str_vendor
     unsafe context.pointee.pDriverData = Unmanaged.passRetained(driver).toOpaque()
     return VA_STATUS_SUCCESS
 }
 
-/// vaTerminate: the wrapped driver always ends, whatever the fault plan says.
+/// Implements vaTerminate. The wrapped driver is always terminated, unless the fault is `abort`.
 private func terminate(_ client: VADriverContextP?) -> VAStatus {
     guard let client = unsafe client, let data = unsafe client.pointee.pDriverData else {
         return VA_STATUS_ERROR_INVALID_DISPLAY
@@ -94,9 +94,9 @@ private func terminate(_ client: VADriverContextP?) -> VAStatus {
     }
 }
 
-/// VAENC_FAULT_TRACE: how often each call came, for choosing which of them to fail.
+/// Writes the number of calls to the file of VAENC_FAULT_TRACE. The numbers help to choose the calls that should fail.
 ///
-/// - Returns: whether the file could be opened.
+/// - Returns: Whether the file could be opened.
 @discardableResult private func writeTrace(_ report: String, to path: String) -> Bool {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { return false }
@@ -106,8 +106,8 @@ private func terminate(_ client: VADriverContextP?) -> VAStatus {
     return true
 }
 
-/// Through libva's callback for errors where the client set one, else to stderr.
-private func say(_ line: String, to context: VADriverContextP) {
+/// Reports an error through the client's libva error callback, or on stderr if the client has not set one.
+private func report(_ line: String, to context: VADriverContextP) {
     if let display = unsafe context.pointee.pDisplayContext?.assumingMemoryBound(to: VADisplayContext.self),
         let callback = unsafe display.pointee.error_callback
     {
@@ -118,12 +118,12 @@ private func say(_ line: String, to context: VADriverContextP) {
     }
 }
 
-/// What a display of this process says in place of the environment: vaenc's ReferenceDisplay, to some of its displays.
-private struct Told {
+/// The settings of one display. vaenc's ReferenceDisplay can set them per display, instead of the environment.
+private struct DisplaySettings {
     private var lines: [Substring] = []
 
-    /// SAFETY: displays of DRM have no native display in libva; where there is one of that type, it is a string of lines
-    /// that lives as long as the display.
+    /// SAFETY: libva sets no native display on DRM displays. If a DRM display has one, ReferenceDisplay has set it to a
+    /// C string of lines, which is valid as long as the display.
     init(_ context: VADriverContextP) {
         guard unsafe context.pointee.display_type == CUnsignedLong(VA_DISPLAY_DRM_RENDERNODES),
             let text = unsafe context.pointee.native_dpy
@@ -131,7 +131,7 @@ private struct Told {
         lines = unsafe String(cString: text.assumingMemoryBound(to: CChar.self)).split(separator: "\n")
     }
 
-    /// Nothing of the environment holds for a display that is told.
+    /// Returns the value of a setting. If the display has settings, the environment is ignored.
     func value(_ name: String) -> String? {
         if lines.isEmpty { return Variables.value(name) }
         return lines.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.utf8.count + 1)) }

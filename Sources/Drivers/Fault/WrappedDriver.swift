@@ -2,28 +2,31 @@ internal import CVA
 internal import Glibc
 internal import Synchronization
 
-/// The driver behind a display of the fault driver: a context of its own, made like the client's, and its calls.
+/// The driver that a display of the fault driver wraps, with its own driver context and tables of calls.
 @safe final class WrappedDriver: @unchecked Sendable {
-    // SAFETY: all from calloc, filled by the wrapped driver's init, freed in deinit after its vaTerminate. Calls may
-    // come from several threads: the tables do not change after init.
+    // SAFETY: the context and the tables are allocated with calloc and freed in deinit, when the wrapped driver has
+    // terminated or has failed to start. Calls may come from several threads. This is safe because the tables do not
+    // change after the wrapped driver's init has filled them.
     let context: VADriverContextP
     let calls: UnsafeMutablePointer<VADriverVTable>
     let processing: UnsafeMutablePointer<VADriverVTableVPP>
     let protection: UnsafeMutablePointer<VADriverVTableProt>
     let buffers = BufferKinds()
     let counter: CallCounter
-    /// VAENC_FAULT_TRACE.
+    /// The path in VAENC_FAULT_TRACE, or nil.
     let tracePath: String?
-    /// What every call returns since the device was lost; nil before.
+    /// The status that every call returns after the device was lost, or nil while the device works.
     private let lost = Mutex<VAStatus?>(nil)
 
-    /// The driver of the client's display.
+    /// Returns the wrapped driver of the client's display, or nil if the display is not open.
     static func of(_ client: VADriverContextP?) -> WrappedDriver? {
         guard let client = unsafe client, let data = unsafe client.pointee.pDriverData else { return nil }
         return unsafe Unmanaged<WrappedDriver>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Counts a call, and says what goes wrong with it.
+    /// Counts a call and returns its fault, or nil if it has none.
+    ///
+    /// After a `lost` fault, every call on this display is lost.
     func fault(_ call: String) -> FaultPlan.Fault? {
         let fault = counter.next(call)
         return lost.withLock { lost in
@@ -33,9 +36,7 @@ internal import Synchronization
         }
     }
 
-    /// nil where memory is out.
-    ///
-    /// Drivers built for other versions of libva than this one may know more calls: their tables have room.
+    /// Allocates a context that is a copy of the client's. Returns nil if there is not enough memory.
     init?(like client: VADriverContextP, _ counter: CallCounter, tracePath: String?) {
         let context = unsafe Self.allocate(VADriverContext.self)
         let calls = unsafe Self.allocate(VADriverVTable.self)
@@ -66,16 +67,19 @@ internal import Synchronization
         unsafe free(protection)
     }
 
+    /// Allocates a zeroed structure with 2048 extra bytes.
+    ///
+    /// A driver that was built for a newer version of libva may write more calls into its table than this version has.
     private static func allocate<T>(_: T.Type) -> UnsafeMutablePointer<T>? {
         unsafe calloc(1, MemoryLayout<T>.size + 2048)?.bindMemory(to: T.self, capacity: 1)
     }
 }
 
-/// `CodedBuffers` for several threads.
+/// A thread-safe `CodedBuffers`.
 final class BufferKinds: Sendable {
     private let coded = Mutex(CodedBuffers())
 
-    func made(_ buffer: VABufferID, isCoded: Bool) { coded.withLock { $0.made(buffer, isCoded: isCoded) } }
+    func register(_ buffer: VABufferID, isCoded: Bool) { coded.withLock { $0.register(buffer, isCoded: isCoded) } }
 
     func isCoded(_ buffer: VABufferID) -> Bool { coded.withLock { $0.isCoded(buffer) } }
 }

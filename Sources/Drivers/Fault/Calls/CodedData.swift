@@ -1,6 +1,6 @@
 internal import CVA
 
-// vaCreateBuffer and vaMapBuffer: which buffers hold coded data, and what can happen to it.
+// vaCreateBuffer records which buffers hold coded data. vaMapBuffer can corrupt that data.
 
 func createBuffer(
     _ client: VADriverContextP?, _ context: VAContextID, _ type: VABufferType, _ size: CUnsignedInt,
@@ -9,7 +9,7 @@ func createBuffer(
     let status = unsafe pass(client, "vaCreateBuffer") {
         let status = unsafe $0.calls.pointee.vaCreateBuffer($0.context, context, type, size, count, data, buffer)
         if status == VA_STATUS_SUCCESS, let buffer = unsafe buffer {
-            unsafe $0.buffers.made(buffer.pointee, isCoded: type == VAEncCodedBufferType)
+            unsafe $0.buffers.register(buffer.pointee, isCoded: type == VAEncCodedBufferType)
         }
         return status
     } corrupt: {
@@ -32,19 +32,22 @@ func mapBuffer(
     let status = unsafe driver.calls.pointee.vaMapBuffer(driver.context, buffer, address)
     guard case .corrupt(let corruption) = fault, status == VA_STATUS_SUCCESS else { return status }
     guard driver.buffers.isCoded(buffer) else {
-        // Of other buffers the client would not see the difference: it gets no memory, and no error either.
+        // The client would not notice changed bytes in other buffers. Instead, the call returns success and a null
+        // address.
         if corruption == .marked {
             _ = unsafe driver.calls.pointee.vaUnmapBuffer(driver.context, buffer)
             unsafe address?.pointee = nil
         }
         return status
     }
-    unsafe spoil(address?.pointee?.assumingMemoryBound(to: VACodedBufferSegment.self), corruption)
+    unsafe corruptSegments(address?.pointee?.assumingMemoryBound(to: VACodedBufferSegment.self), corruption)
     return status
 }
 
-/// Changes a chain of coded data in the driver's memory.
-private func spoil(_ first: UnsafeMutablePointer<VACodedBufferSegment>?, _ corruption: FaultPlan.Corruption) {
+/// Corrupts a chain of coded segments in the wrapped driver's memory.
+private func corruptSegments(
+    _ first: UnsafeMutablePointer<VACodedBufferSegment>?, _ corruption: FaultPlan.Corruption
+) {
     guard let first = unsafe first else { return }
     switch corruption {
     case .flags(let flags): unsafe first.pointee.status |= flags
@@ -55,7 +58,7 @@ private func spoil(_ first: UnsafeMutablePointer<VACodedBufferSegment>?, _ corru
     }
 }
 
-/// Inverts every 16th byte from the last third of each segment on.
+/// Inverts every 16th byte in the last third of each segment.
 private func flip(_ first: UnsafeMutablePointer<VACodedBufferSegment>) {
     var next: UnsafeMutablePointer<VACodedBufferSegment>? = unsafe first
     while let segment = unsafe next {
@@ -67,11 +70,12 @@ private func flip(_ first: UnsafeMutablePointer<VACodedBufferSegment>) {
     }
 }
 
-/// Which of a driver's buffers hold coded data.
+/// The set of buffers that hold coded data.
 struct CodedBuffers: Sendable {
     private var coded: Set<VABufferID> = []
 
-    mutating func made(_ buffer: VABufferID, isCoded: Bool) {
+    /// Records a new buffer. The driver may use the id of a destroyed buffer again.
+    mutating func register(_ buffer: VABufferID, isCoded: Bool) {
         if isCoded { coded.insert(buffer) } else { coded.remove(buffer) }
     }
 

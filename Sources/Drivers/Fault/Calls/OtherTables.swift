@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTableVPP {
-    /// The calls on video processing that the wrapped driver has.
+    /// Wraps the video processing calls that the wrapped driver implements.
     mutating func wrapAll(_ wrapped: VADriverVTableVPP) {
         if unsafe wrapped.vaQueryVideoProcFilters != nil {
             unsafe vaQueryVideoProcFilters = { client, context, filters, numFilters in
@@ -22,7 +22,7 @@ extension VADriverVTableVPP {
 }
 
 extension VADriverVTableProt {
-    /// The calls on protected sessions that the wrapped driver has.
+    /// Wraps the protected session calls that the wrapped driver implements.
     mutating func wrapAll(_ wrapped: VADriverVTableProt) {
         if unsafe wrapped.vaCreateProtectedSession != nil {
             unsafe vaCreateProtectedSession = { client, configId, protectedSession in

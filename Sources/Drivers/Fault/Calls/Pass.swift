@@ -1,28 +1,29 @@
 internal import CVA
 internal import Glibc
 
-// What the wrapping functions share.
+// Functions that all wrapped calls use.
 //
-// SAFETY: libva hands every function the context that vaDriverInit filled in; clients vouch for their pointers as va.h
-// says, and what is written through them here is what the wrapped driver would have written.
+// SAFETY: libva passes to every function the context that vaDriverInit filled in. The client's pointers are valid as
+// va.h requires. The functions here write only where the wrapped driver would have written.
 
-/// Makes a call on the wrapped driver, unless it is to go wrong.
+/// Counts a call, applies its fault if it has one, and otherwise makes the call on the wrapped driver.
 ///
 /// - Parameters:
-///   - limit: the call's own time limit in nanoseconds: a longer delay is a timeout after that time.
-///   - corrupt: spoils the answers of a call that succeeded; without it the call is reported as failed.
+///   - limit: The timeout of the call itself, in nanoseconds. If the delay is longer, the call times out after `limit`.
+///   - corrupt: Makes the returned data of a successful call invalid. If it is nil, a corrupt call is reported as
+///     failed.
 func pass(
     _ client: VADriverContextP?, _ name: String, waitingAtMost limit: UInt64 = .max,
     _ call: (WrappedDriver) -> VAStatus, corrupt: (() -> Void)? = nil
 ) -> VAStatus {
     guard let driver = unsafe WrappedDriver.of(client) else { return VA_STATUS_ERROR_INVALID_DISPLAY }
-    let fault = driver.fault(CallNames.counted(name) ?? name)
+    let fault = driver.fault(CallNames.countedName(of: name) ?? name)
     switch fault {
     case nil: return call(driver)
     case .status(let status): return status
     case .abort: endProcess(in: name)
     case .lost(let status):
-        // What a client lets go of is let go of all the same.
+        // The wrapped driver must release the resource even if the device is lost.
         if CallNames.frees(name) { _ = call(driver) }
         return status
     case .delay(let milliseconds):
@@ -38,15 +39,15 @@ func pass(
     }
 }
 
-/// Ends the process as a failed assertion does.
+/// Ends the process with a message on stderr and SIGABRT, like a failed assertion.
 func endProcess(in call: String) -> Never {
     let bytes = Array("vaenc fault driver: abort in \(call)\n".utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     abort()
 }
 
-/// An image that names nothing.
-func spoil(_ image: UnsafeMutablePointer<VAImage>?) {
+/// Makes the ids in an image invalid.
+func invalidateIDs(of image: UnsafeMutablePointer<VAImage>?) {
     unsafe image?.pointee.image_id = VA_INVALID_ID
     unsafe image?.pointee.buf = VA_INVALID_ID
 }

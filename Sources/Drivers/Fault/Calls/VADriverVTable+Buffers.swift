@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// The calls on buffers that the wrapped driver has.
+    /// Wraps the buffer calls that the wrapped driver implements.
     mutating func wrapBuffers(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaCreateBuffer != nil {
             unsafe vaCreateBuffer = { client, context, type, size, count, data, buffer in

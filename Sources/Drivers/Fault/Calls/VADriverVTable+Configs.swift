@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// The calls on configs that the wrapped driver has.
+    /// Wraps the config calls that the wrapped driver implements.
     mutating func wrapConfigs(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaQueryConfigProfiles != nil {
             unsafe vaQueryConfigProfiles = { client, profileList, numProfiles in

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// The calls on images that the wrapped driver has.
+    /// Wraps the image calls that the wrapped driver implements.
     mutating func wrapImages(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaQueryImageFormats != nil {
             unsafe vaQueryImageFormats = { client, formatList, numFormats in
@@ -13,14 +13,14 @@ extension VADriverVTable {
         if unsafe wrapped.vaCreateImage != nil {
             unsafe vaCreateImage = { client, format, width, height, image in
                 unsafe pass(client, "vaCreateImage") { unsafe $0.calls.pointee.vaCreateImage($0.context, format, width, height, image) } corrupt: {
-                    unsafe spoil(image)
+                    unsafe invalidateIDs(of: image)
                 }
             }
         }
         if unsafe wrapped.vaDeriveImage != nil {
             unsafe vaDeriveImage = { client, surface, image in
                 unsafe pass(client, "vaDeriveImage") { unsafe $0.calls.pointee.vaDeriveImage($0.context, surface, image) } corrupt: {
-                    unsafe spoil(image)
+                    unsafe invalidateIDs(of: image)
                 }
             }
         }

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// The calls on pictures that the wrapped driver has.
+    /// Wraps the picture calls that the wrapped driver implements.
     mutating func wrapPictures(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaCreateContext != nil {
             unsafe vaCreateContext = { client, configId, pictureWidth, pictureHeight, flag, renderTargets, numRenderTargets, context in

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// The calls on subpictures that the wrapped driver has.
+    /// Wraps the subpicture calls that the wrapped driver implements.
     mutating func wrapSubpictures(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaQuerySubpictureFormats != nil {
             unsafe vaQuerySubpictureFormats = { client, formatList, flags, numFormats in

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// The calls on surfaces that the wrapped driver has.
+    /// Wraps the surface calls that the wrapped driver implements.
     mutating func wrapSurfaces(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaCreateSurfaces != nil {
             unsafe vaCreateSurfaces = { client, width, height, format, numSurfaces, surfaces in

@@ -1,20 +1,22 @@
 internal import Glibc
 internal import Synchronization
 
-/// Counts the calls of each name over the displays that were started with the same rules, and says what is to go wrong.
+/// Counts the calls of each name and returns their faults.
 ///
-/// So counting goes on over a display that takes a failed one's place, and displays with other rules count for
-/// themselves.
+/// All displays of the process that were opened with the same rules share one counter. Therefore, the count continues
+/// when a display replaces a failed one. Displays with other rules have another counter.
 package final class CallCounter: Sendable {
     private static let all = Mutex<[String: CallCounter]>([:])
 
-    /// The counter of these rules: made with the first display that has them.
+    /// Returns the counter of these rules. The first display with these rules creates it.
+    ///
+    /// - Parameter text: The text of the rules in `plan`.
     package static func of(_ text: String, _ plan: FaultPlan) -> CallCounter {
         all.withLock { all in
-            if let known = all[text] { return known }
-            let made = CallCounter(plan)
-            all[text] = made
-            return made
+            if let existing = all[text] { return existing }
+            let counter = CallCounter(plan)
+            all[text] = counter
+            return counter
         }
     }
 
@@ -23,7 +25,7 @@ package final class CallCounter: Sendable {
 
     private init(_ plan: FaultPlan) { self.plan = plan }
 
-    /// Counts a call.
+    /// Counts a call and returns its fault, or nil.
     package func next(_ call: String) -> FaultPlan.Fault? {
         let number = counts.withLock { counts in
             counts[call, default: 0] += 1
@@ -32,7 +34,7 @@ package final class CallCounter: Sendable {
         return plan.fault(call, number: number)
     }
 
-    /// How often each call came so far, a line each, by name.
+    /// The number of calls so far, with one line per name in alphabetical order.
     package var report: String {
         counts.withLock { counts in
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
@@ -40,7 +42,7 @@ package final class CallCounter: Sendable {
     }
 }
 
-/// Sleeps on the monotonic clock.
+/// Sleeps on the monotonic clock. A signal does not end the sleep.
 func sleep(milliseconds: Int) {
     var left = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
     while true {

@@ -1,8 +1,10 @@
-/// The calls that reach a driver, by the names that clients know.
+/// The client-side names of the calls that reach a driver.
 package enum CallNames {
-    /// The name under which a call is counted; nil for none. libva makes both its surface calls one to clients, and
-    /// the two ways to map a buffer one to drivers.
-    package static func counted(_ name: String) -> String? {
+    /// Returns the name under which a call is counted, or nil if no such call reaches a driver.
+    ///
+    /// The driver's vaCreateSurfaces and vaCreateSurfaces2 are one call to clients. A client's vaMapBuffer2 reaches the
+    /// fault driver as vaMapBuffer.
+    package static func countedName(of name: String) -> String? {
         switch name {
         case "vaCreateSurfaces2": "vaCreateSurfaces"
         case "vaMapBuffer2": "vaMapBuffer"
@@ -10,7 +12,7 @@ package enum CallNames {
         }
     }
 
-    /// Calls by which clients let go of what they have.
+    /// Whether a call releases a resource.
     package static func frees(_ name: String) -> Bool {
         name.hasPrefix("vaDestroy") || name.hasPrefix("vaUnmap") || name.hasPrefix("vaRelease")
     }

@@ -1,8 +1,9 @@
-/// What goes wrong: VAENC_FAULT, read.
+/// The parsed rules of VAENC_FAULT, which say which calls fail and how.
 ///
-/// Rules stand apart by semicolons: `CALL@WHEN=WHAT`. WHEN is `5` (the fifth call of that name in the process), `5+`
-/// (from the fifth on), `*/5` (every fifth), `*` (all). WHAT is `status:N` (the call is not made and returns N),
-/// `delay:MS`, `hang`, `lost[:N]`, `corrupt[:silent|:FLAGS]` or `abort`. What begins with # is a comment.
+/// A rule has the form `CALL@WHEN=WHAT`. Rules are separated by semicolons. WHEN is `5` (the fifth call of that name),
+/// `5+` (the fifth and all later calls), `*/5` (every fifth call) or `*` (all calls). WHAT is `status:N` (the call is
+/// not made and returns N), `delay:MS`, `hang`, `lost[:N]`, `corrupt[:silent|:FLAGS]` or `abort`. A rule that begins
+/// with `#` is a comment.
 package struct FaultPlan: Sendable, Hashable {
     package struct Rule: Sendable, Hashable {
         package var call: String
@@ -10,15 +11,15 @@ package struct FaultPlan: Sendable, Hashable {
         package var fault: Fault
     }
 
-    /// Which calls of a name a rule means, counted from 1.
+    /// The calls of one name to which a rule applies. Calls are counted from 1.
     package enum Occasion: Sendable, Hashable {
         case only(Int)
         case from(Int)
         case every(Int)
 
-        package func holds(_ number: Int) -> Bool {
+        package func matches(_ number: Int) -> Bool {
             switch self {
-            case .only(let wanted): number == wanted
+            case .only(let index): number == index
             case .from(let first): number >= first
             case .every(let period): number % period == 0
             }
@@ -26,23 +27,26 @@ package struct FaultPlan: Sendable, Hashable {
     }
 
     package enum Fault: Sendable, Hashable {
-        /// A VAStatus.
+        /// The call is not made and returns this VAStatus.
         case status(Int32)
         case delay(milliseconds: Int)
-        /// This call and all that follow on the display return the VAStatus; a display that is opened later works.
+        /// This call and all later calls on the display return this VAStatus. A display that is opened later works.
         case lost(Int32)
         case corrupt(Corruption)
-        /// The process ends with SIGABRT, as with a driver that was built with assertions.
+        /// The process ends with SIGABRT, like a driver with a failed assertion.
         case abort
     }
 
+    /// How returned data is corrupted.
+    ///
+    /// The cases differ for vaMapBuffer only. For all other calls, every case makes the returned data invalid. A call
+    /// that returns no data is made and reported as failed.
     package enum Corruption: Sendable, Hashable {
-        /// Coded bytes are changed and marked as bad; of other calls the answers are, and where a call has none it is
-        /// made and reported as failed.
+        /// Coded bytes are changed and marked BAD_BITSTREAM. If the buffer is not coded, the address is null.
         case marked
-        /// Coded bytes are changed, and nothing says so.
+        /// Coded bytes are changed, but no flag is set.
         case silent
-        /// Only these flags of VACodedBufferSegment.status are set.
+        /// These flags of VACodedBufferSegment.status are set, and no byte is changed.
         case flags(UInt32)
     }
 
@@ -50,7 +54,9 @@ package struct FaultPlan: Sendable, Hashable {
 
     package init() {}
 
-    /// - Throws: what cannot be read of it, and why.
+    /// Parses the rules.
+    ///
+    /// - Throws: `Unreadable` with the first rule that is invalid, and the reason.
     package init(reading text: String) throws(Unreadable) {
         for part in text.split(separator: ";") {
             let rule = Self.trimmed(part)
@@ -59,14 +65,16 @@ package struct FaultPlan: Sendable, Hashable {
         }
     }
 
-    /// One line for a person.
+    /// An error in the rules. The message is one line for the user.
     package struct Unreadable: Error, Hashable {
         package var message: String
     }
 
-    /// What the rules say of a call's n-th time: the first rule that holds.
+    /// Returns the fault of a call from the first rule that matches, or nil.
+    ///
+    /// - Parameter number: The number of calls of that name so far, including this one.
     package func fault(_ call: String, number: Int) -> Fault? {
-        rules.first { $0.call == call && $0.when.holds(number) }?.fault
+        rules.first { $0.call == call && $0.when.matches(number) }?.fault
     }
 
     private static func rule(_ text: String) throws(Unreadable) -> Rule {
@@ -74,7 +82,7 @@ package struct FaultPlan: Sendable, Hashable {
             throw Unreadable(message: "'\(text)' does not have the form CALL@WHEN=WHAT")
         }
         let name = trimmed(text[..<at])
-        guard let call = CallNames.counted(name) else {
+        guard let call = CallNames.countedName(of: name) else {
             throw Unreadable(message: "'\(name)' in '\(text)' is not a call that reaches a driver")
         }
         let whenText = trimmed(text[text.index(after: at)..<equals])
@@ -127,7 +135,7 @@ package struct FaultPlan: Sendable, Hashable {
         return number
     }
 
-    /// Decimal, or hexadecimal behind 0x.
+    /// Parses a decimal number, or a hexadecimal number with the prefix 0x.
     private static func integer(_ text: Substring) -> Int? {
         text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     }

@@ -1,1 +1,1 @@
-// No code: the target's linker settings give the driver's file a Swift runtime of its own.
+// This file has no code. The linker settings of its target link a separate Swift runtime into the driver file.

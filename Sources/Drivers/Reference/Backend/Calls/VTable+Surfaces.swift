@@ -113,7 +113,7 @@ extension Driver.SurfaceRequest {
         guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("the pointer for modifiers is null") }
         let modifiers = unsafe pointer.assumingMemoryBound(to: VADRMFormatModifierList.self).pointee
         let list = unsafe try list(modifiers.modifiers, modifiers.num_modifiers)
-        guard list.contains(ExternalPicture.linear) || list.contains(ExternalPicture.unsaid) else {
+        guard list.contains(ExternalPicture.linear) || list.contains(ExternalPicture.implicit) else {
             throw Refusal.invalidValue("only linear memory is supported")
         }
     }

@@ -1,6 +1,6 @@
 internal import CVA
 
-/// A slice's parameters, of any codec: where its bytes are.
+/// The fields of slice parameters that all codecs share. They locate the slice in the slice data buffer.
 protocol DecodeSlice {
     var slice_data_size: UInt32 { get }
     var slice_data_offset: UInt32 { get }
@@ -10,15 +10,16 @@ protocol DecodeSlice {
 extension VASliceParameterBufferH264: DecodeSlice {}
 extension VASliceParameterBufferHEVC: DecodeSlice {}
 
-/// What a client rendered of a picture to decode, by the types of its codec.
+/// The buffers of a picture to decode, in the types of one codec.
 struct DecodeBuffers<Parameters, Matrix, Slice: DecodeSlice> {
     var parameters: Parameters?
     var matrix: Matrix?
-    /// Of each buffer of slice parameters its elements.
+    /// The elements of each slice parameter buffer.
     private var slices: [[Slice]] = []
-    /// The buffers of slice data.
+    /// The bytes of each slice data buffer.
     private var data: [[UInt8]] = []
 
+    /// Copies the values of a rendered buffer. Throws if its type is not supported or if it is too small.
     mutating func take(_ buffer: Buffer) throws {
         switch buffer.type {
         case VAPictureParameterBufferType: parameters = try buffer.element(Parameters.self)
@@ -32,8 +33,10 @@ struct DecodeBuffers<Parameters, Matrix, Slice: DecodeSlice> {
         }
     }
 
-    /// The slices in their order, each with its NAL unit. The n-th buffer of data belongs to the n-th of parameters, or one
-    /// to all; a slice may come in parts.
+    /// Returns the slices in the order of their buffers, each with its NAL unit.
+    ///
+    /// The n-th data buffer belongs to the n-th parameter buffer. A single data buffer belongs to all of them. A slice
+    /// may consist of several parts, which are joined. Throws INVALID_PARAMETER if the buffers contradict each other.
     func units() throws -> [(slice: Slice, unit: [UInt8])] {
         guard !slices.isEmpty else { throw Refusal.invalidParameter("the picture has no slices") }
         guard data.count == slices.count || data.count == 1 else {
@@ -69,7 +72,7 @@ typealias HEVCDecodeBuffers = DecodeBuffers<
     VAPictureParameterBufferHEVC, VAIQMatrixBufferHEVC, VASliceParameterBufferHEVC
 >
 
-/// A picture to decode, since vaBeginPicture. Values are copied at vaRenderPicture.
+/// A picture to decode, from vaBeginPicture to vaEndPicture. vaRenderPicture copies the values of the buffers.
 struct DecodePicture {
     enum Buffers {
         case h264(H264DecodeBuffers)

@@ -1,8 +1,9 @@
 internal import CVA
 
-/// What vaQuerySurfaceError answers of a surface, for as long as the surface is there: at most one record, and the end.
+/// The records that vaQuerySurfaceError returns for a surface: at most one error, and the end marker.
 ///
-/// SAFETY: two records, allocated with the object and freed with it.
+/// SAFETY: the two records are allocated and freed with this object. The surface keeps the object alive. A client may
+/// therefore read the records as long as the surface exists.
 @safe final class DecodeErrorList {
     private let start: UnsafeMutablePointer<VASurfaceDecodeMBErrors>
 
@@ -13,7 +14,9 @@ internal import CVA
 
     deinit { unsafe start.deallocate() }
 
-    /// Errors among so many macroblocks; 0: none.
+    /// Fills in the records and returns them.
+    ///
+    /// - Parameter macroblocks: The number of macroblocks that may have errors, or 0 for no error.
     func records(macroblocks: Int) -> UnsafeMutablePointer<VASurfaceDecodeMBErrors> {
         unsafe start[0].status = macroblocks > 0 ? 1 : -1
         unsafe start[0].start_mb = 0

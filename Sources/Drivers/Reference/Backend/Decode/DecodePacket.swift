@@ -1,17 +1,21 @@
-/// A picture as the decoder takes it.
+/// The decoder's input for one picture or field.
 struct DecodePacket: Sendable {
-    /// Parameter sets that say what the client's buffers say; given to the decoder where they are new.
+    /// The parameter sets with the values of the client's buffers. The decoder gets them only if they have changed.
     var parameterSets: [UInt8]
-    /// The slices, with start codes.
+    /// The NAL units of the slices, with start codes.
     var slices: [UInt8]
-    /// The decoder's state is invalid: the client has begun another sequence.
-    var begins = false
-    /// The second field of a frame.
+    /// Whether the decoder must discard its references first, because the client has begun another sequence.
+    var resetsDecoder = false
+    /// Whether the packet is the second field of a frame.
     var continues = false
 
     static let startCode: [UInt8] = [0, 0, 0, 1]
 
-    /// A NAL unit with its start code, from its header and an RBSP.
+    /// Returns a NAL unit with its start code.
+    ///
+    /// - Parameters:
+    ///   - header: The bytes of the NAL unit header.
+    ///   - bits: The RBSP without its trailing bits.
     static func unit(_ header: [UInt8], _ bits: HeaderBitWriter) -> [UInt8] {
         var bits = bits
         bits.putTrailingBits()

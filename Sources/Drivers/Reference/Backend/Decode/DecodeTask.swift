@@ -1,4 +1,4 @@
-/// A picture or field to be decoded into a surface's memory.
+/// A task that decodes a picture or field into the memory of a surface.
 final class DecodeTask: PictureTask, @unchecked Sendable {
     private let worker: DecodeWorker
     private let packet: DecodePacket
@@ -9,8 +9,9 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     private let counts: CopyCounts
     private var result = DecodeWorker.Result.damaged
 
-    /// With the monitor held.
-    /// - Parameter mark: what the surface is marked with from now on.
+    /// Creates a task. Call with the monitor held. Throws if there is no memory for the surface.
+    ///
+    /// - Parameter mark: The mark that the surface gets.
     init(
         _ packet: DecodePacket, into target: Surface, as mark: DecodeMark, worker: DecodeWorker, counts: CopyCounts
     ) throws {
@@ -26,7 +27,7 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     func run() { result = worker.decode(packet, into: memory, layout) }
 
     func finish() {
-        // The surface may be meant for something else by now.
+        // If a later picture was submitted on the surface, the surface has another mark.
         if result != .whole, target.mark == mark {
             target.isDamaged = true
             if result == .noMemory { target.lacksMemory = true }

@@ -1,9 +1,9 @@
 internal import CVA
 
-/// Decodes a context's pictures; used on the context's thread only.
+/// Decodes the pictures of a context. Used only on the context's thread.
 final class DecodeWorker: @unchecked Sendable {
     private let decoder: PictureDecoder
-    /// What the decoder was last told.
+    /// The parameter sets of the last packet.
     private var parameterSets: [UInt8] = []
 
     init(_ codec: DriverCodec) throws {
@@ -14,18 +14,18 @@ final class DecodeWorker: @unchecked Sendable {
         }
     }
 
-    /// What became of a picture.
+    /// The result of decoding a picture or field.
     enum Result {
         case whole
-        /// Some of it is not what was encoded.
+        /// The picture has errors or is missing.
         case damaged
-        /// The same for lack of memory.
+        /// The picture has errors or is missing, because the decoder did not have enough memory.
         case noMemory
     }
 
-    /// Decodes a picture or field into `memory`.
+    /// Decodes a picture or field and copies it into `memory`.
     func decode(_ packet: DecodePacket, into memory: HostMemory, _ layout: PlaneLayout) -> Result {
-        if packet.begins { decoder.flush() }
+        if packet.resetsDecoder { decoder.flush() }
         let isNew = packet.parameterSets != parameterSets
         let outcome = decoder.decode(
             (isNew ? packet.parameterSets : []) + packet.slices, continues: packet.continues)
@@ -38,9 +38,9 @@ final class DecodeWorker: @unchecked Sendable {
 }
 
 extension DecodedPicture {
-    /// Copies what `layout`, NV12 or P010, has room for.
+    /// Copies the picture into NV12 or P010 memory. A part that exceeds the layout's size is not copied.
     fileprivate func copy(to memory: HostMemory, _ layout: PlaneLayout) {
-        // SAFETY: rows and columns are inside the picture's planes, which the decoder keeps during the call.
+        // SAFETY: all rows and columns are inside the picture's planes, which the decoder keeps until its next call.
         let pointers = unsafe planes.map { unsafe ElementPointer($0) }
         let (columns, rows) = (min(width, layout.width), min(height, layout.height))
         for row in 0..<rows {
@@ -65,7 +65,7 @@ extension DecodedPicture {
 }
 
 extension ElementPointer<UInt8> {
-    /// Stores words of 10 bits as P010 does, in the high bits.
+    /// Stores 10-bit words in the high bits, as P010 requires.
     fileprivate func putHigh(_ words: ElementPointer<UInt8>, count: Int) {
         var index = 0
         while index + 16 <= count {
@@ -78,6 +78,7 @@ extension ElementPointer<UInt8> {
         }
     }
 
+    /// Interleaves 10-bit words of two planes into pairs, Cb first, in the high bits.
     fileprivate func putHighPairs(_ cb: ElementPointer<UInt8>, _ cr: ElementPointer<UInt8>, count: Int) {
         var index = 0
         while index + 8 <= count {

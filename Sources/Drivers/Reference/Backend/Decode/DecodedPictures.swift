@@ -1,84 +1,97 @@
 internal import CVA
 
-/// What decoding left in a surface: the context, and the how manieth of its pictures.
+/// Identifies the decoded picture in a surface.
 struct DecodeMark: Equatable {
     var contextID: VAContextID
+    /// The number of the picture in its context, from 1 on.
     var number: Int
 }
 
-/// The pictures that a context decoded, by what clients name them, and where: a client that names another surface, or one
-/// in which something else is by now, mixes its references up.
+/// The pictures that a context has decoded, with their names and surfaces.
+///
+/// The list is used to detect wrong references: a client may name another surface, or one that was overwritten.
 struct DecodedPictures {
-    /// frame_num and the order counts of the fields, or PicOrderCntVal alone.
+    /// The values by which a client identifies a picture.
     struct Name: Equatable {
-        /// Nil where it does not count: HEVC, long-term references.
+        /// frame_num in H.264. Nil in HEVC and for long-term references, which have no frame_num.
         var frame: Int?
-        /// Nil for fields that are not there, or not referred to.
+        /// TopFieldOrderCnt in H.264, PicOrderCntVal in HEVC. Nil if the picture or the reference has no top field.
         var top: Int?
+        /// BottomFieldOrderCnt in H.264. Nil in HEVC, or if the picture or the reference has no bottom field.
         var bottom: Int?
 
-        fileprivate func isNamed(by other: Name) -> Bool {
-            func agree(_ own: Int?, _ other: Int?) -> Bool { own == nil || other == nil || own == other }
-            return agree(frame, other.frame) && agree(top, other.top) && agree(bottom, other.bottom)
+        /// Whether all values are equal that both names have.
+        fileprivate func matches(_ other: Name) -> Bool {
+            func areEqual(_ first: Int?, _ second: Int?) -> Bool { first == nil || second == nil || first == second }
+            return areEqual(frame, other.frame) && areEqual(top, other.top) && areEqual(bottom, other.bottom)
         }
     }
 
-    private struct Place {
+    private struct Entry {
         var name: Name
         var surface: VASurfaceID
         var mark: DecodeMark
     }
 
-    /// More than any client refers to.
+    /// The maximum number of entries. It exceeds the number of references that a client needs.
     private static let limit = 64
-    private var places: [Place] = []
+    private var entries: [Entry] = []
     private var number = 0
 
-    /// What the last picture left; nil after `forget`.
-    var last: (name: Name, surface: VASurfaceID)? { places.last.map { ($0.name, $0.surface) } }
+    /// The name and the surface of the last picture, or nil if there is none since `forget`.
+    var last: (name: Name, surface: VASurfaceID)? { entries.last.map { ($0.name, $0.surface) } }
 
-    /// A picture is decoded into `surface`: what stands there from now on.
+    /// Records a picture that is decoded into `surface`, and returns the mark for the surface.
     mutating func note(_ name: Name, in surface: VASurfaceID, of context: VAContextID) -> DecodeMark {
         number += 1
         let mark = DecodeMark(contextID: context, number: number)
-        places.append(Place(name: name, surface: surface, mark: mark))
-        if places.count > Self.limit { places.removeFirst() }
+        entries.append(Entry(name: name, surface: surface, mark: mark))
+        if entries.count > Self.limit { entries.removeFirst() }
         return mark
     }
 
-    /// The last picture is named so from now on.
+    /// Changes the name of the last picture.
     mutating func rename(_ name: Name) {
-        guard !places.isEmpty else { return }
-        places[places.count - 1].name = name
+        guard !entries.isEmpty else { return }
+        entries[entries.count - 1].name = name
     }
 
-    /// After an IDR picture nothing before counts.
-    mutating func forget() { places.removeAll() }
+    /// Removes all pictures. Call for an IDR picture, which makes all earlier pictures unusable as references.
+    mutating func forget() { entries.removeAll() }
 
-    mutating func forgetAllButLast() { places.removeFirst(max(places.count - 1, 0)) }
+    mutating func forgetAllButLast() { entries.removeFirst(max(entries.count - 1, 0)) }
 
-    /// Looks at the references of a picture. False where nothing of them was decoded here: the client starts again, after
-    /// a seek or a loss. Pictures that never were decoded pass, as clients put them where some are missing.
-    /// - Throws: A picture that was decoded is looked for where it is not.
+    /// Checks the references of a picture.
+    ///
+    /// References to pictures that were never decoded are ignored, because clients insert such references for missing
+    /// pictures.
+    ///
+    /// - Parameter mark: Returns the current mark of a surface.
+    /// - Returns: Whether at least one reference was decoded by this context and is in its surface. False if there is
+    ///   none: the client has started again after a seek or a loss.
+    /// - Throws: INVALID_PARAMETER if a client, an encoder or the video processor has overwritten a reference. Also if
+    ///   one reference is not in the surface that the client names, but another one is.
     func check(_ references: [(name: Name, surface: VASurfaceID)], mark: (VASurfaceID) -> DecodeMark?) throws -> Bool {
         var found = 0
-        var astray: VASurfaceID?
+        var misplaced: VASurfaceID?
         for reference in references {
-            guard let place = places.last(where: { $0.name.isNamed(by: reference.name) }) else { continue }
-            let there = mark(reference.surface)
-            if place.surface == reference.surface, there == place.mark {
+            guard let entry = entries.last(where: { $0.name.matches(reference.name) }) else { continue }
+            let currentMark = mark(reference.surface)
+            if entry.surface == reference.surface, currentMark == entry.mark {
                 found += 1
             } else {
-                // A surface that only a client, an encoder or a processor can have written holds no reference.
-                if place.surface == reference.surface, there == nil { throw Self.refusal(reference.surface) }
-                astray = reference.surface
+                // Without a mark, a client, an encoder or the video processor has overwritten the surface.
+                if entry.surface == reference.surface, currentMark == nil {
+                    throw Self.missingReference(reference.surface)
+                }
+                misplaced = reference.surface
             }
         }
-        if found > 0, let astray { throw Self.refusal(astray) }
+        if found > 0, let misplaced { throw Self.missingReference(misplaced) }
         return found > 0
     }
 
-    private static func refusal(_ surface: VASurfaceID) -> Refusal {
+    private static func missingReference(_ surface: VASurfaceID) -> Refusal {
         Refusal.invalidParameter("surface \(surface) does not contain the reference picture")
     }
 }

@@ -1,14 +1,14 @@
 internal import CVA
 internal import DecodeDamageDetection
 
-/// From H.264 buffers to what the decoder takes. Used with the display's monitor held.
+/// Converts a picture's H.264 buffers into a packet for the decoder. Used with the display's monitor held.
 struct H264DecodePlan {
     private let picture: VAPictureParameterBufferH264
     private let units: [(slice: VASliceParameterBufferH264, unit: [UInt8])]
-    private let heads: [H264SliceHead]
+    private let headers: [H264DecodeSliceHeader]
     private let matrix: VAIQMatrixBufferH264?
 
-    /// The buffers agree with each other and are of what the driver decodes.
+    /// Validates the buffers. Throws if they contradict each other, or if the driver cannot decode the picture.
     init(_ buffers: H264DecodeBuffers) throws {
         guard let picture = buffers.parameters else {
             throw Refusal.invalidParameter("the picture has no picture parameter buffer")
@@ -16,11 +16,11 @@ struct H264DecodePlan {
         self.picture = picture
         matrix = buffers.matrix
         units = try buffers.units()
-        heads = try units.map {
-            guard let head = H264SliceHead($0.unit, $0.slice, picture) else {
+        headers = try units.map {
+            guard let header = H264DecodeSliceHeader($0.unit, $0.slice, picture) else {
                 throw Refusal.invalidParameter("the slice data is not an H.264 slice")
             }
-            return head
+            return header
         }
         let sequence = unsafe picture.seq_fields.bits
         try require(sequence.chroma_format_idc <= 1, "chroma_format_idc \(sequence.chroma_format_idc) is not supported")
@@ -45,45 +45,48 @@ struct H264DecodePlan {
         }
     }
 
-    /// Luma samples.
+    /// The coded size in luma samples.
     var size: (width: Int, height: Int) {
         (16 * (Int(picture.picture_width_in_mbs_minus1) + 1), 16 * (Int(picture.picture_height_in_mbs_minus1) + 1))
     }
 
-    /// What the decoder is given, for a picture in `target`; `pictures` learns of it.
+    /// Returns the packet of the picture and the mark for `target`, and records the picture in `pictures`.
+    ///
+    /// - Parameter mark: Returns the current mark of a surface.
+    /// - Throws: INVALID_PARAMETER if the surfaces of the references do not contain them.
     func packet(
         target: Surface, of context: VAContextID, _ pictures: inout DecodedPictures, mark: (VASurfaceID) -> DecodeMark?
     ) throws -> (packet: DecodePacket, mark: DecodeMark) {
-        // Slices of variable length codes end with their bytes.
-        let tail = unsafe picture.pic_fields.bits.entropy_coding_mode_flag != 0 ? SliceSentinel.forH264 : []
+        // Only CABAC slices need a sentinel.
+        let sentinel = unsafe picture.pic_fields.bits.entropy_coding_mode_flag != 0 ? SliceSentinel.forH264 : []
         var packet = DecodePacket(
             parameterSets: H264DecodeSets(picture: picture, matrix: matrix).bytes(
-                ids: Set(heads.map(\.pictureSet)).sorted(), counts: defaultCounts),
-            slices: units.reduce(into: []) { $0 += DecodePacket.startCode + $1.unit + tail })
+                ids: Set(headers.map(\.pictureSet)).sorted(), counts: defaultCounts),
+            slices: units.reduce(into: []) { $0 += DecodePacket.startCode + $1.unit + sentinel })
         let name = self.name
-        if let whole = completed(by: name, in: target, pictures), let there = mark(target.id) {
+        if let frameName = frameCompleted(by: name, in: target, pictures), let firstFieldMark = mark(target.id) {
             packet.continues = true
-            pictures.rename(whole)
-            noteReset(whole, &pictures)
-            return (packet, there)
+            pictures.rename(frameName)
+            applyReset(frameName, &pictures)
+            return (packet, firstFieldMark)
         }
-        if heads[0].isIDR {
+        if headers[0].isIDR {
             pictures.forget()
         } else if try !pictures.check(references, mark: mark) {
-            packet.begins = pictures.last != nil
+            packet.resetsDecoder = pictures.last != nil
             pictures.forget()
         }
-        let noted = pictures.note(name, in: target.id, of: context)
-        noteReset(name, &pictures)
-        return (packet, noted)
+        let newMark = pictures.note(name, in: target.id, of: context)
+        applyReset(name, &pictures)
+        return (packet, newMark)
     }
 
-    /// num_ref_idx_active where slices do not say it themselves.
+    /// The values of num_ref_idx_active for slices that do not override the defaults of the PPS.
     private var defaultCounts: (list0: Int, list1: Int) {
         var counts = (list0: 1, list1: 1)
-        for (head, unit) in zip(heads, units) where !head.overridesCounts && (head.isP || head.isB) {
+        for (header, unit) in zip(headers, units) where !header.overridesCounts && (header.isP || header.isB) {
             counts.list0 = min(Int(unit.slice.num_ref_idx_l0_active_minus1), 31) + 1
-            if head.isB { counts.list1 = min(Int(unit.slice.num_ref_idx_l1_active_minus1), 31) + 1 }
+            if header.isB { counts.list1 = min(Int(unit.slice.num_ref_idx_l1_active_minus1), 31) + 1 }
         }
         return counts
     }
@@ -98,8 +101,8 @@ struct H264DecodePlan {
             bottom: isField && !isBottom ? nil : Int(current.BottomFieldOrderCnt))
     }
 
-    /// The frame that this field completes, where the last picture was its first field.
-    private func completed(
+    /// Returns the name of the frame that this field completes, or nil if the last picture was not its first field.
+    private func frameCompleted(
         by name: DecodedPictures.Name, in target: Surface, _ pictures: DecodedPictures
     ) -> DecodedPictures.Name? {
         guard isField, let last = pictures.last, last.surface == target.id, last.name.frame == name.frame,
@@ -109,13 +112,15 @@ struct H264DecodePlan {
             frame: name.frame, top: name.top ?? last.name.top, bottom: name.bottom ?? last.name.bottom)
     }
 
-    /// memory_management_control_operation 5: 8.2.1's last part.
-    private func noteReset(_ name: DecodedPictures.Name, _ pictures: inout DecodedPictures) {
-        guard heads[0].resetsOrder else { return }
-        let least = min(name.top ?? .max, name.bottom ?? .max)
+    /// Applies memory_management_control_operation 5. The picture then counts as an IDR picture. Its frame_num becomes
+    /// 0, and the smaller of its order counts is subtracted from both (H.264 8.2.1).
+    private func applyReset(_ name: DecodedPictures.Name, _ pictures: inout DecodedPictures) {
+        guard headers[0].resetsOrder else { return }
+        let minimum = min(name.top ?? .max, name.bottom ?? .max)
         pictures.forgetAllButLast()
         pictures.rename(
-            DecodedPictures.Name(frame: 0, top: name.top.map { $0 - least }, bottom: name.bottom.map { $0 - least }))
+            DecodedPictures.Name(
+                frame: 0, top: name.top.map { $0 - minimum }, bottom: name.bottom.map { $0 - minimum }))
     }
 
     private var references: [(name: DecodedPictures.Name, surface: VASurfaceID)] {

@@ -1,13 +1,16 @@
 internal import CVA
 
-/// Parameter sets that say what a client's buffers say, for a decoder that reads streams (H.264 7.3.2.1, 7.3.2.2).
+/// Writes parameter sets with the values of a client's buffers (H.264 7.3.2.1, 7.3.2.2). libavcodec's decoder accepts
+/// these values only as part of a stream.
 struct H264DecodeSets {
     let picture: VAPictureParameterBufferH264
-    /// Nil: flat.
+    /// The scaling lists, or nil for flat lists.
     let matrix: VAIQMatrixBufferH264?
 
-    /// The sequence parameter set, and a picture parameter set for each of `ids`.
-    /// - Parameter counts: num_ref_idx_l0_default_active and that of list 1.
+    /// Returns the sequence parameter set, and a picture parameter set for each id in `ids`.
+    ///
+    /// - Parameter counts: The default number of active references in lists 0 and 1
+    ///   (num_ref_idx_l0_default_active_minus1 + 1).
     func bytes(ids: [Int], counts: (list0: Int, list1: Int)) -> [UInt8] {
         ids.reduce(DecodePacket.unit([0x67], sequence())) {
             $0 + DecodePacket.unit([0x68], pictureSet(id: $1, counts: counts))
@@ -17,7 +20,7 @@ struct H264DecodeSets {
     private func sequence() -> HeaderBitWriter {
         let fields = unsafe picture.seq_fields.bits
         var bits = HeaderBitWriter()
-        // High has all tools of the profiles offered; level 6.2.
+        // High profile, level 6.2. High has all coding tools of the supported profiles.
         for byte in [100, 0, 62] as [UInt32] { bits.put(byte, 8) }
         bits.putUnsigned(0)
         bits.putUnsigned(Int(fields.chroma_format_idc))
@@ -36,7 +39,8 @@ struct H264DecodeSets {
         bits.put(fields.frame_mbs_only_flag != 0)
         if fields.frame_mbs_only_flag == 0 { bits.put(fields.mb_adaptive_frame_field_flag != 0) }
         bits.put(fields.direct_8x8_inference_flag != 0)
-        // No cropping; of the VUI only bitstream_restriction: nothing waits for its turn.
+        // No cropping. The VUI has only bitstream_restriction, with max_num_reorder_frames 0. The decoder therefore
+        // outputs pictures without delay.
         bits.put(0, 1)
         bits.put(1, 1)
         bits.put(0, 8)
@@ -79,7 +83,11 @@ struct H264DecodeSets {
         return bits
     }
 
-    /// A list whose entries, 1…255, come in raster order, in the order of the scan (7.3.2.1.1.1).
+    /// Writes a scaling list (H.264 7.3.2.1.1.1).
+    ///
+    /// - Parameters:
+    ///   - list: The entries in raster order, from 1 to 255.
+    ///   - order: The raster indices in the order of the scan.
     private func put(_ list: [UInt8], order: [Int], _ bits: inout HeaderBitWriter) {
         bits.put(1, 1)
         var last: UInt8 = 8
@@ -89,7 +97,7 @@ struct H264DecodeSets {
         }
     }
 
-    /// Places in raster order, by the zig-zag scan of `side`×`side` (6.4.8's figure 6-11).
+    /// Returns the raster indices of a block of `side`×`side` in the order of the zig-zag scan (H.264 8.5.6, 8.5.7).
     static func zigzag(_ side: Int) -> [Int] {
         (0...2 * side - 2).flatMap { sum in
             let columns = max(0, sum - side + 1)...min(sum, side - 1)

@@ -1,12 +1,14 @@
 internal import CVA
 
-/// From HEVC buffers to what the decoder takes. Used with the display's monitor held.
+/// Converts a picture's HEVC buffers into a packet for the decoder. Used with the display's monitor held.
 struct HEVCDecodePlan {
     private let picture: VAPictureParameterBufferHEVC
     private let units: [(slice: VASliceParameterBufferHEVC, unit: [UInt8])]
     private let matrix: VAIQMatrixBufferHEVC?
 
-    /// The buffers agree with each other and are of what the driver decodes.
+    /// Validates the buffers. Throws if they contradict each other, or if the driver cannot decode the picture.
+    ///
+    /// - Parameter maximumDepth: The maximum number of bits per sample.
     init(_ buffers: HEVCDecodeBuffers, maximumDepth: Int) throws {
         guard let picture = buffers.parameters else {
             throw Refusal.invalidParameter("the picture has no picture parameter buffer")
@@ -36,35 +38,38 @@ struct HEVCDecodePlan {
                 + "allows")
     }
 
-    /// Bits of a sample.
+    /// The number of bits per sample.
     var bitDepth: Int { Int(picture.bit_depth_luma_minus8) + 8 }
 
-    /// Luma samples.
+    /// The coded size in luma samples.
     var size: (width: Int, height: Int) {
         (Int(picture.pic_width_in_luma_samples), Int(picture.pic_height_in_luma_samples))
     }
 
-    /// What the decoder is given, for a picture in `target`; `pictures` learns of it.
+    /// Returns the packet of the picture and the mark for `target`, and records the picture in `pictures`.
+    ///
+    /// - Parameter mark: Returns the current mark of a surface.
+    /// - Throws: INVALID_PARAMETER if the surfaces of the references do not contain them.
     func packet(
         target: Surface, of context: VAContextID, _ pictures: inout DecodedPictures, mark: (VASurfaceID) -> DecodeMark?
     ) throws -> (packet: DecodePacket, mark: DecodeMark) {
-        let references = HEVCDecodeReferences(picture)
+        let referenceSet = HEVCDecodeReferences(picture)
         var slices: [UInt8] = []
         for (slice, unit) in units {
-            slices += try HEVCDecodeSlice(picture: picture, references: references, slice: slice, unit: unit).bytes()
+            slices += try HEVCDecodeSlice(picture: picture, references: referenceSet, slice: slice, unit: unit).bytes()
         }
         var packet = DecodePacket(parameterSets: HEVCDecodeSets(picture: picture, matrix: matrix).bytes, slices: slices)
         if (19...20).contains(HEVCDecodeSlice.type(units[0].unit)) {
             pictures.forget()
-        } else if try !pictures.check(named, mark: mark) {
-            packet.begins = pictures.last != nil
+        } else if try !pictures.check(references, mark: mark) {
+            packet.resetsDecoder = pictures.last != nil
             pictures.forget()
         }
         let name = DecodedPictures.Name(top: Int(picture.CurrPic.pic_order_cnt))
         return (packet, pictures.note(name, in: target.id, of: context))
     }
 
-    private var named: [(name: DecodedPictures.Name, surface: VASurfaceID)] {
+    private var references: [(name: DecodedPictures.Name, surface: VASurfaceID)] {
         FixedArray.values(picture.ReferenceFrames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
             .map { (DecodedPictures.Name(top: Int($0.pic_order_cnt)), $0.picture_id) }
     }

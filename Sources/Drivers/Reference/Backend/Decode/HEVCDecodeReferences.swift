@@ -1,17 +1,22 @@
 internal import CVA
 
-/// A picture's references as a client names them, put as a slice header puts them (H.265 7.3.6.1, 7.3.7).
+/// Converts the reference frames of a picture parameter buffer into slice header syntax (H.265 7.3.6.1, 7.3.7).
 struct HEVCDecodeReferences {
-    /// A picture of the reference picture set; `index` is its place in ReferenceFrames.
+    /// A picture of the reference picture set.
     private struct Entry {
+        /// The index in ReferenceFrames.
         var index: Int
+        /// PicOrderCntVal.
         var order: Int
+        /// Whether the current picture may use it as a reference.
         var isUsed: Bool
     }
 
+    /// PicOrderCntVal of the current picture.
     private let order: Int
-    /// Nearest first.
+    /// The short-term pictures before the current picture in output order, nearest first.
     private var before: [Entry] = []
+    /// The short-term pictures after the current picture in output order, nearest first.
     private var after: [Entry] = []
     private var longTerm: [Entry] = []
 
@@ -32,10 +37,10 @@ struct HEVCDecodeReferences {
         after.sort { $0.order < $1.order }
     }
 
-    /// NumPicTotalCurr.
+    /// The number of pictures that the current picture may use as references (NumPicTotalCurr).
     var count: Int { (before + after + longTerm).count(where: \.isUsed) }
 
-    /// short_term_ref_pic_set_sps_flag 0 and the set, then the long-term pictures.
+    /// Writes short_term_ref_pic_set_sps_flag 0, the short-term reference picture set and the long-term pictures.
     func put(_ bits: inout HeaderBitWriter) {
         bits.put(0, 1)
         bits.putUnsigned(before.count)
@@ -56,10 +61,14 @@ struct HEVCDecodeReferences {
         }
     }
 
-    /// ref_pic_lists_modification's entries for a slice's list of places in ReferenceFrames: each one's place in
-    /// RefPicListTemp (8.3.4). A place that names no current reference, as clients give it for lost ones, is the first.
-    func entries(_ places: [UInt8], list: Int) -> [Int] {
+    /// Returns the entries of ref_pic_lists_modification, which are indices in RefPicListTemp (H.265 8.3.4).
+    ///
+    /// If an index in `indices` is not a reference of the current picture, its entry is 0. Clients pass such indices
+    /// for lost references.
+    ///
+    /// - Parameter indices: The slice's reference list, as indices in ReferenceFrames.
+    func entries(_ indices: [UInt8], list: Int) -> [Int] {
         let initial = ((list == 0 ? before + after : after + before) + longTerm).filter(\.isUsed).map(\.index)
-        return places.map { initial.firstIndex(of: Int($0)) ?? 0 }
+        return indices.map { initial.firstIndex(of: Int($0)) ?? 0 }
     }
 }

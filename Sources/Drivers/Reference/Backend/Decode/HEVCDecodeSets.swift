@@ -1,18 +1,22 @@
 internal import CVA
 
-/// Parameter sets that say what a client's buffers say, for a decoder that reads streams (H.265 7.3.2). Slice headers are
-/// rewritten by `HEVCDecodeSlice`: reference picture sets stand there only, in full.
+/// Writes parameter sets with the values of a client's buffers (H.265 7.3.2). libavcodec's decoder accepts these values
+/// only as part of a stream.
+///
+/// `HEVCDecodeSlice` writes new slice headers. The sequence parameter set has no reference picture sets, so each slice
+/// header has a complete one.
 struct HEVCDecodeSets {
     let picture: VAPictureParameterBufferHEVC
-    /// Nil: flat, or the standard's default lists where scaling lists are enabled.
+    /// The scaling lists. If it is nil and scaling lists are enabled, the default lists of the standard are used.
     let matrix: VAIQMatrixBufferHEVC?
 
-    /// log2_max_pic_order_cnt_lsb: as many bits as there can be.
+    /// log2_max_pic_order_cnt_lsb. This is the maximum that the standard allows (H.265 7.4.3.2.1).
     static let orderBits = 16
 
-    /// slice_pic_order_cnt_lsb of a picture.
+    /// Returns slice_pic_order_cnt_lsb of a picture with the PicOrderCntVal `order`.
     static func lowBits(of order: Int) -> UInt32 { UInt32(truncatingIfNeeded: order) & (1 << UInt32(orderBits) - 1) }
 
+    /// The video, sequence and picture parameter sets, with start codes.
     var bytes: [UInt8] {
         DecodePacket.unit([0x40, 1], video()) + DecodePacket.unit([0x42, 1], sequence())
             + DecodePacket.unit([0x44, 1], pictureSet())
@@ -24,7 +28,7 @@ struct HEVCDecodeSets {
         var bits = HeaderBitWriter()
         bits.put(0, 4)
         bits.put(3, 2)
-        // One layer, one sub-layer, temporal_id_nesting.
+        // One layer, one sub-layer, vps_temporal_id_nesting_flag.
         bits.put(0, 9)
         bits.put(1, 1)
         bits.put(0xffff, 16)
@@ -36,7 +40,7 @@ struct HEVCDecodeSets {
         return bits
     }
 
-    /// profile_tier_level, 7.3.3: Main or Main 10 at level 6.2.
+    /// Writes profile_tier_level (H.265 7.3.3): Main or Main 10 at level 6.2.
     private func putProfile(_ bits: inout HeaderBitWriter) {
         let profile: UInt32 = bitDepth > 8 ? 2 : 1
         bits.put(profile, 8)
@@ -46,7 +50,8 @@ struct HEVCDecodeSets {
         bits.put(186, 8)
     }
 
-    /// sps_max_dec_pic_buffering and what follows: all room, and nothing waits for its turn.
+    /// Writes the sizes of the decoded picture buffer: the maximum number of pictures, and no reordering. The decoder
+    /// therefore outputs pictures without delay.
     private func putBuffering(_ bits: inout HeaderBitWriter) {
         bits.put(1, 1)
         for value in [15, 0, 0] { bits.putUnsigned(value) }
@@ -71,7 +76,7 @@ struct HEVCDecodeSets {
             picture.max_transform_hierarchy_depth_inter, picture.max_transform_hierarchy_depth_intra,
         ] { bits.putUnsigned(Int(value)) }
         bits.put(fields.scaling_list_enabled_flag != 0)
-        // The lists are in the picture parameter set.
+        // sps_scaling_list_data_present_flag is 0, because the lists are in the picture parameter set.
         if fields.scaling_list_enabled_flag != 0 { bits.put(0, 1) }
         bits.put(fields.amp_enabled_flag != 0)
         bits.put(parsing.sample_adaptive_offset_enabled_flag != 0)
@@ -84,7 +89,7 @@ struct HEVCDecodeSets {
             bits.put(fields.pcm_loop_filter_disabled_flag != 0)
         }
         bits.putUnsigned(0)
-        // Long-term references, none of them listed here.
+        // long_term_ref_pics_present_flag is 1. The slice headers list the pictures.
         bits.put(1, 1)
         bits.putUnsigned(0)
         bits.put(parsing.sps_temporal_mvp_enabled_flag != 0)
@@ -103,7 +108,7 @@ struct HEVCDecodeSets {
         // output_flag_present_flag, num_extra_slice_header_bits.
         bits.put(0, 4)
         bits.put(fields.sign_data_hiding_enabled_flag != 0)
-        // cabac_init_present_flag; the numbers of references stand in each slice.
+        // cabac_init_present_flag. Each slice header has its own numbers of active references.
         bits.put(1, 1)
         bits.putUnsigned(0)
         bits.putUnsigned(0)
@@ -123,7 +128,8 @@ struct HEVCDecodeSets {
         bits.put(fields.entropy_coding_sync_enabled_flag != 0)
         if fields.tiles_enabled_flag != 0 { putTiles(&bits) }
         bits.put(fields.pps_loop_filter_across_slices_enabled_flag != 0)
-        // Slices say what is deblocked: control present, override enabled, not disabled here, no offsets.
+        // Deblocking control is present, override is enabled, deblocking is not disabled, and the offsets are 0. Each
+        // slice header overrides these values.
         bits.put(0b110, 3)
         bits.putSigned(0)
         bits.putSigned(0)
@@ -150,7 +156,7 @@ struct HEVCDecodeSets {
         bits.put(unsafe picture.pic_fields.bits.loop_filter_across_tiles_enabled_flag != 0)
     }
 
-    /// scaling_list_data, 7.3.4, of lists that come in raster order.
+    /// Writes scaling_list_data (H.265 7.3.4). The lists in `matrix` are in raster order.
     private func putLists(_ matrix: VAIQMatrixBufferHEVC, _ bits: inout HeaderBitWriter) {
         func lists(_ values: [UInt8], side: Int, dc: [UInt8]) {
             let size = side * side
@@ -175,7 +181,7 @@ struct HEVCDecodeSets {
         lists(values(matrix.ScalingList32x32), side: 8, dc: values(matrix.ScalingListDC32x32))
     }
 
-    /// Places in raster order, by the up-right diagonal scan (6.5.3).
+    /// Returns the raster indices of a block of `side`×`side` in the order of the up-right diagonal scan (H.265 6.5.3).
     static func diagonal(_ side: Int) -> [Int] {
         (0...2 * side - 2).flatMap { sum in
             (max(0, sum - side + 1)...min(sum, side - 1)).map { (sum - $0) * side + $0 }

@@ -1,13 +1,14 @@
 internal import CVA
 internal import DecodeDamageDetection
 
-/// A slice segment with a header of the driver's own, which says what the client's buffers say (H.265 7.3.6.1) and goes with
-/// the parameter sets of `HEVCDecodeSets`. The data behind it are the client's.
+/// Writes a slice segment with a new header (H.265 7.3.6.1), followed by the client's slice data.
+///
+/// The header has the values of the client's buffers and refers to the parameter sets of `HEVCDecodeSets`.
 struct HEVCDecodeSlice {
     let picture: VAPictureParameterBufferHEVC
     let references: HEVCDecodeReferences
     let slice: VASliceParameterBufferHEVC
-    /// With its header of two bytes.
+    /// The client's NAL unit, with its header of two bytes.
     let unit: [UInt8]
 
     private static let (bSlice, pSlice, iSlice): (UInt32, UInt32, UInt32) = (0, 1, 2)
@@ -15,17 +16,21 @@ struct HEVCDecodeSlice {
     /// nal_unit_type.
     var type: UInt8 { HEVCDecodeSlice.type(unit) }
 
+    /// Returns nal_unit_type of a NAL unit.
     static func type(_ unit: [UInt8]) -> UInt8 { (unit.first ?? 0) >> 1 & 63 }
 
-    /// With its start code.
+    /// Returns the NAL unit of the slice segment, with its start code.
     func bytes() throws -> [UInt8] {
         let data = try dataStart()
-        // A skipped leading picture becomes a trailing one: whether it can be decoded is for the client to say.
+        // A RASL picture is changed to a trailing picture, because the decoder may skip RASL pictures. Only the client
+        // knows whether a RASL picture can be decoded.
         let header = type == 8 || type == 9 ? [unit[0] & 0x81 | (type - 8) << 1, unit[1]] : Array(unit.prefix(2))
         return try DecodePacket.unit(header, self.header()) + unit[data...] + SliceSentinel.forHEVC
     }
 
-    /// Where the slice data begin: the client counts without emulation prevention bytes.
+    /// Returns the offset of the slice data in `unit`.
+    ///
+    /// The client's slice_data_byte_offset does not count emulation prevention bytes.
     private func dataStart() throws -> Int {
         var (position, count, zeros) = (0, 0, 0)
         while count < Int(slice.slice_data_byte_offset), position < unit.count {
@@ -67,7 +72,7 @@ struct HEVCDecodeSlice {
             putFilters(&bits)
         }
         if fields.tiles_enabled_flag != 0 || fields.entropy_coding_sync_enabled_flag != 0 {
-            // Entry points are for decoders that work in parallel.
+            // num_entry_point_offsets. Only decoders that decode in parallel need entry points.
             bits.putUnsigned(0)
         }
         return bits
@@ -84,7 +89,7 @@ struct HEVCDecodeSlice {
         }
     }
 
-    /// num_ref_idx_active, by list.
+    /// The number of active references in each list of the slice.
     private var counts: [Int] {
         let all = [slice.num_ref_idx_l0_active_minus1, slice.num_ref_idx_l1_active_minus1].map { min(Int($0), 14) + 1 }
         return unsafe slice.LongSliceFlags.fields.slice_type == Self.bSlice ? all : [all[0]]
@@ -96,11 +101,11 @@ struct HEVCDecodeSlice {
         bits.put(1, 1)
         for count in counts { bits.putUnsigned(count - 1) }
         if references.count > 1 {
-            let places = FixedArray.values(slice.RefPicList, as: UInt8.self, count: 30)
+            let indices = FixedArray.values(slice.RefPicList, as: UInt8.self, count: 30)
             let width = Int.bitWidth - (references.count - 1).leadingZeroBitCount
             for (list, count) in counts.enumerated() {
                 bits.put(1, 1)
-                for entry in references.entries(Array(places[15 * list..<15 * list + count]), list: list) {
+                for entry in references.entries(Array(indices[15 * list..<15 * list + count]), list: list) {
                     bits.put(UInt32(entry), width)
                 }
             }
@@ -118,7 +123,7 @@ struct HEVCDecodeSlice {
         bits.putUnsigned(Int(slice.five_minus_max_num_merge_cand))
     }
 
-    /// pred_weight_table, 7.3.6.3.
+    /// Writes pred_weight_table (H.265 7.3.6.3).
     private func putWeights(_ bits: inout HeaderBitWriter) {
         bits.putUnsigned(Int(slice.luma_log2_weight_denom))
         bits.putSigned(Int(slice.delta_chroma_log2_weight_denom))
@@ -146,7 +151,8 @@ struct HEVCDecodeSlice {
                     bits.putSigned(list.offsets[entry])
                 }
                 for plane in 2 * entry..<2 * entry + 2 where chroma[entry] {
-                    // ChromaOffset back to delta_chroma_offset: 7-56's prediction goes by the weight.
+                    // Converts ChromaOffset to delta_chroma_offset. The predicted offset depends on the weight
+                    // (H.265 equation 7-56).
                     let weight = list.chroma[plane] + 1 << max(chromaDenominator, 0)
                     bits.putSigned(list.chroma[plane])
                     bits.putSigned(
@@ -174,7 +180,7 @@ struct HEVCDecodeSlice {
         }
     }
 
-    /// Ceil(Log2(PicSizeInCtbsY)).
+    /// The length of slice_segment_address in bits: Ceil(Log2(PicSizeInCtbsY)).
     private var addressBits: Int {
         let log2 = Int(picture.log2_min_luma_coding_block_size_minus3) + 3
             + Int(picture.log2_diff_max_min_luma_coding_block_size)

@@ -39,7 +39,7 @@ final class EncodeWorker: @unchecked Sendable {
         let encoder = known ?? CodecEncoder(picture.encode)
         self.encoder = encoder
         func encodeOnce(qp: Int?) -> (CodedPicture, EncodedSlices) {
-            let slices = encoder.encode(picture.encode, picture.orders(qp: qp))
+            let slices = encoder.encode(picture.encode, picture.passParameters(qp: qp))
             return (self.coded(picture, slices), slices)
         }
         guard let rated = picture.rate else { return encodeOnce(qp: nil).0 }

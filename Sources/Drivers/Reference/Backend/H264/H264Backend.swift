@@ -128,7 +128,7 @@ struct H264Backend: PictureBackend {
             slices: picture.slices.jobs)
         job.isReference = picture.slices.isReference
         job.intraRefresh = options.intraRefresh
-        job.choosesLevels = options.trellis.isAsked(job.slices.map(\.type).first { $0 != .i } ?? .i)
+        job.choosesLevels = options.trellis.isRequested(for: job.slices.map(\.type).first { $0 != .i } ?? .i)
         return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.initialQP))
     }
 

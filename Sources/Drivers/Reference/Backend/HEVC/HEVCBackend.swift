@@ -145,7 +145,7 @@ struct HEVCBackend: PictureBackend {
         var job = job(slices, source, reconstruction(surfaces.destination, slices.sequence))
         job.quality = options.quality
         job.intraRefresh = options.intraRefresh
-        job.choosesLevels = options.trellis.isAsked(job.slices.map(\.type).first { $0 != .i } ?? .i)
+        job.choosesLevels = options.trellis.isRequested(for: job.slices.map(\.type).first { $0 != .i } ?? .i)
         return .hevc(
             HEVCWork(
                 job: job, headers: slices.headers, sequence: slices.sequence, picture: slices.picture,

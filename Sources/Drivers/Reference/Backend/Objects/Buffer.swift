@@ -1,29 +1,31 @@
 internal import CVA
 
-/// A VA buffer. Guarded by the display's monitor.
+/// A VA buffer. The display's monitor guards it.
 final class Buffer {
-    /// What stands behind the id.
+    /// The contents of a buffer.
     enum Content {
-        /// The client's parameters or packed bytes.
+        /// The client's parameters, packed headers or slice data.
         case data(HostMemory)
         case coded(CodedBuffer)
-        /// An image's own memory.
+        /// The memory of an image that is not derived from a surface.
         case image(HostMemory)
-        /// A derived image's: the surface's memory.
+        /// The surface whose memory a derived image shows.
         case surface(Surface)
     }
 
     let id: VABufferID
     let type: VABufferType
+    /// The size of an element in bytes.
     let elementSize: Int
-    /// Elements that there is room for.
+    /// The number of elements that fit into the buffer.
     let capacity: Int
-    /// Elements that count, vaBufferSetNumElements.
+    /// The number of elements that are in use (vaBufferSetNumElements).
     var elementCount: Int
     let content: Content
-    /// What `content` holds, by a plain reference: an enum's bits also say which of its cases it is, and to a checker of
-    /// leaks look like no pointer.
-    private let held: AnyObject
+    /// A second reference to the object in `content`, for leak checkers.
+    ///
+    /// An enum stores its case in bits of the pointer, so a leak checker does not recognize the pointer.
+    private let contentObject: AnyObject
     var isMapped = false
 
     init(id: VABufferID, type: VABufferType, elementSize: Int, count: Int, content: Content) {
@@ -33,7 +35,7 @@ final class Buffer {
         capacity = count
         elementCount = count
         self.content = content
-        held =
+        contentObject =
             switch content {
             case .data(let memory), .image(let memory): memory
             case .coded(let coded): coded
@@ -41,7 +43,7 @@ final class Buffer {
             }
     }
 
-    /// The client's bytes; throws for other kinds of buffer.
+    /// Returns the client's bytes. Throws UNSUPPORTED_BUFFERTYPE for coded buffers and image buffers.
     func data() throws -> HostMemory {
         guard case .data(let memory) = content else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue) cannot be rendered")
@@ -49,7 +51,7 @@ final class Buffer {
         return memory
     }
 
-    /// Element `index` as a `Value`.
+    /// Returns the element at `index` as a `Value`. Throws if an element is smaller than a `Value`.
     func element<Value>(_ type: Value.Type, at index: Int = 0) throws -> Value {
         guard let value = try data().load(type, at: index * elementSize), elementSize >= MemoryLayout<Value>.size else {
             throw Refusal.invalidParameter("a buffer of \(elementSize) bytes is too small for its type")

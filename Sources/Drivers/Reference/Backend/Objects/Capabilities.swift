@@ -1,42 +1,45 @@
 internal import CVA
 
-/// What the driver says it can do and holds its clients to, as one value.
+/// The capabilities that the driver reports, and the limits that it enforces.
 struct Capabilities: Sendable {
     /// One profile with one entry point.
     struct Entry: Sendable {
         var profile: VAProfile
         var entrypoint: VAEntrypoint
-        /// By `VAConfigAttribType`, in the order that vaQueryConfigAttributes gives them.
+        /// The config attributes, in the order in which vaQueryConfigAttributes returns them.
         var attributes: [(type: VAConfigAttribType, value: UInt32)]
         var minimumWidth: Int
         var minimumHeight: Int
         var maximumWidth: Int
         var maximumHeight: Int
-        /// VASurfaceAttribAlignmentSize: log2 of width and height in four bits each; nil where the driver does not tell.
+        /// VASurfaceAttribAlignmentSize: log2 of the width's and the height's alignment, in four bits each. Nil if the
+        /// driver does not report it.
         var surfaceAlignment: Int? = nil
 
+        /// Returns the value of a config attribute, or nil if the entry does not have it.
         func value(_ type: VAConfigAttribType) -> UInt32? {
             attributes.first { $0.type == type }?.value
         }
 
-        /// Entries of reference list 0 and list 1.
+        /// The maximum number of entries in reference lists 0 and 1.
         var maximumReferences: (list0: Int, list1: Int) {
             let value = Int(value(VAConfigAttribEncMaxRefFrames) ?? 0)
             return (value & 0xffff, value >> 16)
         }
 
-        /// Temporal layers whose structure and rates a client may give.
+        /// The maximum number of temporal layers.
         var maximumTemporalLayers: Int { Int(value(VAConfigAttribEncRateControlExt) ?? 0) & 0xff + 1 }
-        var ratesTemporalLayers: Bool { (value(VAConfigAttribEncRateControlExt) ?? 0) & 0x100 != 0 }
-        /// Regions of interest of a picture.
+        /// Whether a client may set a bit rate for each temporal layer.
+        var supportsTemporalLayerRates: Bool { (value(VAConfigAttribEncRateControlExt) ?? 0) & 0x100 != 0 }
+        /// The maximum number of regions of interest in a picture.
         var maximumRegions: Int { Int(value(VAConfigAttribEncROI) ?? 0) & 0xff }
-        /// Slices end where they reach a client's limit of bytes.
-        var limitsSliceSize: Bool {
+        /// Whether a client may limit the size of slices in bytes.
+        var supportsSliceSizeLimit: Bool {
             (value(VAConfigAttribEncSliceStructure) ?? 0) & UInt32(VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE) != 0
         }
-        /// Slices of a picture.
+        /// The maximum number of slices in a picture.
         var maximumSlices: Int { Int(value(VAConfigAttribEncMaxSlices) ?? 1) }
-        /// Quality levels run from 1 (best) to this.
+        /// The number of quality levels. Level 1 is the best.
         var qualityLevels: Int { max(1, Int(value(VAConfigAttribEncQualityRange) ?? 1)) }
     }
 
@@ -44,27 +47,28 @@ struct Capabilities: Sendable {
     var entries: [Entry]
     var behavior = DriverBehavior()
 
+    /// Whether surfaces and images may have 10-bit samples.
     var has10Bits: Bool {
         entries.contains { $0.bitDepth > 8 } || processedFormats & UInt32(VA_RT_FORMAT_YUV420_10) != 0
     }
 
-    /// VA_SURFACE_ATTRIB_MEM_TYPE_…: what surfaces can be made of.
+    /// The memory types that surfaces can have, as VA_SURFACE_ATTRIB_MEM_TYPE_… flags.
     var memoryTypes = UInt32(
         VA_SURFACE_ATTRIB_MEM_TYPE_VA | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2)
 
-    /// VA_RT_FORMAT_… that pictures can be processed in; 0 without a processor.
+    /// The formats of the video processor, as VA_RT_FORMAT_… flags, or 0 if there is no video processor.
     private var processedFormats: UInt32 {
         entries.first { $0.entrypoint == VAEntrypointVideoProc }?.value(VAConfigAttribRTFormat) ?? 0
     }
 
-    /// The native one first.
+    /// The formats of images. The native format, NV12, is the first.
     var imageFormats: [SurfaceFormat] {
         let processed = processedFormats
         return [.nv12, .i420, .yv12] + (has10Bits ? [.p010] : [])
             + SurfaceFormat.all.filter { $0.rtFormat & processed != 0 && !$0.isYUV420 && $0 != .p010 }
     }
 
-    /// What surfaces may hold.
+    /// The formats of surfaces.
     var surfaceFormats: [SurfaceFormat] {
         let processed = processedFormats
         return SurfaceFormat.all.filter {
@@ -72,7 +76,7 @@ struct Capabilities: Sendable {
         }
     }
 
-    /// Each profile once, in order.
+    /// The profiles without duplicates, in the order of the entries.
     var profiles: [VAProfile] {
         entries.reduce(into: []) { list, entry in
             if !list.contains(entry.profile) { list.append(entry.profile) }
@@ -83,6 +87,8 @@ struct Capabilities: Sendable {
         entries.filter { $0.profile == profile }.map(\.entrypoint)
     }
 
+    /// Returns the entry of a profile and an entry point. Throws UNSUPPORTED_PROFILE or UNSUPPORTED_ENTRYPOINT if there
+    /// is none.
     func entry(_ profile: VAProfile, _ entrypoint: VAEntrypoint) throws -> Entry {
         guard entries.contains(where: { $0.profile == profile }) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_PROFILE, "profile \(profile.rawValue) is not supported")
@@ -95,7 +101,7 @@ struct Capabilities: Sendable {
         return entry
     }
 
-    /// All that the software encoder behind the driver can do.
+    /// All capabilities of the software encoder, decoder and video processor.
     static let unrestricted = Capabilities(
         vendor: "vaenc reference driver (software encoder and decoder of H.264 and HEVC)",
         entries: [VAProfileH264ConstrainedBaseline, VAProfileH264Main, VAProfileH264High].map { profile in
@@ -118,7 +124,7 @@ struct Capabilities: Sendable {
                     [
                         (VAConfigAttribEncInterlaced, UInt32(VA_ENC_INTERLACED_NONE)),
                         (VAConfigAttribEncMaxRefFrames, 15 | 15 << 16),
-                        // A.4.1 has no level with more.
+                        // The maximum of all levels in H.265 A.4.1.
                         (VAConfigAttribEncMaxSlices, 600),
                         (VAConfigAttribPredictionDirection, predictionDirections),
                         (VAConfigAttribEncTileSupport, 1),
@@ -133,7 +139,7 @@ struct Capabilities: Sendable {
                     ])
             } + decoders + [processor])
 
-    /// All that libavcodec decodes of what is encoded, and interlaced H.264.
+    /// The decoders: the profiles that the driver encodes. H.264 may be interlaced.
     private static let decoders = [
         (VAProfileH264ConstrainedBaseline, VA_RT_FORMAT_YUV420), (VAProfileH264Main, VA_RT_FORMAT_YUV420),
         (VAProfileH264High, VA_RT_FORMAT_YUV420), (VAProfileHEVCMain, VA_RT_FORMAT_YUV420),
@@ -152,7 +158,7 @@ struct Capabilities: Sendable {
     }
     private static let maximumDecodedSide = 8192
 
-    /// A processor of all formats that surfaces have.
+    /// The video processor, which supports all surface formats.
     private static let processor = Entry(
         profile: VAProfileNone, entrypoint: VAEntrypointVideoProc,
         attributes: [
@@ -164,7 +170,7 @@ struct Capabilities: Sendable {
         minimumWidth: 2, minimumHeight: 2, maximumWidth: Driver.maximumSurfaceSide,
         maximumHeight: Driver.maximumSurfaceSide)
 
-    /// With what all codecs have in common.
+    /// Returns an encoder entry with `attributes` and the attributes that all codecs share.
     private static func entry(
         _ profile: VAProfile, _ format: Int32, _ attributes: [(type: VAConfigAttribType, value: UInt32)]
     ) -> Entry {
@@ -182,9 +188,9 @@ struct Capabilities: Sendable {
                 (VAConfigAttribEncIntraRefresh, intraRefreshKinds),
                 (VAConfigAttribEncQuantization, UInt32(VA_ENC_QUANTIZATION_TRELLIS_SUPPORTED)),
                 (VAConfigAttribEncSkipFrame, 1),
-                // Regions, with priorities or QP differences.
+                // Up to 32 regions of interest, with priorities or QP deltas.
                 (VAConfigAttribEncROI, 32 | 1 << 8 | 1 << 9),
-                // Layers less one, each with a rate of its own.
+                // The maximum number of temporal layers minus 1, and the flag for bit rates per layer.
                 (VAConfigAttribEncRateControlExt, 3 | 1 << 8),
                 (VAConfigAttribMaxFrameSize, 1),
             ],

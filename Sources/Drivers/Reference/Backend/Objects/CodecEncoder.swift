@@ -1,4 +1,4 @@
-/// A context's encoder, by codec and what it was made for; used on the context's thread only.
+/// The encoder of a context, for one codec, picture size and bit depth. Used only on the context's thread.
 enum CodecEncoder {
     case h264(PictureEncoder)
     case hevc(HEVCPictureEncoder<UInt8>)
@@ -15,7 +15,9 @@ enum CodecEncoder {
         }
     }
 
-    /// Whether the encoder is for pictures like this. A client may change the size, and the blocks of an HEVC sequence.
+    /// Whether this encoder can encode a picture.
+    ///
+    /// A new sequence may have another picture size, and in HEVC other block sizes. It then needs another encoder.
     func takes(_ work: EncodeWork) -> Bool {
         switch (self, work) {
         case (.h264(let encoder), .h264(let work)):
@@ -27,31 +29,31 @@ enum CodecEncoder {
         }
     }
 
-    /// Encodes a picture that the encoder takes.
-    func encode(_ work: EncodeWork, _ orders: EncodePassParameters) -> EncodedSlices {
+    /// Encodes a picture for which `takes` is true.
+    func encode(_ work: EncodeWork, _ parameters: EncodePassParameters) -> EncodedSlices {
         switch (self, work) {
         case (.h264(let encoder), .h264(let work)):
-            let job = work.job(orders)
+            let job = work.job(parameters)
             let sum = job.slices.reduce(0) { $0 + $1.qp * $1.macroblockCount }
             return EncodedSlices(
-                encoder.encode(job), areas: job.widthInMacroblocks * job.heightInMacroblocks, usualQPSum: sum)
+                encoder.encode(job), areas: job.widthInMacroblocks * job.heightInMacroblocks, sliceQPSum: sum)
         case (.hevc(let encoder), .hevc(let work)):
-            return encodeHEVC(work, orders) { encoder.encode($0) }
+            return encodeHEVC(work, parameters) { encoder.encode($0) }
         case (.hevc10(let encoder), .hevc(let work)):
-            return encodeHEVC(work, orders) { encoder.encode($0) }
+            return encodeHEVC(work, parameters) { encoder.encode($0) }
         default:
             return EncodedSlices(units: [], averageQP: 0, intraShare: 0)
         }
     }
 
     private func encodeHEVC(
-        _ work: HEVCWork, _ orders: EncodePassParameters, _ encode: (HEVCPictureJob) -> PictureResult
+        _ work: HEVCWork, _ parameters: EncodePassParameters, _ encode: (HEVCPictureJob) -> PictureResult
     ) -> EncodedSlices {
-        let job = work.job(orders)
+        let job = work.job(parameters)
         let areas = job.grid.areaColumns * job.grid.areaRows
         let trees = job.slices.reduce(0) { $0 + $1.codingTreeCount }
         let sum = job.slices.reduce(0) { $0 + $1.qp * $1.codingTreeCount } * areas / max(trees, 1)
-        var slices = EncodedSlices(encode(job), areas: areas, usualQPSum: sum)
+        var slices = EncodedSlices(encode(job), areas: areas, sliceQPSum: sum)
         if work.writesHash {
             slices.units.append(
                 PictureHash.unit(
@@ -61,20 +63,22 @@ enum CodecEncoder {
     }
 }
 
-/// What came of a picture's slices.
+/// The encoded slices of a picture.
 struct EncodedSlices {
-    /// NAL units with their start codes.
+    /// The NAL units, with start codes.
     var units: [[UInt8]]
     var averageQP: Int
-    /// The part of the picture that is coded as intra, 0…1.
+    /// The fraction of the picture that is intra-coded, from 0 to 1.
     var intraShare: Double
 }
 
 extension EncodedSlices {
-    /// `areas` of 16×16 make the picture; `usualQPSum` is the sum of their QPs where none changes.
-    init(_ result: PictureResult, areas: Int, usualQPSum: Int) {
+    /// - Parameters:
+    ///   - areas: The number of 16×16 areas in the picture.
+    ///   - sliceQPSum: The sum of the slice QPs over all areas. It is used if the result has no QP sum.
+    init(_ result: PictureResult, areas: Int, sliceQPSum: Int) {
         units = result.slices
-        averageQP = ((result.qpSum > 0 ? result.qpSum : usualQPSum) + areas / 2) / areas
+        averageQP = ((result.qpSum > 0 ? result.qpSum : sliceQPSum) + areas / 2) / areas
         intraShare = Double(result.intraMacroblocks) / Double(areas)
     }
 }

@@ -1,10 +1,16 @@
 internal import CVA
 
 extension CodedBuffer {
-    /// Writes NAL units one after the other, as many as fit whole, in one segment, or in several as `behavior` says: the
-    /// first `headers` of them then are headers.
+    /// Writes NAL units one after the other. If a unit does not fit, it and all later units are omitted, and the
+    /// overflow flags are set in the status.
     ///
-    /// A unit that does not fit, and all after it, are left out, and the status has the overflow flags.
+    /// The data is one segment. If `behavior.chainsHeaders` is set, each NAL unit of the headers is a segment of its
+    /// own. The remaining units are the last segment.
+    ///
+    /// - Parameters:
+    ///   - headers: The number of elements at the start of `units` that hold headers.
+    ///   - maximumFrameBits: The size in bits above which the status has an overflow flag, or 0 for no limit.
+    ///   - flags: More VA_CODED_BUF_STATUS_… flags.
     func write(
         _ units: [[UInt8]], headers: Int, averageQP: Int, maximumFrameBits: Int, flags: UInt32 = 0,
         behavior: DriverBehavior

@@ -1,13 +1,14 @@
 internal import CVA
 internal import Glibc
 
-/// Where a coded picture goes, and the chain of segments that a client reads it by.
+/// The memory of a coded picture, and the chain of segments through which a client reads it.
 ///
-/// SAFETY: the segments live in one block that is replaced only while no client has the buffer mapped (a job may
-/// not be submitted on a mapped buffer); their pointers go into `memory`, which the object keeps.
+/// SAFETY: all segments are in one allocation. It is replaced only while no client has the buffer mapped, because a
+/// job cannot be submitted on a mapped buffer. The segments point into `memory`, which this object keeps alive.
 @safe final class CodedBuffer: @unchecked Sendable {
     /// A part of the coded bytes.
     struct Segment {
+        /// The offset in `memory`.
         var offset: Int
         var count: Int
         /// VA_CODED_BUF_STATUS_… flags.
@@ -15,7 +16,7 @@ internal import Glibc
     }
 
     let memory: HostMemory
-    /// The job that writes here and is not done. Guarded by the display's monitor.
+    /// The unfinished job that writes into the buffer, or nil. The display's monitor guards it.
     var job: Job?
     private var chain: UnsafeMutablePointer<VACodedBufferSegment>
     private var chainCount: Int
@@ -30,10 +31,10 @@ internal import Glibc
 
     deinit { unsafe chain.deallocate() }
 
-    /// For the client, until it unmaps the buffer.
+    /// The address that a client gets from vaMapBuffer. It is valid until the client unmaps the buffer.
     @unsafe var address: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(chain) }
 
-    /// Shows `segments`, or one empty segment where there are none.
+    /// Replaces the chain by `segments`, or by one empty segment if there are none.
     func setSegments(_ segments: [Segment]) {
         let count = max(1, segments.count)
         if count != chainCount {

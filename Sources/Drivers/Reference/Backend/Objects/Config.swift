@@ -1,11 +1,13 @@
 internal import CVA
 
-/// A VA config: a profile and entry point with the attributes that its maker chose.
+/// A VA config: a profile and an entry point, with the attributes that the client chose.
 final class Config {
-    /// What a client asks for, checked.
+    /// The attributes that a client chose, after validation.
     struct Choice {
         let entry: Capabilities.Entry
+        /// VA_RC_… flags.
         let rateControl: UInt32
+        /// VA_ENC_PACKED_HEADER_… flags.
         let packedHeaders: UInt32
     }
 
@@ -20,7 +22,7 @@ final class Config {
         self.choice = choice
     }
 
-    /// What vaQueryConfigAttributes answers: the chosen values, and the read-only ones.
+    /// The attributes for vaQueryConfigAttributes: the chosen values, and the entry's values of all other attributes.
     var attributes: [VAConfigAttrib] {
         entry.attributes.map { type, value in
             switch type {
@@ -32,11 +34,11 @@ final class Config {
     }
 }
 
-/// What a context does with pictures.
+/// The operation that a context performs on pictures.
 enum ContextKind {
     case encode
     case decode
-    /// Scales, converts, deinterlaces.
+    /// Video processing: scaling, conversion and deinterlacing.
     case process
 
     init(_ entrypoint: VAEntrypoint) {
@@ -52,10 +54,10 @@ enum ContextKind {
 extension Config.Choice {
     var kind: ContextKind { ContextKind(entry.entrypoint) }
 
-    /// What may stand beside a mode.
+    /// The flags that may be combined with a rate control mode.
     private static let rateControlFlags = UInt32(VA_RC_MB | VA_RC_PARALLEL)
 
-    /// The rate controller's mode; nil for constant QPs.
+    /// The mode of the rate controller, or nil for constant QP.
     var rateMode: RateSettings.Mode? {
         switch Int32(bitPattern: rateControl & ~Self.rateControlFlags) {
         case VA_RC_CBR: .constantBitRate
@@ -68,20 +70,25 @@ extension Config.Choice {
         }
     }
 
-    /// Whether QPs change inside a picture, as `mb_rate_control` (0: as the config says) asks.
-    func adaptsMacroblocks(_ asked: UInt32) -> Bool {
+    /// Whether the QP may vary inside a picture.
+    ///
+    /// - Parameter requested: mb_rate_control: 0 for the config's setting, 1 for on, 2 for off.
+    func adaptsMacroblocks(_ requested: UInt32) -> Bool {
         guard (entry.value(VAConfigAttribRateControl) ?? 0) & UInt32(VA_RC_MB) != 0 else { return false }
-        return asked == 0 ? rateControl & UInt32(VA_RC_MB) != 0 : asked == 1
+        return requested == 0 ? rateControl & UInt32(VA_RC_MB) != 0 : requested == 1
     }
 
-    /// Checks what was chosen against `entry`; attributes not given take their defaults (CQP, no packed headers).
+    /// Validates the chosen attributes against `entry`.
     ///
-    /// A value that is not offered is INVALID_VALUE, as in real drivers and libva-utils' tests, and so is a value of an
-    /// attribute that is not supported.
+    /// Without attributes for them, rate control is CQP and there are no packed headers.
+    ///
+    /// Throws INVALID_VALUE if a value or an attribute is not supported, as real drivers do and libva-utils' tests
+    /// expect. An unsupported RT format throws UNSUPPORTED_RT_FORMAT.
     init(entry: Capabilities.Entry, attributes chosen: [VAConfigAttrib], _ environment: Environment) throws {
         var rateControl = UInt32(VA_RC_CQP)
         var packedHeaders: UInt32 = 0
-        // As an RT format, VA_ATTRIB_NOT_SUPPORTED is VA_RT_FORMAT_PROTECTED.
+        // Attributes with the value VA_ATTRIB_NOT_SUPPORTED are skipped. In an RT format, this value is
+        // VA_RT_FORMAT_PROTECTED.
         for attribute in chosen
         where attribute.value != VA_ATTRIB_NOT_SUPPORTED || attribute.type == VAConfigAttribRTFormat {
             guard let offered = entry.value(attribute.type) else {
@@ -112,7 +119,7 @@ extension Config.Choice {
                     throw Refusal.invalidValue("\(attribute.value) regions of interest exceed \(offered)")
                 }
             case VAConfigAttribDecSliceMode:
-                // Long parameters only: a slice's header stands in them.
+                // Only the long format is supported: the decoder needs the slice header's fields from the parameters.
                 guard attribute.value == UInt32(VA_DEC_SLICE_MODE_NORMAL), isSubset else {
                     throw Refusal.invalidValue("slice mode \(attribute.value) is not supported")
                 }
@@ -123,7 +130,7 @@ extension Config.Choice {
                         "config attribute \(attribute.type.rawValue) is \(offered), not \(attribute.value)")
                 }
             default:
-                // Read-only: a client may repeat what it was told.
+                // The attribute is read-only, but a client may set it to the value that was reported.
                 guard attribute.value == offered else {
                     throw Refusal.invalidValue(
                         "config attribute \(attribute.type.rawValue) is \(offered), not \(attribute.value)")

@@ -12,6 +12,6 @@ extension DriverCodec {
 extension Capabilities.Entry {
     var codec: DriverCodec { DriverCodec(profile) }
 
-    /// Bits of a sample of what is encoded.
+    /// The bits per sample of encoded pictures.
     var bitDepth: Int { profile == VAProfileHEVCMain10 ? 10 : 8 }
 }

@@ -1,6 +1,6 @@
 internal import CVA
 
-/// A VA image. Guarded by the display's monitor.
+/// A VA image. The display's monitor guards it.
 final class Image {
     let id: VAImageID
     let layout: PlaneLayout

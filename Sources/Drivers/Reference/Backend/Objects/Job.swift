@@ -1,23 +1,23 @@
-/// What a context's thread does for a picture.
+/// The work of a context's thread on one picture.
 protocol PictureTask: AnyObject, Sendable {
-    /// On the context's thread, without the monitor.
+    /// Does the work. Called on the context's thread, without the monitor.
     func run()
-    /// After `run`, with the monitor held: what came of it becomes what clients see.
+    /// Makes the result visible to clients. Called after `run`, with the monitor held.
     func finish()
 }
 
-/// A picture on its way through a context's thread, and whom it keeps waiting.
+/// A queued picture of a context, with the surfaces that it uses.
 final class Job: @unchecked Sendable {
     let contextID: UInt32
     let task: any PictureTask
-    /// The surfaces that it reads and writes: they live as long as the job.
+    /// The surfaces that the job reads and writes. The job keeps them alive.
     let surfaces: [Surface]
-    /// Jobs of other contexts on the same surfaces that must be done first.
+    /// The jobs of other contexts on the same surfaces, which must be done first.
     let dependencies: [Job]
-    /// Guarded by the display's monitor.
+    /// Whether the job is done. The display's monitor guards it.
     var isDone = false
 
-    /// With the monitor held.
+    /// Creates a job that depends on the unfinished jobs of its surfaces. Call with the monitor held.
     init(contextID: UInt32, task: any PictureTask, surfaces: [Surface]) {
         self.contextID = contextID
         self.task = task

@@ -1,15 +1,15 @@
 internal import CVA
 
-/// VAEncMiscParameterQuantization.
+/// The trellis setting of VAEncMiscParameterQuantization.
 struct Trellis {
-    /// The flags; none: the driver's choice.
+    /// The quantization flags. Without flags, the driver chooses.
     private var flags: UInt32 = 0
 
     init() {}
     init(_ parameters: VAEncMiscParameterQuantization) { flags = unsafe parameters.quantization_flags.value }
 
-    /// Whether slices of a type are asked to have it; nil where it is left to the quality level.
-    func isAsked(_ type: SliceType) -> Bool? {
+    /// Whether the client requests trellis quantization for slices of a type, or nil if the quality level decides.
+    func isRequested(for type: SliceType) -> Bool? {
         if flags & 1 != 0 { return false }
         let bit: UInt32 =
             switch type {
@@ -21,33 +21,33 @@ struct Trellis {
     }
 }
 
-/// A misc parameter buffer as the encoders understand it.
+/// A parsed misc parameter buffer.
 enum MiscParameter {
     case frameRate(VAEncMiscParameterFrameRate)
     case rateControl(VAEncMiscParameterRateControl)
     case hrd(VAEncMiscParameterHRD)
-    /// 0: the driver's default.
+    /// The quality level, or 0 for the driver's default.
     case qualityLevel(UInt32)
-    /// Bits; a larger picture gets its flag.
+    /// The maximum size of a picture in bits. A larger picture gets the overflow flag.
     case maximumFrameSize(UInt32)
-    /// Bits; 0: no limit.
+    /// The maximum size of a slice in bits, or 0 for no limit.
     case maximumSliceSize(UInt32)
     case temporalLayers(TemporalLayers)
-    /// For the next picture only.
+    /// The regions of interest of the next picture only.
     case regions(QPRegions)
-    /// For the next picture only.
+    /// The intra refresh of the next picture only.
     case intraRefresh(VAEncMiscParameterRIR)
-    /// For the next picture only.
+    /// The skipped pictures before the next picture, for that picture only.
     case skippedPictures(VAEncMiscParameterSkipFrame)
-    /// Whether levels are chosen by what they cost.
+    /// Whether coefficient levels are chosen by their cost (trellis quantization).
     case trellis(Trellis)
-    /// What may help an encoder, and changes nothing here.
+    /// A hint for hardware encoders, which has no effect in this driver.
     case hint
 
-    /// Bytes of `VAEncMiscParameterBuffer` before its data.
+    /// The size of `VAEncMiscParameterBuffer` before its data, in bytes.
     static let headerBytes = MemoryLayout<VAEncMiscParameterBuffer>.size
 
-    /// Reads a buffer, of a type that the config's entry offers.
+    /// Parses a buffer. Throws UNIMPLEMENTED if the config's entry does not support its type.
     init(_ buffer: Buffer, for config: Config.Choice, _ environment: Environment) throws {
         let entry = config.entry
         let memory = try buffer.data()
@@ -62,7 +62,7 @@ enum MiscParameter {
         case VAEncMiscParameterTypeMaxFrameSize:
             let limit: VAEncMiscParameterBufferMaxFrameSize = try Self.body(memory)
             self = .maximumFrameSize(limit.max_frame_size)
-        case VAEncMiscParameterTypeMaxSliceSize where entry.limitsSliceSize:
+        case VAEncMiscParameterTypeMaxSliceSize where entry.supportsSliceSizeLimit:
             let limit: VAEncMiscParameterMaxSliceSize = try Self.body(memory)
             self = .maximumSliceSize(limit.max_slice_size)
         case VAEncMiscParameterTypeTemporalLayerStructure where entry.maximumTemporalLayers > 1:
@@ -75,7 +75,7 @@ enum MiscParameter {
         case VAEncMiscParameterTypeSkipFrame where entry.value(VAConfigAttribEncSkipFrame) ?? 0 != 0:
             self = .skippedPictures(try Self.body(memory))
         case VAEncMiscParameterTypeMultiPassFrameSize where (entry.value(VAConfigAttribMaxFrameSize) ?? 0) & 2 != 0:
-            // Bytes. How often, and with which QPs, is the controller's to choose.
+            // The limit is in bytes. The rate controller itself chooses the number of passes and their QPs.
             let limit: VAEncMiscParameterBufferMultiPassFrameSize = try unsafe Self.body(memory)
             self = .maximumFrameSize(unsafe UInt32(clamping: 8 * UInt64(limit.max_frame_size)))
         case VAEncMiscParameterTypeQuantization where entry.value(VAConfigAttribEncQuantization) ?? 0 != 0:
@@ -126,7 +126,7 @@ enum MiscParameter {
         }
     }
 
-    /// What drivers read differently.
+    /// Checks values that drivers interpret differently.
     private func checkRates(_ config: Config.Choice, _ environment: Environment) throws {
         switch (self, config.rateMode) {
         case (.frameRate(let rate), _):
@@ -141,7 +141,7 @@ enum MiscParameter {
     }
 
     private func checkLayer(_ layer: Int, _ entry: Capabilities.Entry) throws {
-        guard layer == 0 || layer < entry.maximumTemporalLayers && entry.ratesTemporalLayers else {
+        guard layer == 0 || layer < entry.maximumTemporalLayers && entry.supportsTemporalLayerRates else {
             throw Refusal.invalidParameter("parameters for temporal layer \(layer) are not supported")
         }
     }

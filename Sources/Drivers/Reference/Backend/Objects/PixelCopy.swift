@@ -1,27 +1,30 @@
-/// A rectangle of a picture in memory, described by layout.
+/// A rectangle in a picture in memory, from `x` and `y` on.
 struct PixelArea {
     var memory: HostMemory
     var layout: PlaneLayout
-    /// Even.
+    /// The left edge in luma samples. It is even if the chroma is subsampled horizontally.
     var x: Int
+    /// The top edge in luma samples. It is even if the chroma is subsampled vertically.
     var y: Int
 
+    /// Returns a pointer to the luma samples of a row.
     func luma(row: Int) -> ElementPointer<UInt8> {
         memory.elements(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x)
     }
 
-    /// Cb/Cr pairs of a semi-planar layout.
+    /// Returns a pointer to the Cb/Cr pairs of a chroma row in a semi-planar layout.
     func pairs(row: Int) -> ElementPointer<UInt8> {
         memory.elements(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x)
     }
 
-    /// A chroma plane of a planar layout.
+    /// Returns a pointer to the samples of a chroma row in a planar layout.
     func chroma(plane: Int, row: Int) -> ElementPointer<UInt8> {
         memory.elements(at: layout.offsets[plane] + (y / 2 + row) * layout.pitches[plane] + x / 2)
     }
 
-    /// Copies `width` × `height` samples, with their chroma, into `target`, converting between 4:2:0 formats of 8 bits.
-    /// Both areas must lie inside their pictures; other formats must be the same.
+    /// Copies `width` × `height` luma samples and their chroma samples into `target`.
+    ///
+    /// Both areas must be inside their pictures. The formats must be the same, or both 4:2:0 with 8 bits.
     func copy(to target: PixelArea, width: Int, height: Int) {
         let shared = memory.objects + target.memory.objects
         for object in shared { object.beginAccess() }
@@ -59,12 +62,14 @@ struct PixelArea {
         }
     }
 
+    /// Returns a pointer to the first element of a row in any plane.
     func start(plane index: Int, row: Int) -> ElementPointer<UInt8> {
         let plane = layout.format.planes[index]
         return memory.elements(
             at: layout.offsets[index] + (y >> plane.down + row) * layout.pitches[index] + x >> plane.across * plane.bytes)
     }
 
+    /// Copies `count` Cb/Cr pairs into two planes.
     private func split(_ pairs: ElementPointer<UInt8>, cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, count: Int) {
         var column = 0
         while column + 16 <= count {
@@ -82,7 +87,7 @@ struct PixelArea {
 }
 
 extension ElementPointer<UInt8> {
-    /// Stores `count` pairs of bytes, one of each plane.
+    /// Interleaves `count` bytes of each plane into pairs, Cb first.
     func putPairs(cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, count: Int) {
         var column = 0
         while column + 16 <= count {

@@ -1,34 +1,38 @@
-/// A picture that passed all checks: what to encode, and what stands around it in the stream.
+/// A validated picture: the encoder's work, and the NAL units before and after the slices.
 struct PlannedPicture: Sendable {
     var encode: EncodeWork
-    /// 16×16 areas.
+    /// The width of the picture in 16×16 areas.
     var columns: Int
+    /// The height of the picture in 16×16 areas.
     var rows: Int
-    /// NAL units before and after the slices, with their start codes.
+    /// The NAL units before the slices, with start codes.
     var leading: [[UInt8]]
+    /// The NAL units after the slices, with start codes.
     var trailing: [[UInt8]]
-    /// What QPs are differences to in slice headers.
+    /// The QP to which the slice headers' QP deltas are added.
     var initialQP: Int
-    /// Added to the QP of each 16×16 area, in raster order.
+    /// The QP delta of each 16×16 area, in raster order.
     var qpDeltas: [Int]?
-    /// Bytes of a slice; 0: no limit.
+    /// The maximum size of a slice in bytes, or 0 for no limit.
     var maximumSliceBytes: Int
-    /// Nil where the client gives the QPs.
+    /// The input of the rate controller, or nil if the client sets the QPs.
     var rate: RatedPicture?
-    /// Each area's QP follows what it shows.
+    /// Whether the QP of each area is adapted to its content.
     var adaptsMacroblocks = false
-    /// What that adds, once it is known.
+    /// The QP delta of each area from `adaptsMacroblocks`, or nil before it is computed.
     var activity: [Int]?
-    /// No slices: only what stands around them.
+    /// Whether the picture has no slices, only the NAL units in `leading` and `trailing`.
     var isSkipped: Bool
-    /// Bits above which the coded buffer's status says so; 0 for no limit.
+    /// The size in bits above which the coded buffer's status has an overflow flag, or 0 for no limit.
     var maximumFrameBits: Int
     var record: PictureRecord
 }
 
 extension PlannedPicture {
-    /// What to encode at the slices' QPs, or at `qp` in all of them.
-    func orders(qp: Int?) -> EncodePassParameters {
+    /// Returns the parameters of an encoding pass.
+    ///
+    /// - Parameter qp: The QP of all slices, or nil to use the QP of each slice.
+    func passParameters(qp: Int?) -> EncodePassParameters {
         EncodePassParameters(
             qp: qp, columns: columns, activity: activity,
             qpLimits: rate.map { $0.settings.minimumQP...$0.settings.maximumQP } ?? 0...51, qpDeltas: qpDeltas,
@@ -36,16 +40,16 @@ extension PlannedPicture {
     }
 }
 
-/// What VAENC_REFERENCE_RECON says of a picture.
+/// The values of a picture that VAENC_REFERENCE_RECON records.
 struct PictureRecord: Sendable {
     /// `IDR`, `I`, `P` or `B`.
     var type: String
     var pictureOrderCount: Int
-    /// The visible part, in luma samples.
+    /// The visible area, in luma samples.
     var crop: CroppedArea
 }
 
-/// Frame cropping in luma samples.
+/// The visible area of a picture, in luma samples.
 struct CroppedArea: Sendable, Equatable {
     var left: Int
     var top: Int

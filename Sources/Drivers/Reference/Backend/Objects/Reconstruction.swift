@@ -1,7 +1,7 @@
-/// What an encoder left of a picture, by codec.
+/// The reconstructed picture of an encoder.
 enum Reconstruction: Sendable {
     case h264(ReconstructedPicture)
-    /// And its PicOrderCntVal.
+    /// The picture and its PicOrderCntVal.
     case hevc(HEVCReconstructedPicture, order: Int)
 
     var h264: ReconstructedPicture? {
@@ -12,7 +12,7 @@ enum Reconstruction: Sendable {
         if case .hevc(let picture, _) = self { picture } else { nil }
     }
 
-    /// Luma samples.
+    /// The width in luma samples.
     var width: Int {
         switch self {
         case .h264(let picture): 16 * picture.widthInMacroblocks
@@ -20,6 +20,7 @@ enum Reconstruction: Sendable {
         }
     }
 
+    /// The height in luma samples.
     var height: Int {
         switch self {
         case .h264(let picture): 16 * picture.heightInMacroblocks
@@ -27,7 +28,8 @@ enum Reconstruction: Sendable {
         }
     }
 
-    /// Two bytes to a sample, little-endian, the value in the low bits: more than 8 bits.
+    /// Whether a sample has more than 8 bits. `copyLumaRow` and `copyChromaRow` then write two bytes per sample,
+    /// little-endian, with the value in the low bits.
     var isWide: Bool {
         switch self {
         case .h264: false
@@ -71,7 +73,7 @@ enum Reconstruction: Sendable {
         }
     }
 
-    /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
+    /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own destination.
     func copyChromaRow(_ y: Int, count: Int, toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>) {
         switch self {
         case .h264(let picture):
@@ -89,7 +91,7 @@ enum Reconstruction: Sendable {
 }
 
 extension ElementPointer<UInt8> {
-    /// Stores words as two bytes each, the low one first.
+    /// Stores each word as two bytes, the low byte first.
     fileprivate func put(_ words: ElementPointer<UInt16>, count: Int) {
         for x in 0..<count { store(2 * x, words[x].littleEndian) }
     }

@@ -1,4 +1,5 @@
-/// VAENC_REFERENCE_RECON: the reconstructed pictures of one context in coding order, and a text line for each.
+/// The files of VAENC_REFERENCE_RECON. They hold the reconstructed pictures of one context in coding order, and a text
+/// line for each picture.
 final class ReconstructionFile {
     private let samples: OutputFile
     private let lines: OutputFile
@@ -6,7 +7,9 @@ final class ReconstructionFile {
     private var index = 0
     private var hasFailed = false
 
-    /// Nil, with a line on stderr, where the files cannot be made.
+    /// Creates the files. If they cannot be created, writes a message on stderr and returns nil.
+    ///
+    /// The first context of the process uses `path`. Later contexts append a number to it.
     init?(path: String) {
         let number = DriverProcess.shared.nextRecording()
         let name = number == 0 ? path : "\(path).\(number)"
@@ -19,8 +22,10 @@ final class ReconstructionFile {
         self.lines = lines
     }
 
-    /// Appends the visible part of `picture` as planar 4:2:0, 10-bit samples as little-endian words, and its line: index,
-    /// type, POC, QP, coded bytes.
+    /// Appends the visible area of `picture` and its text line.
+    ///
+    /// The samples are planar 4:2:0. Samples of 10 bits are little-endian words. The line has the index, the type, the
+    /// picture order count, the QP and the number of coded bytes.
     func append(_ picture: Reconstruction, _ record: PictureRecord, qp: Int, codedBytes: Int) {
         guard !hasFailed else { return }
         let line = "\(index) \(record.type) \(record.pictureOrderCount) \(qp) \(codedBytes)\n"
@@ -32,6 +37,7 @@ final class ReconstructionFile {
         }
     }
 
+    /// Returns the samples in `crop` as planes Y, Cb and Cr.
     private func planes(of picture: Reconstruction, _ crop: CroppedArea) -> [UInt8] {
         let (columns, rows) = (crop.width / 2, crop.height / 2)
         let scale = picture.isWide ? 2 : 1
@@ -59,7 +65,9 @@ final class ReconstructionFile {
 }
 
 extension [UInt8] {
-    /// SAFETY: the caller names a range that is inside the pointer's memory.
+    /// Appends a range of elements.
+    ///
+    /// SAFETY: the caller passes a range that is inside the pointer's memory.
     fileprivate mutating func append(_ elements: ElementPointer<UInt8>, _ range: Range<Int>) {
         unsafe append(contentsOf: UnsafeBufferPointer(start: elements.base + range.lowerBound, count: range.count))
     }

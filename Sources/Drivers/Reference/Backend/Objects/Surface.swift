@@ -1,31 +1,33 @@
 internal import CVA
 
-/// A VA surface: memory that takes room when first used, or is a client's, or a reconstructed picture, or both.
-/// Guarded by the display's monitor.
+/// A VA surface. It has memory, a reconstructed picture, or both. The display's monitor guards it.
+///
+/// The memory is allocated at the first use, or belongs to the client.
 final class Surface {
     let id: VASurfaceID
     let layout: PlaneLayout
 
     private var storage: HostMemory?
-    /// What the last picture that was reconstructed here left; nil after a client wrote into the surface.
+    /// The picture that was last reconstructed in this surface, or nil after something else was written into it.
     var reconstruction: Reconstruction?
-    /// The reconstruction is newer than the memory.
+    /// Whether the reconstruction is newer than the memory.
     private var memoryIsStale = false
-    /// What a decoder left here, if it was the last to write.
+    /// The mark of the last decoded picture, or nil if something else was written after it.
     private(set) var mark: DecodeMark?
-    /// What was decoded here last is not all that was encoded.
+    /// Whether the last decoded picture has errors.
     var isDamaged = false
-    /// That is for lack of memory.
+    /// Whether the decoder did not have enough memory for the last picture.
     var lacksMemory = false
-    /// For clients that ask what is wrong.
+    /// The error records that vaQuerySurfaceError returns.
     let errorList = DecodeErrorList()
-    /// Jobs that read or write this surface and are not done.
+    /// The unfinished jobs that read or write this surface.
     var jobs: [Job] = []
-    /// Images derived from this surface that are not destroyed.
+    /// The number of existing images that are derived from this surface.
     var derivedImages = 0
-    /// Of those, the ones that are mapped.
+    /// The number of derived images that are mapped.
     var mappings = 0
-    /// Clients have descriptors of the memory: it holds what the surface shows whenever the surface is idle.
+    /// Whether clients have file descriptors of the memory. The memory must then be up to date whenever the surface is
+    /// idle.
     var isExported = false
 
     init(id: VASurfaceID, format: SurfaceFormat, width: Int, height: Int) {
@@ -33,7 +35,7 @@ final class Surface {
         layout = PlaneLayout(format: format, width: width, height: height)
     }
 
-    /// In a client's memory.
+    /// Creates a surface in the client's memory.
     init(id: VASurfaceID, layout: PlaneLayout, memory: HostMemory) {
         self.id = id
         self.layout = layout
@@ -43,16 +45,18 @@ final class Surface {
     var format: SurfaceFormat { layout.format }
     var width: Int { layout.width }
     var height: Int { layout.height }
-    /// P010: two bytes to a sample, little-endian, the value in the high 10 bits.
+    /// Whether the format is P010: two bytes per sample, little-endian, with the value in the high 10 bits.
     var isWide: Bool { layout.isWide }
 
-    /// What is to be told before and after the processor looks at the memory.
+    /// The shared objects of the memory. The CPU's accesses to them must be between `beginAccess` and `endAccess`.
     var sharedObjects: [SharedObject] { storage?.objects ?? [] }
 
-    /// The memory, holding what the surface shows. No job may be writing the reconstruction.
+    /// Returns the memory, with the current contents of the surface. Allocates the memory at the first call.
+    ///
+    /// No job may be writing the reconstruction during the call.
     func memory() throws -> HostMemory {
         if storage == nil {
-            // Without descriptors left, it cannot be exported, and serves for all else.
+            // If there is no free file descriptor, private memory is used. It supports everything except export.
             let shared = SharedObject(byteCount: layout.byteCount).flatMap { HostMemory(objects: [$0]) }
             storage = shared ?? HostMemory(byteCount: layout.byteCount)
         }
@@ -80,7 +84,9 @@ final class Surface {
         return storage
     }
 
-    /// Stores a row of bytes, or of words of 10 bits, in the surface's format.
+    /// Stores a row of samples in the surface's bit depth.
+    ///
+    /// - Parameter areWide: Whether `samples` are words with 10-bit values; otherwise they are bytes.
     private func put(_ samples: ElementPointer<UInt8>, isWide areWide: Bool, to row: ElementPointer<UInt8>, count: Int) {
         if !areWide && !isWide { return row.copy(from: samples, count: count) }
         for index in 0..<count {
@@ -93,10 +99,10 @@ final class Surface {
         }
     }
 
-    /// What the surface shows is not in its memory yet.
+    /// Whether jobs are pending on a surface whose memory is older than its reconstruction.
     var isWritten: Bool { memoryIsStale && !jobs.isEmpty }
 
-    /// A picture is being reconstructed here: `picture` is what the surface shows from now on.
+    /// Makes `picture` the contents of the surface. Call when a job that reconstructs it is queued.
     func become(_ picture: Reconstruction) {
         reconstruction = picture
         memoryIsStale = true
@@ -104,7 +110,10 @@ final class Surface {
         (isDamaged, lacksMemory) = (false, false)
     }
 
-    /// A picture is being decoded into the memory, or its second field.
+    /// Marks the surface as decoded. Call when a job that decodes into the memory is queued.
+    ///
+    /// - Parameter continues: Whether the job decodes the second field of a frame. The errors of the first field are
+    ///   then preserved.
     func isDecoded(_ mark: DecodeMark, continues: Bool) {
         let (wasDamaged, lackedMemory) = (continues && isDamaged, continues && lacksMemory)
         clientWrote()
@@ -112,7 +121,8 @@ final class Surface {
         (isDamaged, lacksMemory) = (wasDamaged, lackedMemory)
     }
 
-    /// A client wrote into the memory: what was reconstructed or decoded here is gone.
+    /// Discards the reconstruction and the mark. Call when the memory is written by a client, a decoder or the video
+    /// processor.
     func clientWrote() {
         reconstruction = nil
         memoryIsStale = false

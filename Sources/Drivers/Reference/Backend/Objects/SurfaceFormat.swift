@@ -1,82 +1,87 @@
 internal import CVA
 
-/// How samples lie in a surface or an image.
+/// The pixel format of a surface or an image.
 struct SurfaceFormat: Sendable, Hashable {
-    /// A plane of elements: samples, pairs of them, or pixels.
+    /// A plane of elements. An element is a sample, a pair of samples, or a pixel.
     struct Plane: Sendable, Hashable {
-        /// Of an element.
+        /// The size of an element in bytes.
         var bytes: Int
-        /// log2 of the columns and rows of luma samples that an element stands for.
+        /// log2 of the number of luma columns per element.
         var across = 0
+        /// log2 of the number of luma rows per element.
         var down = 0
-        /// DRM_FORMAT_… of the plane as a layer of its own.
-        var layer: UInt32
+        /// The DRM_FORMAT_… code of the plane as a separate layer.
+        var drmFormat: UInt32
 
+        /// Returns the size in bytes of a row that is `width` luma samples wide.
         func rowBytes(width: Int) -> Int { (width + (1 << across) - 1) >> across * bytes }
+        /// Returns the number of rows of a picture that is `height` luma samples high.
         func rows(height: Int) -> Int { (height + (1 << down) - 1) >> down }
     }
 
-    /// VA_FOURCC_…
+    /// A VA_FOURCC_… code.
     var fourcc: UInt32
-    /// VA_RT_FORMAT_…
+    /// The VA_RT_FORMAT_… flag of the format.
     var rtFormat: UInt32
     var bitsPerPixel: Int
     var planes: [Plane]
-    /// DRM_FORMAT_… of all planes as one layer.
-    var layer: UInt32
+    /// The DRM_FORMAT_… code of all planes as one layer.
+    var drmFormat: UInt32
 
-    /// The four characters of the format: `NV12`.
+    /// The four characters of the fourcc, for example `NV12`.
     var name: String {
         String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: fourcc >> UInt32(8 * $0)) }, as: UTF8.self)
     }
 
-    /// Two bytes to a sample.
+    /// Whether a sample has two bytes.
     var isWide: Bool { self == .p010 }
-    /// Samples of Y and pairs of Cb and Cr.
+    /// Whether the format has a luma plane and a plane of Cb/Cr pairs.
     var isSemiPlanar: Bool { self == .nv12 || self == .p010 }
-    /// 4:2:0 of 8 bits, converted to its like when images are put and got.
+    /// Whether the format is 4:2:0 with 8 bits. vaPutImage and vaGetImage convert between these formats.
     var isYUV420: Bool { rtFormat == UInt32(VA_RT_FORMAT_YUV420) }
     var isRGB: Bool { rtFormat == UInt32(VA_RT_FORMAT_RGB32) }
 
     static let nv12 = SurfaceFormat(
-        VA_FOURCC_NV12, VA_RT_FORMAT_YUV420, 12, "NV12", [luma, Plane(bytes: 2, across: 1, down: 1, layer: drm("GR88"))])
+        VA_FOURCC_NV12, VA_RT_FORMAT_YUV420, 12, "NV12",
+        [luma, Plane(bytes: 2, across: 1, down: 1, drmFormat: drm("GR88"))])
     static let p010 = SurfaceFormat(
         VA_FOURCC_P010, VA_RT_FORMAT_YUV420_10, 24, "P010",
-        [Plane(bytes: 2, layer: drm("R16 ")), Plane(bytes: 4, across: 1, down: 1, layer: drm("GR32"))])
+        [Plane(bytes: 2, drmFormat: drm("R16 ")), Plane(bytes: 4, across: 1, down: 1, drmFormat: drm("GR32"))])
     static let i420 = SurfaceFormat(VA_FOURCC_I420, VA_RT_FORMAT_YUV420, 12, "YU12", [luma, quarter, quarter])
-    /// Cr before Cb.
+    /// Planar 4:2:0 with Cr before Cb.
     static let yv12 = SurfaceFormat(VA_FOURCC_YV12, VA_RT_FORMAT_YUV420, 12, "YV12", [luma, quarter, quarter])
     static let yuy2 = SurfaceFormat(VA_FOURCC_YUY2, VA_RT_FORMAT_YUV422, 16, "YUYV")
     static let uyvy = SurfaceFormat(VA_FOURCC_UYVY, VA_RT_FORMAT_YUV422, 16, "UYVY")
-    // VA-API names the bytes in memory, DRM those of a little-endian word.
+    // VA-API lists the bytes in memory order. DRM lists them from the high to the low byte of a little-endian word.
     static let bgra = SurfaceFormat(VA_FOURCC_BGRA, VA_RT_FORMAT_RGB32, 32, "AR24")
     static let bgrx = SurfaceFormat(VA_FOURCC_BGRX, VA_RT_FORMAT_RGB32, 32, "XR24")
     static let rgba = SurfaceFormat(VA_FOURCC_RGBA, VA_RT_FORMAT_RGB32, 32, "AB24")
     static let rgbx = SurfaceFormat(VA_FOURCC_RGBX, VA_RT_FORMAT_RGB32, 32, "XB24")
 
-    /// The first of an RT format is what a surface has when its client names none.
+    /// All formats. The first format of an RT format is the default for surfaces of that RT format.
     static let all = [nv12, i420, yv12, p010, yuy2, uyvy, bgra, bgrx, rgba, rgbx]
 
     static func named(_ fourcc: UInt32) -> SurfaceFormat? { all.first { $0.fourcc == fourcc } }
 
-    private static let luma = Plane(bytes: 1, layer: drm("R8  "))
-    private static let quarter = Plane(bytes: 1, across: 1, down: 1, layer: drm("R8  "))
+    private static let luma = Plane(bytes: 1, drmFormat: drm("R8  "))
+    private static let quarter = Plane(bytes: 1, across: 1, down: 1, drmFormat: drm("R8  "))
 
+    /// Returns a DRM_FORMAT_… code from its four characters.
     private static func drm(_ name: String) -> UInt32 {
         name.utf8.enumerated().reduce(0) { $0 | UInt32($1.element) << UInt32(8 * $1.offset) }
     }
 
-    /// - Parameter planes: nil for one plane of pixels, or of pairs of them.
-    private init(_ fourcc: Int32, _ rtFormat: Int32, _ bitsPerPixel: Int, _ layer: String, _ planes: [Plane]? = nil) {
+    /// - Parameter planes: The planes, or nil for one plane of pixels or, in 4:2:2, of pixel pairs.
+    private init(_ fourcc: Int32, _ rtFormat: Int32, _ bitsPerPixel: Int, _ drmName: String, _ planes: [Plane]? = nil) {
         self.fourcc = UInt32(fourcc)
         self.rtFormat = UInt32(rtFormat)
         self.bitsPerPixel = bitsPerPixel
-        self.layer = Self.drm(layer)
+        self.drmFormat = Self.drm(drmName)
         self.planes =
-            planes ?? [Plane(bytes: 4, across: bitsPerPixel == 16 ? 1 : 0, layer: self.layer)]
+            planes ?? [Plane(bytes: 4, across: bitsPerPixel == 16 ? 1 : 0, drmFormat: self.drmFormat)]
     }
 
-    /// `VAImageFormat`.
+    /// The `VAImageFormat` of the format.
     var description: VAImageFormat {
         var format = VAImageFormat()
         format.fourcc = fourcc
@@ -94,14 +99,16 @@ struct SurfaceFormat: Sendable, Hashable {
     }
 }
 
-/// Where the planes of a picture stand in memory.
+/// The positions of a picture's planes in memory.
 struct PlaneLayout: Sendable {
     var format: SurfaceFormat
     var width: Int
     var height: Int
-    /// Of up to three planes, in the order of the format: bytes from a row to the next, and where the plane starts.
+    /// The distance between rows in bytes, for each plane in the order of the format.
     var pitches: [Int]
+    /// The offset of each plane in bytes.
     var offsets: [Int]
+    /// The size of all planes in bytes.
     var byteCount: Int
 
     init(format: SurfaceFormat, width: Int, height: Int, pitches: [Int], offsets: [Int], byteCount: Int) {
@@ -113,7 +120,9 @@ struct PlaneLayout: Sendable {
         self.byteCount = byteCount
     }
 
-    /// Planes one after another, of whole macroblocks, which encoders read.
+    /// Creates a layout with the planes one after another.
+    ///
+    /// The height is rounded up to whole macroblocks, because encoders read whole macroblocks.
     init(format: SurfaceFormat, width: Int, height: Int) {
         let first = (format.planes[0].rowBytes(width: width) + 63) & ~63
         let rows = (height + 15) & ~15
@@ -132,10 +141,10 @@ struct PlaneLayout: Sendable {
     var isSemiPlanar: Bool { format.isSemiPlanar }
     var isWide: Bool { format.isWide }
 
-    /// Planes of Cb and Cr in `offsets`; the same one for NV12 and P010.
+    /// The indices of the Cb and Cr planes. They are equal for NV12 and P010.
     var chromaPlanes: (cb: Int, cr: Int) { isSemiPlanar ? (1, 1) : format == .yv12 ? (2, 1) : (1, 2) }
 
-    /// The end of the last row of a plane.
+    /// Returns the offset of the end of a plane's last row.
     func end(ofPlane index: Int) -> Int {
         let plane = format.planes[index]
         return offsets[index] + pitches[index] * (plane.rows(height: height) - 1) + plane.rowBytes(width: width)

@@ -1,19 +1,21 @@
 internal import CVA
 internal import Glibc
 
-/// vaExportSurfaceHandle's answer.
+/// The result of vaExportSurfaceHandle.
 struct ExportedSurface {
     var layout: PlaneLayout
-    /// Descriptors that are the client's from now on, with their bytes.
+    /// The file descriptors, which the client owns, and the sizes of their objects.
     var objects: [(descriptor: Int32, byteCount: Int)]
-    /// By plane: in which object, and where.
+    /// The index of the object that contains each plane, and the offset in that object.
     var planes: [(object: Int, offset: Int)]
-    /// Each plane is a layer of its own.
+    /// Whether each plane is a separate layer.
     var isSeparate: Bool
 }
 
 extension Driver {
-    /// - Parameter flags: VA_EXPORT_SURFACE_…; without one of the two for layers, they are separate.
+    /// Exports the memory of a surface, after its pending jobs are done.
+    ///
+    /// - Parameter flags: VA_EXPORT_SURFACE_… flags. Without a flag for layers, the layers are separate.
     func exportSurface(_ id: VASurfaceID, memoryType: UInt32, flags: UInt32) throws -> ExportedSurface {
         try monitor.withLock {
             let surface = try surface(id)
@@ -25,7 +27,7 @@ extension Driver {
             guard flags & ~(kinds | UInt32(VA_EXPORT_SURFACE_READ_WRITE)) == 0, flags & kinds != kinds else {
                 throw Refusal.invalidParameter("export with flags \(flags) is not supported")
             }
-            // What is being reconstructed there is in the memory when the client may look.
+            // The client may read the memory at once. It must contain the pictures that are still being reconstructed.
             _ = wait(for: surface)
             let memory = try surface.memory()
             guard !memory.objects.isEmpty else {
@@ -36,7 +38,7 @@ extension Driver {
             return ExportedSurface(
                 layout: surface.layout,
                 objects: try export(memory, isWritable: flags & UInt32(VA_EXPORT_SURFACE_WRITE_ONLY) != 0),
-                planes: surface.layout.offsets.map { place($0, in: memory) },
+                planes: surface.layout.offsets.map { location(of: $0, in: memory) },
                 isSeparate: flags & UInt32(VA_EXPORT_SURFACE_COMPOSED_LAYERS) == 0)
         }
     }
@@ -53,15 +55,15 @@ extension Driver {
         return list
     }
 
-    /// The object that an offset of the whole memory is in, and the offset there.
-    private func place(_ offset: Int, in memory: HostMemory) -> (object: Int, offset: Int) {
+    /// Returns the index of the object at an offset in the memory, and the offset in that object.
+    private func location(of offset: Int, in memory: HostMemory) -> (object: Int, offset: Int) {
         let starts = memory.objects.indices.map { HostMemory.offset(of: $0, in: memory.objects) }
         let object = starts.lastIndex { $0 <= offset } ?? 0
         return (object, offset - starts[object])
     }
 }
 
-/// As C has it: VADRMPRIMESurfaceDescriptor.
+/// The C structure VADRMPRIMESurfaceDescriptor.
 extension vaenc_prime_surface {
     init(_ exported: ExportedSurface) {
         self.init()
@@ -74,12 +76,12 @@ extension vaenc_prime_surface {
         }
         num_objects = UInt32(entries.count)
         objects = four(entries, vaenc_prime_object())
-        let planes = exported.planes.enumerated().map { index, place in
-            (UInt32(place.object), UInt32(place.offset), UInt32(layout.pitches[index]))
+        let planes = exported.planes.enumerated().map { index, plane in
+            (UInt32(plane.object), UInt32(plane.offset), UInt32(layout.pitches[index]))
         }
         let groups =
             exported.isSeparate
-            ? zip(planes, layout.format.planes).map { ([$0], $1.layer) } : [(planes, layout.format.layer)]
+            ? zip(planes, layout.format.planes).map { ([$0], $1.drmFormat) } : [(planes, layout.format.drmFormat)]
         num_layers = UInt32(groups.count)
         layers = four(
             groups.map { planes, format in
@@ -90,8 +92,8 @@ extension vaenc_prime_surface {
     }
 }
 
-/// A C array of four, what is missing filled up.
-private func four<Value>(_ list: [Value], _ rest: Value) -> (Value, Value, Value, Value) {
-    func entry(_ index: Int) -> Value { index < list.count ? list[index] : rest }
+/// Returns a list as a C array of four elements. Missing elements are `padding`.
+private func four<Value>(_ list: [Value], _ padding: Value) -> (Value, Value, Value, Value) {
+    func entry(_ index: Int) -> Value { index < list.count ? list[index] : padding }
     return (entry(0), entry(1), entry(2), entry(3))
 }

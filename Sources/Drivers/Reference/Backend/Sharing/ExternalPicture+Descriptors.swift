@@ -1,15 +1,15 @@
 internal import CVA
 
 extension ExternalPicture {
-    /// VA_SURFACE_ATTRIB_MEM_TYPE_… of memory that clients describe.
+    /// The memory types whose descriptors are supported, as VA_SURFACE_ATTRIB_MEM_TYPE_… values.
     static let memoryTypes = [
         UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME), UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2),
     ]
 
     /// Reads the descriptors of `count` surfaces.
     ///
-    /// SAFETY: the client vouches for the pointer, as va_drmcommon.h and va.h say for the memory type; counts in what it
-    /// points to are held to the arrays' sizes.
+    /// SAFETY: va_drmcommon.h and va.h define the structure to which the pointer of each memory type points, and the
+    /// client must follow them. Counts in these structures are checked against the sizes of the arrays.
     @unsafe static func read(
         _ pointer: UnsafeMutableRawPointer, memoryType: UInt32, count: Int
     ) throws -> [ExternalPicture] {
@@ -60,7 +60,7 @@ extension ExternalPicture {
             planes: planes, layers: layers.map { ($0.drm_format, Int($0.num_planes)) })
     }
 
-    /// The older way: a descriptor to a surface, all of one layout.
+    /// Creates a picture from the older structure, which has one descriptor per surface and the same layout for all.
     private init(_ buffers: VASurfaceAttribExternalBuffers, descriptor: Int32) throws {
         let count = unsafe Int(buffers.num_planes)
         guard (1...4).contains(count) else { throw Refusal.invalidParameter("\(count) planes are not supported") }
@@ -72,13 +72,13 @@ extension ExternalPicture {
         self.init(
             fourcc: unsafe buffers.pixel_format, width: unsafe Int(buffers.width), height: unsafe Int(buffers.height),
             objects: [
-                Object(descriptor: descriptor, byteCount: unsafe Int(buffers.data_size), modifier: Self.unsaid)
+                Object(descriptor: descriptor, byteCount: unsafe Int(buffers.data_size), modifier: Self.implicit)
             ],
             planes: (0..<count).map { Plane(object: 0, offset: offsets[$0], pitch: pitches[$0]) })
     }
 }
 
-/// A C array of four.
+/// Returns a C array of four elements as a list.
 private func four(_ values: (UInt32, UInt32, UInt32, UInt32)) -> [Int] {
     [Int(values.0), Int(values.1), Int(values.2), Int(values.3)]
 }

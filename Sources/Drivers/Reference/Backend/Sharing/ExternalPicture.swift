@@ -1,18 +1,21 @@
 internal import CVA
 
-/// A picture in a client's memory, as its descriptor says.
+/// The description of a picture in the client's memory.
 struct ExternalPicture {
     struct Object {
         var descriptor: Int32
-        /// 0 where the client does not say.
+        /// The size in bytes, or 0 if the client does not state it.
         var byteCount: Int
-        /// DRM_FORMAT_MOD_…
+        /// A DRM_FORMAT_MOD_… value.
         var modifier: UInt64
     }
 
     struct Plane {
+        /// The index of the object.
         var object: Int
+        /// The offset in the object, in bytes.
         var offset: Int
+        /// The distance between rows in bytes.
         var pitch: Int
     }
 
@@ -20,28 +23,29 @@ struct ExternalPicture {
     var width: Int
     var height: Int
     var objects: [Object]
-    /// In the order of the format.
+    /// The planes in the order of the pixel format.
     var planes: [Plane]
-    /// DRM_FORMAT_… with the number of planes, where the descriptor has layers.
+    /// The DRM_FORMAT_… code and the number of planes of each layer. Empty if the descriptor has no layers.
     var layers: [(format: UInt32, planes: Int)] = []
 
-    /// Maps the memory, in place, for a surface of that format and size.
+    /// Maps the client's memory for a surface of a format and size, without a copy.
     ///
-    /// - Throws: a refusal for what contradicts itself, the surface, or the objects' sizes.
+    /// - Throws: INVALID_PARAMETER if the description contradicts itself, the surface or the sizes of the objects.
     func map(_ format: SurfaceFormat, width: Int, height: Int) throws -> (PlaneLayout, HostMemory) {
         try check(format, width: width, height: height)
-        let shared = try objects.map { try SharedObject(importing: $0.descriptor, claimed: $0.byteCount) }
-        for (object, claim) in zip(shared, objects) where object.byteCount > Self.mostBytes || claim.byteCount < 0 {
+        let shared = try objects.map { try SharedObject(importing: $0.descriptor, statedByteCount: $0.byteCount) }
+        for (object, stated) in zip(shared, objects)
+        where object.byteCount > Self.maximumObjectBytes || stated.byteCount < 0 {
             throw Refusal.invalidParameter("an object's size of \(object.byteCount) bytes is out of range")
         }
-        for (plane, place) in zip(format.planes, planes) {
-            let bytes = objects[place.object].byteCount
-            let room = bytes > 0 ? bytes : shared[place.object].byteCount
+        for (plane, location) in zip(format.planes, planes) {
+            let bytes = objects[location.object].byteCount
+            let room = bytes > 0 ? bytes : shared[location.object].byteCount
             let end =
-                place.offset + place.pitch * (plane.rows(height: height) - 1) + plane.rowBytes(width: width)
-            guard place.pitch >= plane.rowBytes(width: width), end <= room else {
+                location.offset + location.pitch * (plane.rows(height: height) - 1) + plane.rowBytes(width: width)
+            guard location.pitch >= plane.rowBytes(width: width), end <= room else {
                 throw Refusal.invalidParameter(
-                    "a plane of pitch \(place.pitch) at \(place.offset) does not fit an object of \(room) bytes")
+                    "a plane of pitch \(location.pitch) at \(location.offset) does not fit an object of \(room) bytes")
             }
         }
         guard let memory = HostMemory(objects: shared) else {
@@ -54,7 +58,7 @@ struct ExternalPicture {
         return (layout, memory)
     }
 
-    private static let mostBytes = 1 << 29
+    private static let maximumObjectBytes = 1 << 29
 
     private func check(_ format: SurfaceFormat, width: Int, height: Int) throws {
         guard fourcc == format.fourcc else {
@@ -71,19 +75,20 @@ struct ExternalPicture {
         guard planes.allSatisfy({ objects.indices.contains($0.object) }) else {
             throw Refusal.invalidParameter("a plane refers to an object that does not exist")
         }
-        guard objects.allSatisfy({ $0.modifier == Self.linear || $0.modifier == Self.unsaid }) else {
+        guard objects.allSatisfy({ $0.modifier == Self.linear || $0.modifier == Self.implicit }) else {
             throw Refusal.invalidParameter("only linear memory is supported")
         }
         if layers.isEmpty { return }
-        let isOne = layers.count == 1 && layers[0] == (format.layer, format.planes.count)
-        let isEach =
-            layers.count == format.planes.count && zip(layers, format.planes).allSatisfy { $0 == ($1.layer, 1) }
-        guard isOne || isEach else {
+        let isComposed = layers.count == 1 && layers[0] == (format.drmFormat, format.planes.count)
+        let isSeparate =
+            layers.count == format.planes.count && zip(layers, format.planes).allSatisfy { $0 == ($1.drmFormat, 1) }
+        guard isComposed || isSeparate else {
             throw Refusal.invalidParameter("the layers do not match the pixel format")
         }
     }
 
-    /// DRM_FORMAT_MOD_LINEAR, and DRM_FORMAT_MOD_INVALID: what the system agreed on.
+    /// DRM_FORMAT_MOD_LINEAR.
     static let linear: UInt64 = 0
-    static let unsaid: UInt64 = 0xff_ffff_ffff_ffff
+    /// DRM_FORMAT_MOD_INVALID: the layout is implicit. The driver takes it as linear.
+    static let implicit: UInt64 = 0xff_ffff_ffff_ffff
 }

@@ -1,19 +1,22 @@
 internal import CLibAV
 
-/// A decoded picture's samples, planar 4:2:0.
+/// The samples of a decoded picture, planar 4:2:0.
 ///
-/// SAFETY: the planes belong to the decoder that gave the picture, which keeps them until it is called again.
+/// SAFETY: the planes belong to the decoder that returned the picture. The decoder keeps them until its next call.
 @safe package struct DecodedPicture {
-    /// Coded size in luma samples, with what cropping hides.
+    /// The coded width in luma samples, before cropping.
     package let width: Int
+    /// The coded height in luma samples, before cropping.
     package let height: Int
-    /// 8: a byte each; more: two bytes, the value in the low bits.
+    /// The number of bits per sample. A sample of 8 bits has one byte. A deeper sample has two bytes, with the value in
+    /// the low bits.
     package let bitDepth: Int
-    /// Y, Cb, Cr.
+    /// The start of the planes Y, Cb and Cr.
     package let planes: [UnsafeMutablePointer<UInt8>]
-    /// Bytes from a row to the next, by plane.
+    /// The distance between rows in bytes, for each plane.
     package let strides: [Int]
 
+    /// Returns nil if the pixel format is not planar 4:2:0 with 8 or 10 bits.
     init?(_ frame: UnsafeMutablePointer<AVFrame>) {
         let data = unsafe [frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2].compactMap { unsafe $0 }
         guard unsafe data.count == 3 else { return nil }

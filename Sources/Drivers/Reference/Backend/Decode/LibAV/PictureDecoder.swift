@@ -2,26 +2,26 @@ internal import CLibAV
 internal import DecodeDamageDetection
 internal import Glibc
 
-/// Decodes one stream with libavcodec's own decoder, a picture or field at a time, on the caller's thread.
+/// Decodes one stream with libavcodec's software decoder, one picture or field per call, on the caller's thread.
 ///
-/// The decoder keeps its references by itself, from the slice headers. Its output order is of no interest: what a packet
-/// was decoded into is known from where the decoder asked for memory.
+/// libavcodec manages its reference pictures itself, from the slice headers. This class does not wait for a picture's
+/// output: `PictureTracker` finds the picture of a packet when libavcodec requests memory for it.
 ///
-/// SAFETY: the context, packet and frame are the object's own from `init` to `deinit`; the tracker outlives the context that
-/// points to it.
+/// SAFETY: this object owns the context, the packet and the frame from `init` to `deinit`. The context has an
+/// unretained pointer to the tracker, which this object keeps alive.
 @safe package final class PictureDecoder: @unchecked Sendable {
-    /// Why there is no decoder.
+    /// The reason why a decoder cannot be created.
     package struct Failure: Error {
         package let reason: String
     }
 
-    /// What came of a packet.
+    /// The result of decoding a packet.
     package struct Outcome {
-        /// Nil where nothing was decoded. Good until the next call.
+        /// The picture, or nil if nothing was decoded. It is valid until the next call.
         package var picture: DecodedPicture?
-        /// Some of the picture is not what was encoded.
+        /// Whether the picture has errors or is missing.
         package var isDamaged: Bool
-        /// That is for lack of memory.
+        /// Whether libavcodec did not have enough memory.
         package var lacksMemory = false
     }
 
@@ -33,7 +33,9 @@ internal import Glibc
 
     private static let libraries = Int32(VaencLibAVCodec.rawValue | VaencLibAVGuest.rawValue)
 
-    /// Whether the libavcodec that this build was compiled for is installed. Does not load it.
+    /// Whether libavcodec is installed in the major version that this build was compiled for.
+    ///
+    /// The check loads the library only if it is in none of the loader's usual folders.
     package static var isInstalled: Bool { vaenc_libav_is_installed(libraries) }
 
     package init(_ codec: DriverCodec) throws(Failure) {
@@ -51,20 +53,21 @@ internal import Glibc
             let context = unsafe av.pointee.avcodec_alloc_context3?(found), unsafe packet != nil, unsafe output != nil
         else { throw Failure(reason: "libavcodec has no decoder for \(codec)") }
         unsafe self.context = unsafe context
-        // A picture's decoding ends with the call that begins it.
+        // One thread, so that a picture is decoded completely before avcodec_send_packet returns.
         unsafe context.pointee.thread_count = 1
         unsafe context.pointee.thread_type = 0
         unsafe context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY | Int32(AV_CODEC_FLAG_OUTPUT_CORRUPT)
         unsafe context.pointee.flags2 |= AV_CODEC_FLAG2_SHOW_ALL
         if codec.decoderHidesDamage { unsafe context.pointee.err_recognition |= AV_EF_EXPLODE }
-        // The program's log is not the driver's.
+        // The offset disables libavcodec's messages, because the log belongs to the program that has loaded the driver.
         unsafe context.pointee.log_level_offset = 100
         unsafe context.pointee.opaque = Unmanaged.passUnretained(tracker).toOpaque()
         unsafe context.pointee.get_buffer2 = { context, frame, flags in
             guard let context = unsafe context, let frame = unsafe frame, let opaque = unsafe context.pointee.opaque else {
                 return vaenc_averror(EINVAL)
             }
-            return unsafe Unmanaged<PictureTracker>.fromOpaque(opaque).takeUnretainedValue().take(context, frame, flags)
+            return unsafe Unmanaged<PictureTracker>.fromOpaque(opaque).takeUnretainedValue().getBuffer(
+                context, frame, flags)
         }
         guard unsafe av.pointee.avcodec_open2?(context, found, nil) == 0 else {
             throw Failure(reason: "libavcodec's decoder for \(codec) cannot be opened")
@@ -77,8 +80,11 @@ internal import Glibc
         unsafe av.pointee.av_frame_free?(&output)
     }
 
-    /// Decodes one picture or field: NAL units with start codes.
-    /// - Parameter continues: A second field, which goes where the last packet's did.
+    /// Decodes one picture or field.
+    ///
+    /// - Parameters:
+    ///   - units: NAL units with start codes.
+    ///   - continues: Whether the packet is a second field, which is decoded into the last packet's picture.
     package func decode(_ units: [UInt8], continues: Bool = false) -> Outcome {
         guard let packet = unsafe packet, let context = unsafe context,
             unsafe av.pointee.av_new_packet?(packet, Int32(clamping: units.count)) == 0
@@ -97,12 +103,12 @@ internal import Glibc
         }
         if tracker.hasErrors || tracker.hasUnwritten { isDamaged = true }
         let picture = unsafe tracker.current.flatMap { unsafe DecodedPicture($0) }
-        // H.264's decoder calls a picture that it has no room for damaged.
+        // If the H.264 decoder has no memory for a picture, it reports a decoding error instead of ENOMEM.
         let lacksMemory = tracker.lacksMemory || vaenc_errno_of(status) == ENOMEM
         return Outcome(picture: picture, isDamaged: isDamaged || picture == nil, lacksMemory: lacksMemory)
     }
 
-    /// Forgets all references; parameter sets stay.
+    /// Discards all references. The parameter sets stay valid.
     package func flush() {
         guard let context = unsafe context else { return }
         unsafe av.pointee.avcodec_flush_buffers?(context)
@@ -117,7 +123,8 @@ extension DriverCodec {
         }
     }
 
-    /// Whether libavcodec's decoder reports damage only if it may stop there. H.264's decoder conceals damage and reports it.
+    /// Whether libavcodec's decoder reports errors only with AV_EF_EXPLODE. The H.264 decoder conceals errors, but
+    /// always reports them.
     fileprivate var decoderHidesDamage: Bool {
         switch self {
         case .h264: false

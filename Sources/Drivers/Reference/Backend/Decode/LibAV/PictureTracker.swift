@@ -2,20 +2,24 @@ internal import CLibAV
 internal import DecodeDamageDetection
 internal import Glibc
 
-/// Where a decoder's newest picture is: it asks for memory before it decodes.
+/// Finds the picture of the current packet. A decoder requests memory for each picture before it decodes the picture.
 ///
-/// SAFETY: `newest` is the object's own frame, with references of its own to the samples; `inside` is looked at only
-/// between the call that set it and the next one, while the decoder keeps it.
+/// SAFETY: this object owns `newest`, which has its own references to the samples. `decoderFrame` is read only until
+/// the decoder gets a packet with another picture. The decoder keeps the frame until then.
 @safe final class PictureTracker {
     private let av: UnsafePointer<VaencLibAV>
+    /// A reference to the frame of the last picture.
     private var newest: UnsafeMutablePointer<AVFrame>?
-    /// The decoder's own.
-    private var inside: UnsafeMutablePointer<AVFrame>?
-    private var isKnown = false
-    /// There was no memory for a picture of the packet.
+    /// The decoder's own frame of that picture.
+    private var decoderFrame: UnsafeMutablePointer<AVFrame>?
+    /// Whether `newest` is the picture of the current packet.
+    private var hasPicture = false
+    /// Whether there was not enough memory for a picture of the current packet.
     private(set) var lacksMemory = false
-    /// HEVC: memory for pictures that a decoder makes up, in the place of lost ones, is asked for after the packet's own; and
-    /// what it leaves out shows by marks alone.
+    /// Whether unwritten samples are detected by a pattern, and the first request of a packet is for its picture.
+    ///
+    /// The HEVC decoder needs both. It reports no error for samples that it has not written. It also requests memory
+    /// for substitutes of lost references, after the request for the packet's own picture.
     private let marksPictures: Bool
 
     init?(_ av: UnsafePointer<VaencLibAV>, marksPictures: Bool) {
@@ -27,31 +31,34 @@ internal import Glibc
 
     deinit { unsafe av.pointee.av_frame_free?(&newest) }
 
-    /// A packet is about to be decoded, into new memory unless it continues the last one's picture.
+    /// Prepares for the next packet. Call before the decoder gets the packet.
+    ///
+    /// - Parameter continues: Whether the packet is decoded into the picture of the last packet. The decoder then
+    ///   requests no memory.
     func begin(continues: Bool) {
-        if !continues { isKnown = false }
+        if !continues { hasPicture = false }
         lacksMemory = false
     }
 
-    /// get_buffer2.
-    func take(
+    /// Allocates the memory of a picture. libavcodec calls it as get_buffer2.
+    func getBuffer(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
     ) -> Int32 {
         let code = unsafe av.pointee.avcodec_default_get_buffer2?(context, frame, flags) ?? -1
         if vaenc_errno_of(code) == ENOMEM { lacksMemory = true }
-        guard code >= 0, !(marksPictures && isKnown) else { return code }
+        guard code >= 0, !(marksPictures && hasPicture) else { return code }
         if marksPictures { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: Self.isDeep(frame)) }
         unsafe av.pointee.av_frame_unref?(newest)
-        let kept = unsafe av.pointee.av_frame_ref?(newest, frame) ?? -1
-        isKnown = kept >= 0
-        unsafe inside = frame
-        return kept
+        let status = unsafe av.pointee.av_frame_ref?(newest, frame) ?? -1
+        hasPicture = status >= 0
+        unsafe decoderFrame = frame
+        return status
     }
 
-    /// The packet's picture; nil where the decoder began none.
-    var current: UnsafeMutablePointer<AVFrame>? { unsafe isKnown ? newest : nil }
+    /// The picture of the current packet, or nil if the decoder has not begun one.
+    var current: UnsafeMutablePointer<AVFrame>? { unsafe hasPicture ? newest : nil }
 
-    /// Whether the packet's picture is what the decoder outputs as `frame`.
+    /// Whether the decoder's output `frame` is the picture of the current packet.
     func isCurrent(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
         unsafe current.map { unsafe $0.pointee.data.0 == frame.pointee.data.0 } ?? false
     }
@@ -60,15 +67,15 @@ internal import Glibc
         unsafe AVPixelFormat(frame.pointee.format) == AV_PIX_FMT_YUV420P10LE
     }
 
-    /// Parts of the packet's picture were left out.
+    /// Whether parts of the current packet's picture were not written.
     var hasUnwritten: Bool {
         guard marksPictures, let newest = unsafe current else { return false }
         return unsafe UnwrittenSampleDetector.remain(in: newest, isDeep: Self.isDeep(newest), mayBeFields: false)
     }
 
-    /// What the decoder has noted on its own frame.
+    /// Whether the decoder has set error flags on its own frame.
     var hasErrors: Bool {
-        guard isKnown, vaenc_tells_errors_at_once(), let inside = unsafe inside else { return false }
-        return unsafe inside.pointee.decode_error_flags != 0
+        guard hasPicture, vaenc_tells_errors_at_once(), let decoderFrame = unsafe decoderFrame else { return false }
+        return unsafe decoderFrame.pointee.decode_error_flags != 0
     }
 }

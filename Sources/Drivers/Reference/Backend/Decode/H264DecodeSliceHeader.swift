@@ -1,14 +1,17 @@
 internal import CVA
 
-/// What a decoder's parameter buffers leave out of a slice header, read from the slice itself (H.264 7.3.3).
-struct H264SliceHead {
+/// The slice header fields that VA-API's decode buffers do not have. They are read from the slice data (H.264 7.3.3).
+struct H264DecodeSliceHeader {
+    /// pic_parameter_set_id.
     let pictureSet: Int
-    /// nal_unit_type 5.
+    /// Whether nal_unit_type is 5.
     let isIDR: Bool
+    /// Whether nal_ref_idc is not 0.
     let isReference: Bool
     /// num_ref_idx_active_override_flag.
     let overridesCounts: Bool
-    /// memory_management_control_operation 5: the picture counts as an IDR picture once it is decoded.
+    /// Whether the slice has memory_management_control_operation 5. The picture counts as an IDR picture after it is
+    /// decoded.
     let resetsOrder: Bool
     /// slice_type modulo 5.
     private let type: Int
@@ -16,15 +19,15 @@ struct H264SliceHead {
     var isP: Bool { type == 0 || type == 3 }
     var isB: Bool { type == 1 }
 
-    /// Bytes of a unit in which every header ends.
-    private static let longest = 2048
+    /// The number of bytes at the start of a NAL unit that are parsed. Every slice header ends within them.
+    private static let maximumByteCount = 2048
 
-    /// Nil for what is no slice, or ends within its header.
+    /// Parses the slice header of a NAL unit. Returns nil if the unit is not a slice, or if it ends in its header.
     init?(_ unit: [UInt8], _ slice: VASliceParameterBufferH264, _ picture: VAPictureParameterBufferH264) {
         guard let header = unit.first, header & 0x80 == 0, [1, 5].contains(header & 31) else { return nil }
         isIDR = header & 31 == 5
         isReference = header >> 5 != 0
-        let rbsp = EmulationPrevention.unescape(unit.dropFirst().prefix(Self.longest))
+        let rbsp = EmulationPrevention.unescape(unit.dropFirst().prefix(Self.maximumByteCount))
         var bits = HeaderBitReader(rbsp, bitCount: 8 * rbsp.count)
         let sequence = unsafe picture.seq_fields.bits
         let fields = unsafe picture.pic_fields.bits
@@ -57,7 +60,7 @@ struct H264SliceHead {
                 if isB { _ = bits.unsigned() }
             }
             for _ in 0..<(isB ? 2 : 1) where bits.flag() {
-                // ref_pic_list_modification, 7.3.3.1.
+                // ref_pic_list_modification (H.264 7.3.3.1).
                 while !bits.failed, bits.unsigned() != 3 { _ = bits.unsigned() }
             }
             if isP && fields.weighted_pred_flag != 0 || isB && fields.weighted_bipred_idc == 1 {
@@ -65,11 +68,11 @@ struct H264SliceHead {
             }
         }
         overridesCounts = overrides
-        resetsOrder = isReference && Self.findsReset(&bits, isIDR: isIDR)
+        resetsOrder = isReference && Self.containsReset(&bits, isIDR: isIDR)
         guard !bits.failed, pictureSet < 256 else { return nil }
     }
 
-    /// pred_weight_table, 7.3.3.2.
+    /// Skips pred_weight_table (H.264 7.3.3.2).
     private static func skipWeights(
         _ bits: inout HeaderBitReader, _ slice: VASliceParameterBufferH264, lists: Int, hasChroma: Bool
     ) {
@@ -84,8 +87,8 @@ struct H264SliceHead {
         }
     }
 
-    /// dec_ref_pic_marking, 7.3.3.3.
-    private static func findsReset(_ bits: inout HeaderBitReader, isIDR: Bool) -> Bool {
+    /// Reads dec_ref_pic_marking (H.264 7.3.3.3). Returns whether it has memory_management_control_operation 5.
+    private static func containsReset(_ bits: inout HeaderBitReader, isIDR: Bool) -> Bool {
         guard !isIDR, bits.flag() else { return false }
         var found = false
         while !bits.failed {
