@@ -8,7 +8,7 @@ extension Driver {
             guard context.picture == nil else {
                 throw Refusal.operationFailed("vaBeginPicture was called before vaEndPicture of the previous picture")
             }
-            try context.checkTakes(surface)
+            try context.validateSurface(surface)
             guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
             switch context.config.kind {
             case .encode:
@@ -21,7 +21,7 @@ extension Driver {
         }
     }
 
-    /// All ids are checked before any buffer counts.
+    /// Renders buffers (vaRenderPicture). All ids are checked before the first buffer takes effect.
     func renderPicture(_ id: VAContextID, _ ids: [VABufferID]) throws {
         try monitor.withLock {
             let context = try context(id)
@@ -108,14 +108,14 @@ extension StreamState {
         case .temporalLayers(let new):
             rate.temporalLayers = new
         case .regions, .intraRefresh, .skippedPictures, .hint:
-            // A picture's own, or nobody's.
+            // These apply to one picture only, or have no effect.
             break
         }
     }
 }
 
 extension RenderedHeader {
-    /// Nil for a header that the driver looks past.
+    /// Checks and copies a packed header. Returns nil for a header that the driver ignores.
     fileprivate init?(
         _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice, _ environment: Environment,
         ignoresUnnamed: Bool
@@ -150,6 +150,6 @@ extension RenderedHeader {
         bytes = data.bytes(count: byteCount)
     }
 
-    /// `VAEncPackedHeaderH264_SEI`, deprecated; Misc has the same bit.
+    /// `VAEncPackedHeaderH264_SEI`, which is deprecated.
     static let deprecatedSEI: UInt32 = 0x8000_0001
 }
