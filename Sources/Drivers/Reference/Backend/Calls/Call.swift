@@ -36,8 +36,7 @@ func place<Value>(_ pointer: UnsafeMutablePointer<Value>?) throws -> UnsafeMutab
     return unsafe pointer
 }
 
-/// Writes the entries of a result to the client's array. By va.h, the array has space for the limits that the driver
-/// reported.
+/// Writes the entries of a result to the client's array, which by va.h must have space for them.
 func store<Element>(_ entries: [Element], _ start: UnsafeMutablePointer<Element>?) throws {
     let start = try unsafe resultPointer(start)
     for (index, entry) in entries.enumerated() { unsafe start[index] = entry }

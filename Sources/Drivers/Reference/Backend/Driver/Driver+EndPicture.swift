@@ -26,7 +26,7 @@ extension Driver {
             var units = checked.units.leading + backend.nullSlices(checked) + checked.units.trailing
             let missing = environment.nullBytes - units.reduce(0) { $0 + $1.count }
             let filler = FillerUnit(context.config.entry.codec)
-            if missing >= filler.leastBytes { units.append(filler.bytes(missing)) }
+            if missing >= filler.minimumBytes { units.append(filler.bytes(missing)) }
             coded.write(
                 units, headers: checked.units.leading.count, averageQP: checked.averageQP,
                 maximumFrameBits: stream.maximumFrameBits, behavior: capabilities.behavior)

@@ -60,7 +60,7 @@ final class EncodeWorker: @unchecked Sendable {
         if filler > 0 {
             // Filler that does not fit the coded buffer is not written. The decoder's buffer overflows then.
             let unit = FillerUnit(codec)
-            let bytes = unit.bytes(min(filler, max(room - bytes, unit.leastBytes)))
+            let bytes = unit.bytes(min(filler, max(room - bytes, unit.minimumBytes)))
             filler = bytes.count
             coded.units.insert(bytes, at: coded.units.count - picture.trailing.count)
         }

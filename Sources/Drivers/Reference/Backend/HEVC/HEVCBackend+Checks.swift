@@ -1,13 +1,13 @@
 internal import CVA
 
 extension HEVCBackend {
-    /// Parameter sets as the client's headers and slices take them, and as they stand in the stream.
+    /// The parameter sets that the client's slice headers refer to, and those in the stream.
     struct Sets {
         var asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
         var written: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
     }
 
-    /// The sets of a picture; puts what the driver writes into `units`.
+    /// Returns the parameter sets of a picture, and inserts those that the driver writes into `units`.
     func parameterSets(
         _ sequence: VAEncSequenceParameterBufferHEVC, _ parameters: VAEncPictureParameterBufferHEVC,
         _ units: inout StreamUnits, _ stream: inout StreamState
@@ -51,7 +51,7 @@ extension HEVCBackend {
 
     private var features: HEVCFeatures { HEVCFeatures(context.config.entry, behavior) }
 
-    /// Throws where there are more tiles than the stream's level allows (A.4.1).
+    /// Throws if there are more tiles than the stream's level allows (A.4.1).
     func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceParameterSet) throws {
         let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
         let most = sequence.profileLevel.mostTiles
@@ -61,8 +61,8 @@ extension HEVCBackend {
                 + " \(most.columns)x\(most.rows)")
     }
 
-    /// Throws unless the slices cover every coding tree unit once, in the order of tile scan, and none has parts of
-    /// several tiles unless it has them whole (6.3.1).
+    /// Throws unless the slices cover every coding tree unit once, in tile scan order. A slice that contains coding
+    /// tree units of several tiles must contain these tiles completely (6.3.1).
     func checkCoverage(_ slices: [VAEncSliceParameterBufferHEVC], _ tiles: HEVCTiles, _ grid: HEVCGrid) throws {
         try require(!slices.isEmpty, "the picture has no slices")
         var next = 0
@@ -94,8 +94,10 @@ extension HEVCBackend {
             slices.allSatisfy { flags($0) == flags(first) }, "the slices of one picture have different slice_sao flags")
     }
 
-    /// What the entry's prediction direction asks of lists: on drivers where both must be in use there are no P slices,
-    /// and on those that only look back, or of three references to a list, lists have little freedom.
+    /// Checks the reference lists of a slice against VAConfigAttribPredictionDirection.
+    ///
+    /// If both lists must be used, P slices are not supported. The lists must then be equal if only past references are
+    /// supported, and are limited further on VDEnc.
     func checkLists(
         _ slice: VAEncSliceParameterBufferHEVC, _ lists: [[ListedReference]], _ picture: EncodePicture
     ) throws {
@@ -108,7 +110,7 @@ extension HEVCBackend {
         try require(
             direction & VA_PREDICTION_DIRECTION_FUTURE != 0, "the lists differ, but the driver supports only past "
                 + "references")
-        // VDEnc: such pictures have two references in list 0 and one in list 1, and are not refreshed.
+        // VDEnc: if the lists differ, list 0 has at most two references and list 1 one, and there is no intra refresh.
         guard entry.maximumReferences == (3, 3) else { return }
         try require(lists[0].count <= 2 && lists[1].count <= 1, "lists that differ can have at most 2 and 1 references")
         try require(picture.intraRefresh == nil, "intra refresh is not supported if the lists differ")
@@ -116,6 +118,6 @@ extension HEVCBackend {
 }
 
 extension VAEncPictureParameterBufferHEVC {
-    /// pic_type of an access unit delimiter, table 7-2.
+    /// The pic_type of the access unit delimiter, table 7-2.
     fileprivate var audType: UInt32 { unsafe min(max(pic_fields.bits.coding_type, 1), 3) - 1 }
 }

@@ -1,11 +1,11 @@
-/// An HEVC picture's job, and what is rewritten in its slice headers.
+/// The job for an HEVC picture, and the syntax from which its slice headers are rewritten.
 struct HEVCWork: Sendable {
     var job: HEVCPictureJob
-    /// Of the job's slices.
+    /// The headers of the job's slices.
     var headers: [HEVCSliceHeader]
     var sequence: HEVCSequenceParameterSet
     var picture: HEVCPictureParameterSet
-    /// A hash of the decoded picture follows it in the stream.
+    /// Whether an SEI message with a hash of the decoded picture follows the picture.
     var writesHash: Bool
 
     func job(_ orders: EncodePassParameters) -> HEVCPictureJob {
@@ -36,7 +36,7 @@ struct HEVCWork: Sendable {
         return bits
     }
 
-    /// The QP of each 16×16 area, from that of the slice that its coding tree unit is in.
+    /// Returns the QP of each 16×16 area, based on the QP of the slice that contains its coding tree unit.
     private func areaQPs(_ job: HEVCPictureJob, _ orders: EncodePassParameters) -> [Int8] {
         let grid = job.grid
         var sliceQPs = [Int](repeating: 0, count: grid.codingTrees)
