@@ -3,16 +3,16 @@ internal import CVA
 /// The slices of an H.264 picture.
 struct H264Slices {
     var jobs: [SliceJob]
-    /// What stands in their headers.
+    /// The bit positions of the fields that are rewritten in the slice headers.
     var fields: [SliceFields]
     var picture: PictureParameterSet
     var isReference: Bool
-    /// Macroblocks of the picture.
+    /// The size of the picture in macroblocks.
     var columns: Int
     var rows: Int
 }
 
-/// From H.264 parameter buffers and packed headers to jobs.
+/// Converts H.264 parameter buffers and packed headers to jobs.
 struct H264Backend: PictureBackend {
     let driver: Driver
     let context: Context
@@ -73,7 +73,8 @@ struct H264Backend: PictureBackend {
                 throw Refusal.invalidParameter("the slice header cannot be read")
             }
             fields.append(places)
-            // Another slice_qp_delta, or another first_mb_in_slice, moves what aligned the data.
+            // The alignment bits after the header are removed, because another slice_qp_delta or first_mb_in_slice
+            // changes their number.
             if written.cabac { header = header.shortened(to: places.end) }
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
@@ -132,7 +133,7 @@ struct H264Backend: PictureBackend {
         return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.initialQP))
     }
 
-    /// Where a picture for `surface` goes: the picture that is there, if it has this size, or a new one.
+    /// Returns the picture for the reconstruction in `surface`: the existing one if it has this size, else a new one.
     private func reconstruction(_ surface: Surface, _ width: Int, _ height: Int) -> ReconstructedPicture {
         if let picture = surface.reconstruction?.h264, picture.widthInMacroblocks == width,
             picture.heightInMacroblocks == height
@@ -143,14 +144,14 @@ struct H264Backend: PictureBackend {
     }
 
     private static func kind(_ slices: [SliceJob]) -> RatedPicture.Kind {
-        // nal_ref_idc: clients' flags and headers may differ.
+        // nal_ref_idc of the headers decides, because reference_pic_flag of some clients differs from it.
         let isReference = slices.contains { ($0.header.prefix.last ?? 0) >> 5 & 3 != 0 }
         return .init(
             isPredicted: slices.contains { $0.type == .p }, isBidirectional: slices.contains { $0.type == .b },
             isReference: isReference)
     }
 
-    /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
+    /// Returns the surfaces of a slice's reference list. Throws unless each contains a picture of the current size.
     private func listed(
         _ slice: VAEncSliceParameterBufferH264, list: Int, count: Int, _ parameters: VAEncPictureParameterBufferH264,
         _ stream: StreamState

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension Driver {
-    /// With the monitor held: what vaRenderPicture brings to a context that processes.
+    /// Renders a buffer in a context for video processing. The caller must hold the monitor.
     func render(_ buffer: Buffer, _ picture: inout ProcessPicture) throws {
         guard buffer.type == VAProcPipelineParameterBufferType else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(buffer.type.rawValue) is not rendered")
@@ -15,7 +15,7 @@ extension Driver {
 
     private static let maximumPictures = 16
 
-    /// With the monitor held: checks everything and queues the pictures.
+    /// Checks the pictures and queues them. The caller must hold the monitor.
     func end(_ picture: ProcessPicture, _ context: Context) throws {
         let target = picture.target
         guard surfaces[target.id] === target else {
@@ -24,7 +24,7 @@ extension Driver {
         guard !picture.orders.isEmpty else { throw Refusal.invalidParameter("the picture has no source pictures") }
         let sources = try picture.orders.map { try source(of: $0, target) }
         if environment.isNull { return }
-        // A picture still being reconstructed must be whole before it is read, or written over.
+        // A picture that is still being reconstructed must be complete before it is read or overwritten.
         for surface in sources + [target] where surface.isWritten { _ = wait(for: surface) }
         let whole = PixelArea(memory: try target.memory(), layout: target.layout, x: 0, y: 0)
         var inner: Rectangle?
@@ -74,12 +74,13 @@ extension Surface {
     fileprivate var whole: Driver.Rectangle { Driver.Rectangle(x: 0, y: 0, width: width, height: height) }
 }
 
-/// A context's scalers, made once for each conversion. Guarded by the display's monitor; they work on the context's thread.
+/// The scalers of a context, one per conversion; at most 8 are stored. The display's monitor guards the cache. The
+/// scalers are used on the context's thread.
 final class ScalerCache {
     private var scalers: [PictureScaler] = []
     private static let most = 8
 
-    /// Nil where libswscale is missing, or does not do this.
+    /// Returns the scaler for a conversion; nil if libswscale is missing or does not support the conversion.
     func scaler(_ conversion: PictureScaler.Conversion) -> PictureScaler? {
         if let known = scalers.first(where: { $0.conversion == conversion }) { return known }
         guard let made = PictureScaler(conversion) else { return nil }

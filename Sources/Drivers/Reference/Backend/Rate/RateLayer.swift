@@ -19,8 +19,8 @@ struct RateLayer: Sendable {
     /// The bits that the current picture is planned to take.
     private var planned = 0.0
     private(set) var hasHistory = false
-    /// The factor by which the cost grew from the previous P pictures to the last. In a fade it continues to grow by
-    /// this factor.
+    /// The factor by which the cost grew from the previous P pictures to the last, 1…2. In a fade the cost continues to
+    /// grow by this factor.
     private var growth = 1.0
     /// The share of the growth that is used. It is small if the target bit rate is close to the maximum, because there
     /// is no reserve then.

@@ -36,7 +36,8 @@ enum Tolerance: Sendable {
 }
 
 extension Environment {
-    /// Throws `refusal` with VAENC_REFERENCE_STRICT=1. Otherwise writes a warning to stderr, once in a process for each kind.
+    /// Throws `refusal` if VAENC_REFERENCE_STRICT=1. Otherwise writes a warning to stderr, once per process for each
+    /// kind.
     func tolerate(_ kind: Tolerance, _ refusal: @autoclosure () -> Refusal) throws {
         let refusal = refusal()
         guard !isStrict else { throw refusal }
