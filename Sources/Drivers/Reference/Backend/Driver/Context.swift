@@ -66,7 +66,7 @@ final class Context: @unchecked Sendable {
     }
 
     /// Returns the rate controller's input for a picture; nil if the rate control mode is CQP.
-    func rated(
+    func ratedPicture(
         _ picture: EncodePicture, _ sequence: SequenceRate, _ kind: RatedPicture.Kind, isIDR: Bool,
         _ stream: inout StreamState
     ) throws -> RatedPicture? {

@@ -20,7 +20,7 @@ struct H264Backend: PictureBackend {
     private var behavior: DriverBehavior { driver.capabilities.behavior }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
-        try require(picture.announced == nil, "the data of the packed header parameters is missing")
+        try require(picture.pendingHeader == nil, "the data of the packed header parameters is missing")
         guard case .h264(let buffers) = picture.buffers else {
             throw Refusal.invalidParameter("the buffers are of another codec")
         }
@@ -58,7 +58,7 @@ struct H264Backend: PictureBackend {
         for slice in slices { try slice.check(picture: parameters, context.config) }
         try planner.checkCoverage(slices, macroblocks: columns * rows)
         try units.checkSlices(count: slices.count, behavior)
-        if behavior.keepsSliceStructure {
+        if behavior.enforcesSliceStructure {
             try planner.checkStructure(slices, widthInMacroblocks: columns)
         }
         var jobs: [SliceJob] = []
@@ -69,13 +69,13 @@ struct H264Backend: PictureBackend {
             if behavior.rewritesHeaders {
                 header = try planner.rewritten(header, for: written)
             }
-            guard let places = SliceFields(header, sequence: sets.sequence, picture: written) else {
+            guard let fieldPositions = SliceFields(header, sequence: sets.sequence, picture: written) else {
                 throw Refusal.invalidParameter("the slice header cannot be read")
             }
-            fields.append(places)
+            fields.append(fieldPositions)
             // The alignment bits after the header are removed, because another slice_qp_delta or first_mb_in_slice
             // changes their number.
-            if written.cabac { header = header.shortened(to: places.end) }
+            if written.cabac { header = header.shortened(to: fieldPositions.end) }
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
                     slice, list: list, count: planner.activeCount(slice, list: list), parameters, stream)
@@ -99,7 +99,7 @@ struct H264Backend: PictureBackend {
                 ? parameters.CurrPic.picture_id : nil,
             references: references, isInter: type != "I", initialQP: written.initialQP,
             averageQP: (weighted + total / 2) / total,
-            rate: try context.rated(
+            rate: try context.ratedPicture(
                 picture, SequenceRate(sequence), Self.kind(jobs), isIDR: fieldBits.idr_pic_flag == 1, &stream),
             record: PictureRecord(
                 type: fieldBits.idr_pic_flag != 0 ? "IDR" : type,

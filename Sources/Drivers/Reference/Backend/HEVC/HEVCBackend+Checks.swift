@@ -16,7 +16,8 @@ extension HEVCBackend {
         let changesQP = context.config.rateMode != nil || stream.hevc.hasRegions
         var asked = (HEVCSequenceParameterSet(sequence), HEVCPictureParameterSet(parameters))
         if behavior.writesOwnSets {
-            asked = behavior.own(asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
+            asked = behavior.generatedSets(
+                asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
             units.rewrite { type, _ in (32...35).contains(type) ? [] : nil }
             let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
             units.insert(sets.written)
@@ -73,9 +74,9 @@ extension HEVCBackend {
                     && count <= grid.codingTrees - next,
                 "a slice of \(count) coding trees from \(first) on, after \(next) of \(grid.codingTrees)")
             let end = next + count
-            func startsTile(_ place: Int) -> Bool {
-                place == 0 || place == grid.codingTrees
-                    || tiles.tileID[tiles.rasterScan[place]] != tiles.tileID[tiles.rasterScan[place - 1]]
+            func startsTile(_ index: Int) -> Bool {
+                index == 0 || index == grid.codingTrees
+                    || tiles.tileID[tiles.rasterScan[index]] != tiles.tileID[tiles.rasterScan[index - 1]]
             }
             let isInOne = tiles.tileID[tiles.rasterScan[next]] == tiles.tileID[tiles.rasterScan[end - 1]]
             try require(isInOne || startsTile(next) && startsTile(end), "a slice contains parts of several tiles")

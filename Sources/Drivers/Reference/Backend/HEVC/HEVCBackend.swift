@@ -31,7 +31,7 @@ struct HEVCBackend: PictureBackend {
     var behavior: HEVCBehavior { driver.capabilities.behavior.hevc }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
-        try require(picture.announced == nil, "the data of the packed header parameters is missing")
+        try require(picture.pendingHeader == nil, "the data of the packed header parameters is missing")
         guard case .hevc(var buffers) = picture.buffers else {
             throw Refusal.invalidParameter("the buffers are of another codec")
         }
@@ -83,12 +83,12 @@ struct HEVCBackend: PictureBackend {
         let planner = HEVCSlicePlan(backend: self, parameters: parameters, asked: sets.asked, written: written)
         let layout = behavior.layout(
             buffers.slices.map { (Int($0.slice_segment_address), Int($0.num_ctu_in_slice)) }, of: grid.codingTrees)
-        for (index, place) in layout.enumerated() {
+        for (index, extent) in layout.enumerated() {
             let slice = buffers.slices[min(index, buffers.slices.count - 1)]
             let packed = units.slices.isEmpty ? nil : units.slices[min(index, units.slices.count - 1)]
             var (header, bits) = try planner.header(slice, packed: packed)
-            if place.first != header.address {
-                header.address = place.first
+            if extent.first != header.address {
+                header.address = extent.first
                 bits = planner.bits(header, like: bits)
             }
             let lists = try planner.lists(slice, header)
@@ -98,7 +98,7 @@ struct HEVCBackend: PictureBackend {
             try checkLists(slice, lists, picture)
             slices.headers.append(header)
             slices.jobs.append(
-                try planner.job(header, bits, lists, first: place.first, count: place.count, parameters))
+                try planner.job(header, bits, lists, first: extent.first, count: extent.count, parameters))
         }
         return try checked(slices, units, parameters, references, crop, picture, sequence, &stream)
     }
@@ -122,7 +122,7 @@ struct HEVCBackend: PictureBackend {
             destination: parameters.decoded_curr_pic.isValid ? parameters.decoded_curr_pic.picture_id : nil,
             references: references, isInter: type != "I", initialQP: slices.picture.initialQP,
             averageQP: (weighted + total / 2) / total,
-            rate: try context.rated(picture, SequenceRate(sequence), kind, isIDR: parameters.isIDR, &stream),
+            rate: try context.ratedPicture(picture, SequenceRate(sequence), kind, isIDR: parameters.isIDR, &stream),
             record: PictureRecord(
                 type: parameters.isIDR ? "IDR" : type, pictureOrderCount: slices.pictureOrderCount, crop: crop))
     }

@@ -1,9 +1,9 @@
 /// The differences between drivers in HEVC encoding that no attribute reports.
 struct HEVCBehavior: Sendable {
     /// The features that the driver uses on request although VAConfigAttribEncHEVCFeatures does not report them.
-    var honoursUnnamed: Set<HEVCFeatures.Feature> = []
+    var honoursUnreported: Set<HEVCFeatures.Feature> = []
     /// Whether requests for other features that the attribute does not report are ignored. Otherwise they are rejected.
-    var ignoresUnnamed = false
+    var ignoresUnreported = false
     /// Whether the driver uses coding tree blocks of 64 samples and the deepest transform trees, independent of the
     /// client's buffers.
     var hasOwnBlocks = false
@@ -11,14 +11,14 @@ struct HEVCBehavior: Sendable {
     /// conformance window from the client's, as Mesa 22.3.6 does.
     var writesOwnSets = false
     /// The sample_adaptive_offset_enabled_flag of the parameter sets that the driver writes itself.
-    var hasOwnOffsets = true
+    var ownSetsUseSAO = true
     /// Whether the driver reads and rewrites the client's parameter sets and slice headers, as Mesa 25 does.
     var rewritesHeaders = false
     /// The coded width and height are rounded up to multiples of these, in luma samples, independent of the client's
     /// parameter sets.
     var alignment = (width: 1, height: 1)
     /// Whether the driver makes all slices except the last equal in size if the client's slices are not.
-    var evensSlices = false
+    var equalizesSlices = false
     /// Whether the slice_sao flags must be equal in all slices of a picture.
     var needsUniformOffsets = false
 }
@@ -33,7 +33,7 @@ extension HEVCBehavior {
 
     /// Returns the parameter sets that Mesa 22.3.6 writes if a client's buffers request `sets`. They were found in its
     /// streams.
-    func own(
+    func generatedSets(
         _ sets: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), _ features: HEVCFeatures,
         window: HEVCSequenceParameterSet.Window?, changesQP: Bool
     ) -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet) {
@@ -43,7 +43,7 @@ extension HEVCBehavior {
         sequence.buffering = [.init(picturesMinus1: 1)]
         sequence.log2MinCodingBlock = 3
         setBlocks(&sequence)
-        sequence.sample_adaptive_offset_enabled_flag = hasOwnOffsets
+        sequence.sample_adaptive_offset_enabled_flag = ownSetsUseSAO
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
         sequence.longTerm = nil
         leaveOutUnnamed(&sequence, features)
@@ -98,7 +98,7 @@ extension HEVCBehavior {
             let size = counts.count == 1 ? total : isEven ? counts[0] : (total + counts.count - 1) / counts.count
             return stride(from: 0, to: total, by: max(size, 4)).map { ($0, min(max(size, 4), total - $0)) }
         }
-        guard evensSlices, counts.count > 1,
+        guard equalizesSlices, counts.count > 1,
             !counts.dropLast().allSatisfy({ $0 == counts[0] }) || counts[counts.count - 1] > counts[0]
         else { return asked }
         let size = max((total + counts.count - 1) / counts.count, 4)

@@ -28,8 +28,8 @@ enum HEVCNullSlices {
             slices.map { slice in
                 writer.begin(slice, job)
                 let first = tiles.tileScan[slice.firstCodingTree]
-                for place in first..<first + slice.codingTreeCount {
-                    let address = tiles.rasterScan[place]
+                for tileScanIndex in first..<first + slice.codingTreeCount {
+                    let address = tiles.rasterScan[tileScanIndex]
                     fill(tree, address, slice, grid)
                     writer.write(tree, address: address)
                 }

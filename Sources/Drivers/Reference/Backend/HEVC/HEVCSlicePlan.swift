@@ -26,10 +26,10 @@ struct HEVCSlicePlan {
             slice, picture: parameters, sequence: asked.sequence, picture: asked.picture)
         guard let packed, !backend.behavior.writesOwnSets else {
             if backend.behavior.writesOwnSets {
-                try makeOwn(&expected, slice)
+                try setMesa22Fields(&expected, slice)
             } else {
                 try expected.checkReferences(of: parameters, asked.sequence)
-                leaveOut(&expected)
+                removeUnsupportedFields(&expected)
             }
             return (expected, expected.bits(sequence: written.sequence, picture: written.picture))
         }
@@ -40,19 +40,19 @@ struct HEVCSlicePlan {
         let contradictions = found.contradictions(
             with: expected, comparesQP: backend.context.config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
-        leaveOut(&found)
+        removeUnsupportedFields(&found)
         return (found, isRewritten ? bits(found, like: packed) : packed.shortened(to: end))
     }
 
     /// Removes the header fields that the parameter sets in the stream do not allow.
-    private func leaveOut(_ header: inout HEVCSliceHeader) {
+    private func removeUnsupportedFields(_ header: inout HEVCSliceHeader) {
         if !written.sequence.hasTemporalVectors { header.hasTemporalVectors = false }
         if !written.sequence.sample_adaptive_offset_enabled_flag { (header.offsetsLuma, header.offsetsChroma) = (false, false) }
     }
 
     /// Changes a slice header to the one that Mesa 22.3.6 writes: the only reference is the previous picture in output
     /// order, independent of the flags in reference_frames.
-    private func makeOwn(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
+    private func setMesa22Fields(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
         header.pictureID = 0
         header.offsetsLuma = written.sequence.sample_adaptive_offset_enabled_flag
         header.offsetsChroma = written.sequence.sample_adaptive_offset_enabled_flag

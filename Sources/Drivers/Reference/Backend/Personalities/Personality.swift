@@ -20,7 +20,7 @@ struct DriverBehavior: Sendable {
     /// Whether a derived P010 image has memory of its own, so that writes to it are lost.
     var losesDerivedP010 = false
     /// Whether slice structures that VAConfigAttribEncSliceStructure does not report are rejected.
-    var keepsSliceStructure = false
+    var enforcesSliceStructure = false
     var hevc = HEVCBehavior()
 }
 
@@ -72,28 +72,28 @@ enum Personality {
             behavior.hasNoStatus = true
             // The mapped copy contains only the luma plane. The chroma plane would be past its end.
             behavior.losesDerivedP010 = name.hasSuffix("navi10")
-            behavior.keepsSliceStructure = true
+            behavior.enforcesSliceStructure = true
             behavior.quality = presets
-            behavior.hevc.ignoresUnnamed = true
+            behavior.hevc.ignoresUnreported = true
             behavior.hevc.hasOwnBlocks = true
             behavior.hevc.writesOwnSets = true
-            behavior.hevc.hasOwnOffsets = !name.hasSuffix("raven")
+            behavior.hevc.ownSetsUseSAO = !name.hasSuffix("raven")
             behavior.hevc.alignment = (64, 16)
-            behavior.hevc.evensSlices = true
+            behavior.hevc.equalizesSlices = true
         } else if name.hasPrefix("radeonsi25-") {
             // Mesa 25.0.7 writes broken streams without packed slice headers.
             behavior.needsSliceHeaders = true
             behavior.rewritesHeaders = true
             behavior.chainsHeaders = true
             behavior.quality = presets
-            behavior.hevc.ignoresUnnamed = true
+            behavior.hevc.ignoresUnreported = true
             behavior.hevc.hasOwnBlocks = true
             behavior.hevc.rewritesHeaders = true
             behavior.hevc.alignment = (64, 16)
-            behavior.hevc.evensSlices = true
+            behavior.hevc.equalizesSlices = true
         } else if name.hasPrefix("iHD") {
             behavior.hevc.needsUniformOffsets = true
-            behavior.hevc.honoursUnnamed = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
+            behavior.hevc.honoursUnreported = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
         }
         return behavior
     }

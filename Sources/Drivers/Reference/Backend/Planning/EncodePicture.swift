@@ -23,7 +23,7 @@ struct EncodePicture {
     var buffers: ClientBuffers
     var packed: [RenderedHeader] = []
     /// The parameters of a packed header whose data buffer is not rendered yet.
-    var announced: VAEncPackedHeaderParameterBuffer?
+    var pendingHeader: VAEncPackedHeaderParameterBuffer?
     var regions: QPRegions?
     var intraRefresh: VAEncMiscParameterRIR?
     var skip: VAEncMiscParameterSkipFrame?

@@ -63,30 +63,30 @@ struct H264Work: Sendable {
     /// pic_init_qp of the picture parameter set.
     var initialQP: Int
 
-    func job(_ orders: EncodePassParameters) -> PictureJob {
+    func job(_ pass: EncodePassParameters) -> PictureJob {
         var job = job
-        if let qp = orders.qp {
+        if let qp = pass.qp {
             for index in job.slices.indices {
                 job.slices[index].qp = qp
                 job.slices[index].header = job.slices[index].header.replacing(
                     sliceFields[index].qpDelta, signed: qp - initialQP)
             }
         }
-        if orders.hasAreaQPs {
+        if pass.hasAreaQPs {
             var qps = [UInt8](repeating: 0, count: job.widthInMacroblocks * job.heightInMacroblocks)
             for slice in job.slices {
                 for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
                     qps[address] = UInt8(
-                        orders.areaQP(
+                        pass.areaQP(
                             x: address % job.widthInMacroblocks, y: address / job.widthInMacroblocks,
                             sliceQP: slice.qp))
                 }
             }
             job.macroblockQPs = qps
         }
-        if orders.maximumSliceBytes > 0 {
+        if pass.maximumSliceBytes > 0 {
             let headers = zip(job.slices, sliceFields).map { ($0.header, $1.firstMacroblock) }
-            job.sliceByteLimit = SliceByteLimit(bytes: orders.maximumSliceBytes) { slice, firstMacroblock in
+            job.sliceByteLimit = SliceByteLimit(bytes: pass.maximumSliceBytes) { slice, firstMacroblock in
                 headers[slice].0.continued(headers[slice].1, at: firstMacroblock)
             }
         }

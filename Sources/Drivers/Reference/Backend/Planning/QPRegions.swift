@@ -49,8 +49,8 @@ struct QPRegions: Sendable {
         guard !regions.isEmpty else { return nil }
         var deltas = [Int](repeating: 0, count: width * height)
         for region in regions.reversed() {
-            let asked = isConstantQP || isQPDelta ? region.value : -2 * region.value
-            let delta = isConstantQP ? asked : min(max(asked, limits.lowerBound), limits.upperBound)
+            let requested = isConstantQP || isQPDelta ? region.value : -2 * region.value
+            let delta = isConstantQP ? requested : min(max(requested, limits.lowerBound), limits.upperBound)
             for y in Self.blocks(region.y, region.height, height) {
                 for x in Self.blocks(region.x, region.width, width) { deltas[y * width + x] = delta }
             }

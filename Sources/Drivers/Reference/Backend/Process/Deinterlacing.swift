@@ -3,7 +3,7 @@ extension PixelArea {
     /// rows above and below.
     ///
     /// - Parameter target: the area for the result, which must have the same format.
-    func bob(_ field: ProcessOrder.Field, into target: PixelArea, width: Int, height: Int) {
+    func bob(_ field: ProcessOperation.Field, into target: PixelArea, width: Int, height: Int) {
         for (index, plane) in layout.format.planes.enumerated() {
             let rows = plane.rows(height: height)
             let count = plane.rowBytes(width: width)

@@ -1,6 +1,6 @@
 internal import CVA
 
-extension ProcessOrder.ColourProperties {
+extension ProcessOperation.ColourProperties {
     /// The matrix_coefficients of H.273; nil if the standard is not specified.
     var knownMatrix: Int? {
         switch standard {
@@ -27,7 +27,7 @@ extension ProcessOrder.ColourProperties {
     }
 }
 
-extension ProcessOrder {
+extension ProcessOperation {
     /// Returns the matrix and range of the source and of the target. If a matrix is not specified, it is that of the
     /// other side. If neither is specified, it is BT.709 for sources from 1280 columns or 577 rows on, and BT.601 for
     /// smaller ones.

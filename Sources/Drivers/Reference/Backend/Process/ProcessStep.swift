@@ -4,7 +4,7 @@ final class ProcessStep: @unchecked Sendable {
     private let source: PixelArea
     private let target: PixelArea
     private let scaler: PictureScaler
-    private let field: ProcessOrder.Field?
+    private let field: ProcessOperation.Field?
     /// The intermediate result of scaling, if the scaler would overwrite samples to the right of the target region;
     /// else nil.
     private let scratch: PixelArea?
@@ -13,7 +13,7 @@ final class ProcessStep: @unchecked Sendable {
 
     /// - Parameter scaler: a scaler whose conversion has the sizes of the two areas.
     /// - Throws: a `Refusal` if there is not enough memory.
-    init(_ source: PixelArea, into target: PixelArea, scaler: PictureScaler, field: ProcessOrder.Field?) throws {
+    init(_ source: PixelArea, into target: PixelArea, scaler: PictureScaler, field: ProcessOperation.Field?) throws {
         self.source = source
         self.target = target
         self.scaler = scaler

@@ -2,7 +2,7 @@ internal import CVA
 
 /// The values of a VAProcPipelineParameterBuffer, without its pointers: one source picture, which is drawn into the
 /// target.
-struct ProcessOrder {
+struct ProcessOperation {
     var source: VASurfaceID
     /// The region of the source surface; nil for the whole surface.
     var sourceRegion: Driver.Rectangle?
@@ -85,7 +85,7 @@ extension Driver.Rectangle {
 
     /// Returns the rectangle with its left and upper edges moved to the chroma grid of the format. Throws if it is
     /// outside the picture.
-    func placed(in layout: PlaneLayout) throws -> Driver.Rectangle {
+    func alignedToChroma(in layout: PlaneLayout) throws -> Driver.Rectangle {
         guard x >= 0, y >= 0, width > 0, height > 0, width <= layout.width - x, height <= layout.height - y else {
             throw Refusal.invalidParameter(
                 "a region of \(width)x\(height) at \(x),\(y) is outside the \(layout.width)x\(layout.height) surface")
@@ -100,5 +100,5 @@ extension Driver.Rectangle {
 /// The pictures to draw into a surface, between vaBeginPicture and vaEndPicture.
 struct ProcessPicture {
     let target: Surface
-    var orders: [ProcessOrder] = []
+    var operations: [ProcessOperation] = []
 }
