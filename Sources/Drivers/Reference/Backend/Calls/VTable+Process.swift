@@ -32,7 +32,8 @@ extension VADriverVTableVPP {
     }
 }
 
-/// Writes a list to the client's array and the number of entries to `count`. Throws if the client's count is too small.
+/// Writes the number of entries to `count`, and the entries to the client's array. Throws if the client's count is too
+/// small.
 private func answer<Entry>(
     _ list: [Entry], _ room: UnsafeMutablePointer<Entry>?, _ count: UnsafeMutablePointer<UInt32>?
 ) throws {

@@ -6,8 +6,9 @@ internal import CVA
 final class Context: @unchecked Sendable {
     let id: VAContextID
     let config: Config.Choice
-    /// The size of the largest picture, in areas of 16×16 luma samples (H.264 macroblocks).
+    /// The width of the largest picture, in areas of 16×16 luma samples (H.264 macroblocks).
     let widthInMacroblocks: Int
+    /// The height of the largest picture, in the same unit.
     let heightInMacroblocks: Int
     let environment: Environment
     private let monitor: Monitor

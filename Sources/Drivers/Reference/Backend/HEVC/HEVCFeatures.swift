@@ -24,7 +24,7 @@ struct HEVCFeatures {
         self.behavior = behavior
     }
 
-    /// Whether the attribute reports the feature, or is not available.
+    /// Returns whether the attribute reports the feature. If the driver does not report the attribute, returns true.
     func has(_ feature: Feature) -> Bool { word.map { $0 >> UInt32(feature.rawValue) & 3 != 0 } ?? true }
 
     func check(_ feature: Feature, _ isUsed: Bool) throws {

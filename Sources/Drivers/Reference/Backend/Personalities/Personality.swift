@@ -70,7 +70,7 @@ enum Personality {
             // Mesa 22.3.6 writes all headers itself.
             behavior.ignoresUnnamedHeaders = true
             behavior.hasNoStatus = true
-            // The mapped copy contains only the luma plane. The chroma plane would be past its end.
+            // In Mesa, the mapped copy contains only the luma plane. The chroma plane would be past its end.
             behavior.losesDerivedP010 = name.hasSuffix("navi10")
             behavior.enforcesSliceStructure = true
             behavior.quality = presets

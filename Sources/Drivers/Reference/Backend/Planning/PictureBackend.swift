@@ -27,7 +27,7 @@ struct CheckedPicture<Slices> {
     var destination: VASurfaceID?
     /// The surfaces in the reference lists of the slices, each once.
     var references: [Surface]
-    /// Whether a slice is a P or B slice.
+    /// Whether any slice is a P or B slice.
     var isInter: Bool
     /// The QP that slice_qp_delta refers to: 26 + init_qp_minus26 (pic_init_qp_minus26 in H.264).
     var initialQP: Int

@@ -22,8 +22,8 @@ struct RateLayer: Sendable {
     /// The factor by which the cost grew from the previous P pictures to the last, 1…2. In a fade the cost continues to
     /// grow by this factor.
     private var growth = 1.0
-    /// The share of the growth that is used. It is small if the target bit rate is close to the maximum, because there
-    /// is no reserve then.
+    /// The share of the growth that is used, 0…1. It is 1 in CBR. In other modes it is small if the target bit rate is
+    /// close to the maximum, because there is no reserve then.
     private let growthShare: Double
     /// The factor between the costs of two pictures from which on the second begins a new scene.
     private static let sceneGrowth = 2.0

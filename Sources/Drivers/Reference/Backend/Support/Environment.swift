@@ -8,8 +8,7 @@ package struct Environment: Sendable {
     package var countsPath: String?
     /// VAENC_REFERENCE_MODE=null: each picture is written at once as a valid picture of a few bytes, without encoding.
     package var isNull = false
-    /// VAENC_REFERENCE_NULL_BYTES=N: the size of a picture in null mode, in bytes, reached with filler data; at most 16
-    /// MiB.
+    /// VAENC_REFERENCE_NULL_BYTES=N: in null mode, each picture is padded with filler data to N bytes; at most 16 MiB.
     package var nullBytes = 0
     /// VAENC_REFERENCE_LOG=1: the reason of each rejected call is written to stderr.
     package var logs = false

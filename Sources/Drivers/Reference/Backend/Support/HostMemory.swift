@@ -3,7 +3,8 @@ internal import Glibc
 /// Zeroed memory that clients can map. From 64 KiB on it comes from mmap, so that untouched pages use no physical
 /// memory.
 ///
-/// SAFETY: the object owns one allocation, which it frees in `deinit`. Every access is checked against `byteCount`.
+/// SAFETY: the object owns one allocation, which it frees in `deinit`. Offsets are checked against `byteCount`. Users
+/// of the pointers from `address` and `elements` must stay inside and keep the object alive.
 @safe final class HostMemory: @unchecked Sendable {
     let byteCount: Int
     private let base: UnsafeMutableRawPointer

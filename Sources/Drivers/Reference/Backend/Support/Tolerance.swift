@@ -44,7 +44,7 @@ extension Environment {
         DriverProcess.shared.warn(kind, refusal.reason)
     }
 
-    /// Does the same with the status INVALID_PARAMETER if `condition` does not hold.
+    /// Tolerates the deviation if `condition` does not hold. In strict mode, throws an INVALID_PARAMETER error instead.
     func prefer(_ condition: Bool, _ kind: Tolerance, _ reason: @autoclosure () -> String) throws {
         if !condition { try tolerate(kind, .invalidParameter(reason())) }
     }
