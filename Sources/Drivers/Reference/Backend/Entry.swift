@@ -1,16 +1,16 @@
 public import CVA
 internal import Glibc
 
-/// The one symbol that libva looks for (`va_backend.h`): fills in the display's calls and limits.
+/// Initializes a display: fills in its calls and limits. libva looks up this symbol (`va_backend.h`).
 @_cdecl("__vaDriverInit_1_0")
 public func vaDriverInit(_ context: VADriverContextP?) -> VAStatus {
     unsafe openDriver(context, .current())
 }
 
-/// Opens a display as the environment says.
+/// Opens a display with the settings of `environment`.
 ///
-/// SAFETY: libva hands over a context that it owns, zeroed, with a vtable of its own size; fields are set by the
-/// names that this build's headers know. The driver object is released in vaTerminate.
+/// SAFETY: libva passes a zeroed context that it owns. Its vtable has the size of libva's build. Only fields that this
+/// build's headers declare are set, by name. The driver object is retained here and released in vaTerminate.
 package func openDriver(_ context: VADriverContextP?, _ environment: Environment) -> VAStatus {
     guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
         return VA_STATUS_ERROR_INVALID_PARAMETER
@@ -49,7 +49,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     unsafe context.pointee.max_entrypoints = 4
     unsafe context.pointee.max_attributes = Int32(capabilities.entries.map(\.attributes.count).max() ?? 1)
     unsafe context.pointee.max_image_formats = Int32(capabilities.imageFormats.count)
-    // libva wants room for one though there are none.
+    // libva rejects a maximum of 0, although no subpicture format is supported.
     unsafe context.pointee.max_subpic_formats = 1
     unsafe context.pointee.max_display_attributes = 0
     unsafe context.pointee.str_vendor = UnsafePointer(driver.vendor)

@@ -1,12 +1,11 @@
 internal import CVA
 
-// What the vtable's functions share: they turn C pointers into values, call the driver, and turn refusals into
-// statuses.
+// Helpers of the vtable's functions, which convert C pointers to values, call the driver, and return an error's status.
 //
-// SAFETY: libva hands every function the context that __vaDriverInit_1_0 filled in, and clients vouch for their
-// pointers and counts as va.h says; null pointers and negative counts are refused here.
+// SAFETY: libva passes the context that __vaDriverInit_1_0 filled in to every function. By va.h, clients must pass
+// pointers and counts that match. Null pointers and negative counts are rejected here.
 
-/// Runs `body` with the display's driver.
+/// Calls `body` with the driver of the display, and returns the status of the call.
 func call(_ context: VADriverContextP?, _ body: (Driver) throws -> Void) -> VAStatus {
     guard let context = unsafe context, let data = unsafe context.pointee.pDriverData else {
         return VA_STATUS_ERROR_INVALID_DISPLAY
@@ -23,7 +22,7 @@ func call(_ context: VADriverContextP?, _ body: (Driver) throws -> Void) -> VASt
     }
 }
 
-/// The client's list; a null pointer counts as no list only where the count is 0.
+/// Returns the client's list. Throws if the pointer is null and the count is not 0.
 func list<Element>(_ start: UnsafeMutablePointer<Element>?, _ count: some BinaryInteger) throws -> [Element] {
     guard count >= 0, count <= 1 << 20 else { throw Refusal.invalidParameter("the list has \(count) entries") }
     guard count > 0 else { return [] }
@@ -31,14 +30,14 @@ func list<Element>(_ start: UnsafeMutablePointer<Element>?, _ count: some Binary
     return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
 }
 
-/// A place for an answer.
+/// Returns the pointer for a result. Throws if it is null.
 func place<Value>(_ pointer: UnsafeMutablePointer<Value>?) throws -> UnsafeMutablePointer<Value> {
     guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("the pointer for a result is null") }
     return unsafe pointer
 }
 
-/// Writes an answer's entries into the room that libva promises for them.
+/// Writes the entries of a result to the client's array, which by va.h must have space for them.
 func store<Element>(_ entries: [Element], _ start: UnsafeMutablePointer<Element>?) throws {
-    let start = try unsafe place(start)
+    let start = try unsafe resultPointer(start)
     for (index, entry) in entries.enumerated() { unsafe start[index] = entry }
 }

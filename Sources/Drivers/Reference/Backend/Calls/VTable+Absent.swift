@@ -1,7 +1,8 @@
 internal import CVA
 
 extension VADriverVTable {
-    /// Calls that libva wants to find, or calls without looking, and that an encoder has no use for.
+    /// Fills in the calls that this driver does not implement. libva requires some of them, and calls others without a
+    /// null check.
     mutating func fillAbsent() {
         unsafe vaPutSurface = { _, _, _, _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaLockSurface = { _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
@@ -22,7 +23,7 @@ extension VADriverVTable {
 
     private mutating func fillSubpictures() {
         unsafe vaQuerySubpictureFormats = { context, _, _, count in
-            unsafe call(context) { _ in unsafe try place(count).pointee = 0 }
+            unsafe call(context) { _ in unsafe try resultPointer(count).pointee = 0 }
         }
         unsafe vaCreateSubpicture = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaDestroySubpicture = { _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
@@ -35,7 +36,7 @@ extension VADriverVTable {
 
     private mutating func fillDisplayAttributes() {
         unsafe vaQueryDisplayAttributes = { context, _, count in
-            unsafe call(context) { _ in unsafe try place(count).pointee = 0 }
+            unsafe call(context) { _ in unsafe try resultPointer(count).pointee = 0 }
         }
         unsafe vaGetDisplayAttributes = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaSetDisplayAttributes = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }

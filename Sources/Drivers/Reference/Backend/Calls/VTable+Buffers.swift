@@ -4,7 +4,7 @@ extension VADriverVTable {
     mutating func fillBuffers() {
         unsafe vaCreateBuffer = { context, id, type, size, count, data, buffer in
             unsafe call(context) { driver in
-                let buffer = try unsafe place(buffer)
+                let buffer = try unsafe resultPointer(buffer)
                 unsafe buffer.pointee = try driver.createBuffer(
                     context: id, type: type, elementSize: Int(size), count: Int(count)
                 ) { memory in
@@ -18,7 +18,7 @@ extension VADriverVTable {
         }
         unsafe vaMapBuffer = { context, id, address in
             unsafe call(context) { driver in
-                let address = try unsafe place(address)
+                let address = try unsafe resultPointer(address)
                 unsafe address.pointee = try unsafe driver.mapBuffer(id)
             }
         }

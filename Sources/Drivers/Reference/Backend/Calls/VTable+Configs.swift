@@ -14,7 +14,7 @@ extension VADriverVTable {
         unsafe vaQueryConfigProfiles = { context, profiles, count in
             unsafe call(context) { driver in
                 let answer = driver.capabilities.profiles
-                let count = try unsafe place(count)
+                let count = try unsafe resultPointer(count)
                 try unsafe store(answer, profiles)
                 unsafe count.pointee = Int32(answer.count)
             }
@@ -25,7 +25,7 @@ extension VADriverVTable {
                 guard !answer.isEmpty else {
                     throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_PROFILE, "profile \(profile.rawValue) is not supported")
                 }
-                let count = try unsafe place(count)
+                let count = try unsafe resultPointer(count)
                 try unsafe store(answer, entrypoints)
                 unsafe count.pointee = Int32(answer.count)
             }
@@ -40,7 +40,7 @@ extension VADriverVTable {
         }
         unsafe vaCreateConfig = { context, profile, entrypoint, attributes, count, config in
             unsafe call(context) { driver in
-                let config = try unsafe place(config)
+                let config = try unsafe resultPointer(config)
                 unsafe config.pointee = try driver.createConfig(profile, entrypoint, list(attributes, count))
             }
         }
@@ -50,8 +50,8 @@ extension VADriverVTable {
         unsafe vaQueryConfigAttributes = { context, config, profile, entrypoint, attributes, count in
             unsafe call(context) { driver in
                 let config = try driver.monitor.withLock { try driver.config(config) }
-                let (profile, entrypoint) = (try unsafe place(profile), try unsafe place(entrypoint))
-                let count = try unsafe place(count)
+                let (profile, entrypoint) = (try unsafe resultPointer(profile), try unsafe resultPointer(entrypoint))
+                let count = try unsafe resultPointer(count)
                 try unsafe store(config.attributes, attributes)
                 unsafe profile.pointee = config.entry.profile
                 unsafe entrypoint.pointee = config.entry.entrypoint
@@ -60,7 +60,7 @@ extension VADriverVTable {
         }
         unsafe vaCreateContext = { context, config, width, height, _, targets, count, id in
             unsafe call(context) { driver in
-                let id = try unsafe place(id)
+                let id = try unsafe resultPointer(id)
                 let targets = try unsafe list(targets, count)
                 unsafe id.pointee = try driver.createContext(
                     config: config, width: Int(width), height: Int(height), targets: targets)

@@ -5,21 +5,21 @@ extension VADriverVTable {
         unsafe vaQueryImageFormats = { context, formats, count in
             unsafe call(context) { driver in
                 let answer = driver.capabilities.imageFormats.map(\.description)
-                let count = try unsafe place(count)
+                let count = try unsafe resultPointer(count)
                 try unsafe store(answer, formats)
                 unsafe count.pointee = Int32(answer.count)
             }
         }
         unsafe vaCreateImage = { context, format, width, height, image in
             unsafe call(context) { driver in
-                let fourcc = try unsafe place(format).pointee.fourcc
-                let image = try unsafe place(image)
+                let fourcc = try unsafe resultPointer(format).pointee.fourcc
+                let image = try unsafe resultPointer(image)
                 unsafe image.pointee = try driver.createImage(fourcc: fourcc, width: Int(width), height: Int(height))
             }
         }
         unsafe vaDeriveImage = { context, surface, image in
             unsafe call(context) { driver in
-                let image = try unsafe place(image)
+                let image = try unsafe resultPointer(image)
                 unsafe image.pointee = try driver.deriveImage(surface)
             }
         }

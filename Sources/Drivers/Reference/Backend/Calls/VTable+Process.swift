@@ -25,22 +25,23 @@ extension VADriverVTableVPP {
             unsafe call(context) { driver in
                 let entry = try driver.checkProcesses(id)
                 try driver.checkFilters(unsafe list(filters, count))
-                let answer = try unsafe place(capabilities)
+                let answer = try unsafe resultPointer(capabilities)
                 unsafe answer.pointee = VAProcPipelineCaps(entry)
             }
         }
     }
 }
 
-/// A list for a client that says how many entries it has room for.
+/// Writes the number of entries to `count`, and the entries to the client's array. Throws if the client's count is too
+/// small.
 private func answer<Entry>(
     _ list: [Entry], _ room: UnsafeMutablePointer<Entry>?, _ count: UnsafeMutablePointer<UInt32>?
 ) throws {
-    let count = try unsafe place(count)
-    let given = unsafe count.pointee
+    let count = try unsafe resultPointer(count)
+    let capacity = unsafe count.pointee
     unsafe count.pointee = UInt32(list.count)
-    guard given >= list.count else {
-        throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "there is space for \(given) of \(list.count) entries")
+    guard capacity >= list.count else {
+        throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "there is space for \(capacity) of \(list.count) entries")
     }
     try unsafe store(list, room)
 }
@@ -66,20 +67,20 @@ extension Driver {
     }
 }
 
-/// What pipeline capabilities point to, for the life of the process.
+/// The lists that the pipeline capabilities point to. They are never freed.
 ///
-/// SAFETY: filled once, and only read from then on.
+/// SAFETY: each list is initialized once, as a static variable, and only read afterwards.
 private enum ProcessLists {
-    nonisolated(unsafe) static let standards = unsafe kept([
+    nonisolated(unsafe) static let standards = unsafe permanentCopy([
         VAProcColorStandardNone, VAProcColorStandardBT601, VAProcColorStandardBT709, VAProcColorStandardBT470M,
         VAProcColorStandardBT470BG, VAProcColorStandardSMPTE170M, VAProcColorStandardSMPTE240M,
         VAProcColorStandardGenericFilm, VAProcColorStandardSRGB, VAProcColorStandardSTRGB,
         VAProcColorStandardXVYCC601, VAProcColorStandardXVYCC709, VAProcColorStandardBT2020,
         VAProcColorStandardExplicit,
     ])
-    nonisolated(unsafe) static let formats = unsafe kept(SurfaceFormat.all.map(\.fourcc))
+    nonisolated(unsafe) static let formats = unsafe permanentCopy(SurfaceFormat.all.map(\.fourcc))
 
-    private static func kept<Value>(_ list: [Value]) -> UnsafeMutableBufferPointer<Value> {
+    private static func permanentCopy<Value>(_ list: [Value]) -> UnsafeMutableBufferPointer<Value> {
         let memory = UnsafeMutableBufferPointer<Value>.allocate(capacity: list.count)
         _ = unsafe memory.initialize(from: list)
         return unsafe memory

@@ -6,7 +6,7 @@ extension VADriverVTable {
             unsafe call(context) { driver in
                 let request = Driver.SurfaceRequest(
                     format: UInt32(bitPattern: format), width: Int(width), height: Int(height), count: Int(count))
-                _ = try unsafe place(ids)
+                _ = try unsafe resultPointer(ids)
                 try unsafe store(driver.createSurfaces(request), ids)
             }
         }
@@ -15,7 +15,7 @@ extension VADriverVTable {
                 var request = Driver.SurfaceRequest(
                     format: format, width: Int(width), height: Int(height), count: Int(count))
                 try unsafe request.take(list(attributes, attributeCount), driver.environment)
-                _ = try unsafe place(ids)
+                _ = try unsafe resultPointer(ids)
                 try unsafe store(driver.createSurfaces(request), ids)
             }
         }
@@ -25,7 +25,7 @@ extension VADriverVTable {
         unsafe vaQuerySurfaceAttributes = { context, config, attributes, count in
             unsafe call(context) { driver in
                 let answer = try driver.surfaceAttributes(config)
-                let count = try unsafe place(count)
+                let count = try unsafe resultPointer(count)
                 let room = unsafe count.pointee
                 unsafe count.pointee = UInt32(answer.count)
                 guard let attributes = unsafe attributes else { return }
@@ -40,7 +40,7 @@ extension VADriverVTable {
         }
         unsafe vaExportSurfaceHandle = { context, id, memoryType, flags, descriptor in
             unsafe call(context) { driver in
-                let answer = try unsafe place(descriptor?.assumingMemoryBound(to: vaenc_prime_surface.self))
+                let answer = try unsafe resultPointer(descriptor?.assumingMemoryBound(to: vaenc_prime_surface.self))
                 unsafe answer.pointee = vaenc_prime_surface(
                     try driver.exportSurface(id, memoryType: memoryType, flags: flags))
             }
@@ -56,13 +56,13 @@ extension VADriverVTable {
                 guard status == VA_STATUS_ERROR_DECODING_ERROR else {
                     throw Refusal.unimplemented("only decoding errors are reported")
                 }
-                let records = try unsafe place(records)
+                let records = try unsafe resultPointer(records)
                 unsafe records.pointee = UnsafeMutableRawPointer(try driver.surfaceError(id))
             }
         }
         unsafe vaQuerySurfaceStatus = { context, id, status in
             unsafe call(context) { driver in
-                let status = try unsafe place(status)
+                let status = try unsafe resultPointer(status)
                 unsafe status.pointee = try driver.surfaceStatus(id)
             }
         }
@@ -70,9 +70,9 @@ extension VADriverVTable {
 }
 
 extension Driver.SurfaceRequest {
-    /// The attributes that the client marked as settable.
+    /// Applies the attributes that the client marked as settable.
     ///
-    /// SAFETY: clients vouch for pointers as va.h says for the attribute.
+    /// SAFETY: a pointer is only read as the type that va.h specifies for its attribute. Clients must pass that type.
     @unsafe fileprivate mutating func take(_ attributes: [VASurfaceAttrib], _ environment: Environment) throws {
         var description: UnsafeMutableRawPointer?
         for unsafe attribute in unsafe attributes where unsafe attribute.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
@@ -108,7 +108,7 @@ extension Driver.SurfaceRequest {
         external = try unsafe ExternalPicture.read(description, memoryType: memoryType, count: count)
     }
 
-    /// Of the modifiers that the client would take, the driver has the linear one.
+    /// Throws unless the client accepts the linear modifier, which is the only one that the driver supports.
     @unsafe private func checkModifiers(_ pointer: UnsafeMutableRawPointer?) throws {
         guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("the pointer for modifiers is null") }
         let modifiers = unsafe pointer.assumingMemoryBound(to: VADRMFormatModifierList.self).pointee

@@ -1,32 +1,34 @@
 internal import CVA
 
-/// A VA context: one stream. Its pictures are worked on in order, on a thread of its own.
+/// A VA context, which processes the pictures of one stream in order on one thread.
 ///
-/// What is not marked otherwise is guarded by the display's monitor.
+/// The display's monitor guards all members that do not say otherwise.
 final class Context: @unchecked Sendable {
     let id: VAContextID
     let config: Config.Choice
-    /// The largest picture in areas of 16×16 samples, H.264's macroblocks.
+    /// The width of the largest picture, in areas of 16×16 luma samples (H.264 macroblocks).
     let widthInMacroblocks: Int
+    /// The height of the largest picture, in the same unit.
     let heightInMacroblocks: Int
     let environment: Environment
     private let monitor: Monitor
 
-    /// The picture between vaBeginPicture and vaEndPicture.
+    /// The picture between vaBeginPicture and vaEndPicture; nil outside.
     var picture: OpenPicture?
-    /// What earlier pictures of the stream said and still holds.
+    /// The parameters from earlier pictures of the stream that still apply.
     var stream: StreamState
 
-    /// VAENC_REFERENCE_MODE=null.
+    /// Makes the slices of VAENC_REFERENCE_MODE=null for H.264.
     let nullSlices = NullSlices()
 
-    /// Encodes, where the context does that.
+    /// Encodes the pictures if the context encodes.
     let encoder: EncodeWorker
-    /// Decodes, where the context does that; and what it has decoded.
+    /// Decodes the pictures; nil if the context does not decode.
     let decoder: DecodeWorker?
+    /// The pictures that the context has decoded.
     var decoded = DecodedPictures()
 
-    /// Where the context processes.
+    /// The scalers of a context that processes.
     let scalers = ScalerCache()
 
     private var queue: [Job] = []
@@ -48,13 +50,13 @@ final class Context: @unchecked Sendable {
         encoder = EncodeWorker(codec: config.entry.codec, environment: environment, behavior: behavior, counts: counts)
     }
 
-    /// Throws unless `surface` holds pictures of the context's size, layout and bit depth.
-    func checkTakes(_ surface: Surface) throws {
+    /// Throws unless the context can use `surface`: its size, layout and bit depth must match the context's.
+    func validateSurface(_ surface: Surface) throws {
         if config.kind == .process { return }
         guard (surface.width + 15) / 16 >= widthInMacroblocks, (surface.height + 15) / 16 >= heightInMacroblocks else {
             throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
         }
-        // What is decoded has the bit depth that its parameters say.
+        // For decoding, `Driver.check` compares the format with the bit depth in the picture parameters.
         let encoded: SurfaceFormat = config.entry.bitDepth > 8 ? .p010 : .nv12
         guard config.kind == .encode, surface.format != encoded else { return }
         let refusal = Refusal(
@@ -64,8 +66,8 @@ final class Context: @unchecked Sendable {
         try environment.tolerate(.surfaceFormat, refusal)
     }
 
-    /// What the rate controller must know of a picture; nil at constant QPs.
-    func rated(
+    /// Returns the rate controller's input for a picture; nil if the rate control mode is CQP.
+    func ratedPicture(
         _ picture: EncodePicture, _ sequence: SequenceRate, _ kind: RatedPicture.Kind, isIDR: Bool,
         _ stream: inout StreamState
     ) throws -> RatedPicture? {
@@ -83,7 +85,7 @@ final class Context: @unchecked Sendable {
         return rated
     }
 
-    /// With the monitor held: queues a picture, and starts the thread with the first one.
+    /// Queues a picture. The first picture starts the thread. The caller must hold the monitor.
     func submit(_ job: Job) throws {
         if thread == nil {
             thread = Thread { [unowned self] in work() }
@@ -94,7 +96,7 @@ final class Context: @unchecked Sendable {
         monitor.wakeAll()
     }
 
-    /// Does what is queued and ends the thread. Not with the monitor held; once only.
+    /// Waits until the queued jobs are done and the thread has ended. Must be called once, without the monitor.
     func finish() {
         let thread = monitor.withLock {
             isFinishing = true
@@ -105,7 +107,7 @@ final class Context: @unchecked Sendable {
         thread?.join()
     }
 
-    /// The thread's life.
+    /// Runs the jobs until the context is finished. This is the body of the thread.
     private func work() {
         while let job = nextJob() {
             let shared = monitor.withLock { job.surfaces.flatMap(\.sharedObjects) }
@@ -121,7 +123,8 @@ final class Context: @unchecked Sendable {
         }
     }
 
-    /// Waits for work; nil when the context is finished and nothing is left.
+    /// Waits for the next job whose dependencies are done. Returns nil if the context is finished and the queue is
+    /// empty.
     private func nextJob() -> Job? {
         monitor.withLock {
             while true {

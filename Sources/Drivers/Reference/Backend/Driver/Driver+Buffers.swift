@@ -3,7 +3,7 @@ internal import CVA
 extension Driver {
     private static let maximumBytes = 512 << 20
 
-    /// vaCreateBuffer; `fill` copies the client's data, where it gave any, into the new buffer.
+    /// Creates a buffer (vaCreateBuffer). `fill` copies the client's data, if there is any, into the new buffer.
     func createBuffer(
         context id: VAContextID, type: VABufferType, elementSize: Int, count: Int, fill: (HostMemory) -> Void
     ) throws -> VABufferID {
@@ -43,8 +43,8 @@ extension Driver {
         }
     }
 
-    /// vaMapBuffer: waits for a coded buffer's picture, or for a derived image's surface. The address is good until
-    /// the buffer is unmapped.
+    /// Maps a buffer (vaMapBuffer). Waits for the picture of a coded buffer, or for the surface of a derived image. The
+    /// address is valid until the buffer is unmapped.
     @unsafe func mapBuffer(_ id: VABufferID) throws -> UnsafeMutableRawPointer {
         try unsafe monitor.withLock {
             let buffer = try buffer(id)
@@ -69,7 +69,7 @@ extension Driver {
         }
     }
 
-    /// After a wait another thread may have mapped the buffer, or destroyed it.
+    /// Marks a buffer as mapped. Throws if another thread has mapped or destroyed it during the wait.
     private func markMapped(_ buffer: Buffer) throws {
         guard buffers[buffer.id] === buffer else {
             throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(buffer.id) was destroyed")
@@ -95,7 +95,7 @@ extension Driver {
         }
     }
 
-    /// Images' buffers go with their images only.
+    /// Destroys a buffer. The buffer of an image can only be destroyed with the image.
     func destroyBuffer(_ id: VABufferID) throws {
         try monitor.withLock {
             let buffer = try buffer(id)
@@ -108,14 +108,14 @@ extension Driver {
         }
     }
 
-    /// With the monitor held: lets go of an image's buffer.
+    /// Releases the buffer of an image. The caller must hold the monitor.
     func release(_ buffer: Buffer) {
         unmap(buffer)
         if case .surface(let surface) = buffer.content { surface.derivedImages -= 1 }
         buffers.remove(buffer.id)
     }
 
-    /// vaBufferInfo: type, bytes of an element, elements.
+    /// Returns the type, the bytes per element and the number of elements of a buffer (vaBufferInfo).
     func bufferInfo(_ id: VABufferID) throws -> (type: VABufferType, elementSize: Int, count: Int) {
         try monitor.withLock {
             let buffer = try buffer(id)
@@ -123,7 +123,8 @@ extension Driver {
         }
     }
 
-    /// vaSyncBuffer: a coded buffer's picture, or a derived image's surface; others are always ready.
+    /// Waits for the picture of a coded buffer, or for the surface of a derived image (vaSyncBuffer). Other buffers are
+    /// always ready.
     func syncBuffer(_ id: VABufferID, until deadline: Deadline) throws {
         try monitor.withLock {
             let isReady =
@@ -137,16 +138,16 @@ extension Driver {
     }
 }
 
-/// How large buffers of a type must be.
+/// The sizes that buffers of a type may have.
 struct BufferRequirement {
-    /// Exact, or least, bytes of an element.
+    /// The bytes per element: the exact number if `isExact`, else the minimum.
     private let elementBytes: Int
     private let isExact: Bool
     private let maximumCount: Int
-    /// Elements of fewer bytes can be made, and say nothing.
+    /// The bytes per element below which a buffer can be created, but contains no data.
     private var leastUsefulBytes = 0
 
-    /// Nil for types that a context of that config does not take.
+    /// Returns nil if contexts of the config do not support the buffer type.
     init?(_ type: VABufferType, _ config: Config.Choice) {
         switch config.kind {
         case .encode: self.init(toEncode: type, config.entry.codec)
@@ -175,7 +176,7 @@ struct BufferRequirement {
         case (VASliceParameterBufferType, .hevc):
             self.init(atLeast: VASliceParameterBufferHEVC.self, maximumCount: 1 << 16)
         case (VASliceDataBufferType, _): self.init(atLeast: 1, maximumCount: 1 << 28)
-        // An encoder's, which clients make with any context of HEVC.
+        // An encoder's buffer, which some clients create in any HEVC context.
         case (VAQMatrixBufferType, .hevc):
             self.init(atLeast: VAQMatrixBufferHEVC.self)
             leastUsefulBytes = .max
@@ -215,7 +216,7 @@ struct BufferRequirement {
         self.maximumCount = maximumCount
     }
 
-    /// Newer clients' structures are longer.
+    /// Allows larger elements, because the structures of newer clients are longer.
     private init<Value>(atLeast type: Value.Type, maximumCount: Int = 1) {
         self.init(atLeast: MemoryLayout<Value>.size, maximumCount: maximumCount)
     }
@@ -226,7 +227,7 @@ struct BufferRequirement {
         self.maximumCount = maximumCount
     }
 
-    /// The buffer can be made, and has no meaning when it is rendered.
+    /// Whether a buffer with such elements can be created, but has no effect when it is rendered.
     func isUseless(elementSize: Int) -> Bool { elementSize < leastUsefulBytes }
 
     func accepts(elementSize: Int, count: Int) -> Bool {

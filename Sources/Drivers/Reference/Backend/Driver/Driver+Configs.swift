@@ -1,7 +1,8 @@
 internal import CVA
 
 extension Driver {
-    /// vaGetConfigAttributes: nil for what is not supported.
+    /// Returns the values of the attributes (vaGetConfigAttributes), VA_ATTRIB_NOT_SUPPORTED for attributes that are
+    /// not supported.
     func attributes(
         _ profile: VAProfile, _ entrypoint: VAEntrypoint, _ types: [VAConfigAttribType]
     ) throws -> [UInt32] {
@@ -23,21 +24,21 @@ extension Driver {
         }
     }
 
-    /// An attribute of surfaces: an integer, or a pointer that clients may set.
+    /// A surface attribute: an integer, or a pointer that clients may set.
     struct SurfaceAttribute {
         var type: VASurfaceAttribType
         var value: Int32?
         var isSettable = false
     }
 
-    /// vaQuerySurfaceAttributes, in the order that clients get them.
+    /// Returns the surface attributes of a config (vaQuerySurfaceAttributes) in the order in which clients get them.
     func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
         let (entry, kind) = try monitor.withLock { (try config(id).entry, try config(id).kind) }
         let formats: [SurfaceFormat] =
             switch kind {
             case .process: capabilities.surfaceFormats
             case .encode: [entry.bitDepth > 8 ? .p010 : .nv12]
-            // Main 10 has pictures of 8 bits too, which a decoder does not choose.
+            // The stream decides the bit depth: Main 10 allows pictures of 8 bits.
             case .decode: entry.bitDepth > 8 ? [.p010, .nv12] : [.nv12]
             }
         return formats.map {

@@ -2,13 +2,13 @@ internal import CVA
 
 extension Driver {
     func createContext(config id: VAConfigID, width: Int, height: Int, targets: [VASurfaceID]) throws -> VAContextID {
-        // Loading a decoder takes its time.
+        // Loading a decoder takes long, so the monitor is not held.
         let choice = try monitor.withLock { try config(id).choice }
         let decoder = try choice.kind == .decode ? DecodeWorker(choice.entry.codec) : nil
         return try monitor.withLock {
             let config = try config(id)
             let entry = config.entry
-            // A processor's pictures have sizes of their own, and clients say anything: 0×0 is usual.
+            // The size of a processing context has no meaning. Many clients use 0×0.
             guard
                 config.kind == .process
                     || (entry.minimumWidth...entry.maximumWidth).contains(width)
@@ -23,7 +23,7 @@ extension Driver {
         }
     }
 
-    /// Finishes the pictures that are queued first.
+    /// Destroys a context after its queued pictures are finished.
     func destroyContext(_ id: VAContextID) throws {
         let ended = try monitor.withLock {
             let ended = try context(id)

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension Driver {
-    /// With the monitor held: checks a picture to decode, and queues it.
+    /// Checks a picture to decode and queues it. The caller must hold the monitor.
     func end(_ picture: DecodePicture, _ context: Context) throws {
         guard let worker = context.decoder else { throw Refusal.operationFailed("the context is not for decoding") }
         let target = picture.target
@@ -9,7 +9,7 @@ extension Driver {
             throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "the render target was destroyed")
         }
         guard target.mappings == 0 else { throw Refusal.busy("surface \(target.id) is mapped") }
-        // A picture still being reconstructed there must be whole before it is written over.
+        // A picture that is still being reconstructed there must be complete before it is overwritten.
         if target.isWritten { _ = wait(for: target) }
         var pictures = context.decoded
         let mark = { [surfaces] in surfaces[$0]?.mark }
@@ -32,7 +32,7 @@ extension Driver {
         target.isDecoded(left, continues: packet.continues)
     }
 
-    /// The context, and the surface, hold pictures of this size and depth.
+    /// Throws unless the context and the surface fit pictures of this size and bit depth.
     private func check(
         _ size: (width: Int, height: Int), bitDepth: Int, _ target: Surface, _ context: Context
     ) throws {

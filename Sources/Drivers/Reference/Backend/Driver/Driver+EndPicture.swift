@@ -1,7 +1,7 @@
 internal import CVA
 
 extension Driver {
-    /// vaEndPicture: checks everything and queues the picture. Whatever comes of it, the picture is closed.
+    /// Checks the picture and queues it (vaEndPicture). The picture is closed in any case.
     func endPicture(_ id: VAContextID) throws {
         try monitor.withLock {
             let context = try context(id)
@@ -26,7 +26,7 @@ extension Driver {
             var units = checked.units.leading + backend.nullSlices(checked) + checked.units.trailing
             let missing = environment.nullBytes - units.reduce(0) { $0 + $1.count }
             let filler = FillerUnit(context.config.entry.codec)
-            if missing >= filler.leastBytes { units.append(filler.bytes(missing)) }
+            if missing >= filler.minimumBytes { units.append(filler.bytes(missing)) }
             coded.write(
                 units, headers: checked.units.leading.count, averageQP: checked.averageQP,
                 maximumFrameBits: stream.maximumFrameBits, behavior: capabilities.behavior)
@@ -61,10 +61,10 @@ extension Driver {
         }
         let destination = try surface(current)
         try require(destination !== target, "the picture is reconstructed into the render target")
-        try context.checkTakes(destination)
+        try context.validateSurface(destination)
         guard destination.mappings == 0 else { throw Refusal.busy("the reconstruction's surface is mapped") }
 
-        // A picture still being reconstructed there must be whole before it is read.
+        // A picture that is still being reconstructed there must be complete before it is read.
         if target.isWritten { _ = wait(for: target) }
         let refresh = intraRefresh(picture, isInter: checked.isInter, stream)
         let work = backend.work(
@@ -87,7 +87,7 @@ extension Driver {
         if !planned.isSkipped { destination.become(work.reconstruction) }
     }
 
-    /// What regions of interest and inserted intra blocks add to the QPs of 16×16 areas.
+    /// Returns the QP deltas of 16×16 areas from regions of interest and inserted intra blocks; nil if there are none.
     private func qpDeltas(
         _ picture: EncodePicture, _ refresh: IntraRefresh?, isConstantQP: Bool, _ stream: StreamState
     ) -> [Int]? {
@@ -113,7 +113,8 @@ extension Driver {
         return sums
     }
 
-    /// The columns or rows of blocks that rolling intra refresh renews in this picture, inside it.
+    /// Returns the columns or rows of blocks that rolling intra refresh codes as intra in this picture, limited to the
+    /// picture.
     private func intraRefresh(_ picture: EncodePicture, isInter: Bool, _ stream: StreamState) -> IntraRefresh? {
         guard let parameters = picture.intraRefresh, isInter else { return nil }
         let flags = unsafe parameters.rir_flags.bits

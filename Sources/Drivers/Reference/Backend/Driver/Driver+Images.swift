@@ -1,14 +1,15 @@
 internal import CVA
 
 extension Driver {
-    /// A rectangle as clients give it.
+    /// A rectangle from a client, which is not checked yet.
     struct Rectangle {
         var x: Int
         var y: Int
         var width: Int
         var height: Int
 
-        /// Inside a picture of this size, and on the chroma grid.
+        /// Whether the rectangle is inside a picture of this size and begins at even coordinates, as 4:2:0 chroma
+        /// requires.
         func fits(width limit: Int, height rows: Int) -> Bool {
             x >= 0 && y >= 0 && width > 0 && height > 0 && x & 1 == 0 && y & 1 == 0
                 && width <= limit && height <= rows && x <= limit - width && y <= rows - height
@@ -23,7 +24,8 @@ extension Driver {
         guard width > 0, height > 0, width <= Self.maximumImageSide, height <= Self.maximumImageSide else {
             throw Refusal.resolution("an image of \(width)x\(height) is not supported")
         }
-        // As a surface's: clients take the offsets of one image for those of another of the same size.
+        // The layout equals that of a surface, because clients use the offsets of one image for another image of the
+        // same size.
         let layout = PlaneLayout(format: format, width: width, height: height)
         guard let memory = HostMemory(byteCount: layout.byteCount) else {
             throw Refusal.allocation("no memory for an image of \(width)x\(height)")
@@ -61,7 +63,7 @@ extension Driver {
         }
     }
 
-    /// vaGetImage: the surface's rectangle into the image's upper left corner.
+    /// Copies a rectangle of the surface to the upper left corner of the image (vaGetImage).
     func getImage(_ surfaceID: VASurfaceID, _ rectangle: Rectangle, into imageID: VAImageID) throws {
         let (source, target) = try monitor.withLock { () throws -> (PixelArea, PixelArea) in
             let surface = try surface(surfaceID)
@@ -82,7 +84,7 @@ extension Driver {
         source.copy(to: target, width: rectangle.width, height: rectangle.height)
     }
 
-    /// vaPutImage, without scaling.
+    /// Copies a rectangle of the image to the surface (vaPutImage). Scaling is not supported.
     func putImage(
         _ imageID: VAImageID, _ from: Rectangle, into surfaceID: VASurfaceID, _ to: Rectangle
     ) throws {
@@ -109,14 +111,14 @@ extension Driver {
         source.copy(to: target, width: from.width, height: from.height)
     }
 
-    /// va.h: put and get on a surface that an image was derived from are refused.
+    /// Throws if an image is derived from the surface: va.h does not allow vaPutImage and vaGetImage then.
     private func checkIsNotDerived(_ surface: Surface) throws {
         guard surface.derivedImages == 0 else {
             throw Refusal.busy("an image is derived from surface \(surface.id)")
         }
     }
 
-    /// Only 4:2:0 formats of 8 bits are converted, into each other.
+    /// Throws unless the formats are equal or both are 8-bit 4:2:0, because only these are converted.
     private func checkFormats(_ surface: Surface, _ image: Image) throws {
         let (from, to) = (surface.format, image.layout.format)
         guard from == to || from.isYUV420 && to.isYUV420 else {

@@ -8,7 +8,7 @@ extension Driver {
             guard context.picture == nil else {
                 throw Refusal.operationFailed("vaBeginPicture was called before vaEndPicture of the previous picture")
             }
-            try context.checkTakes(surface)
+            try context.validateSurface(surface)
             guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
             switch context.config.kind {
             case .encode:
@@ -21,7 +21,7 @@ extension Driver {
         }
     }
 
-    /// All ids are checked before any buffer counts.
+    /// Renders buffers (vaRenderPicture). All ids are checked before the first buffer takes effect.
     func renderPicture(_ id: VAContextID, _ ids: [VABufferID]) throws {
         try monitor.withLock {
             let context = try context(id)
@@ -55,17 +55,17 @@ extension Driver {
         case VAEncSequenceParameterBufferType, VAEncPictureParameterBufferType, VAEncSliceParameterBufferType:
             try picture.buffers.take(buffer, maximumSlices: context.config.entry.maximumSlices)
         case VAEncPackedHeaderParameterBufferType:
-            guard picture.announced == nil else {
+            guard picture.pendingHeader == nil else {
                 throw Refusal.invalidParameter("the data of the previous packed header parameters is missing")
             }
-            picture.announced = try buffer.element(VAEncPackedHeaderParameterBuffer.self)
+            picture.pendingHeader = try buffer.element(VAEncPackedHeaderParameterBuffer.self)
         case VAEncPackedHeaderDataBufferType:
-            guard let announced = picture.announced else {
+            guard let pendingHeader = picture.pendingHeader else {
                 throw Refusal.invalidParameter("the parameters of the packed header data are missing")
             }
-            picture.announced = nil
+            picture.pendingHeader = nil
             if let header = try RenderedHeader(
-                announced, try buffer.data(), context.config, environment,
+                pendingHeader, try buffer.data(), context.config, environment,
                 ignoresUnnamed: capabilities.behavior.ignoresUnnamedHeaders)
             {
                 picture.packed.append(header)
@@ -108,20 +108,20 @@ extension StreamState {
         case .temporalLayers(let new):
             rate.temporalLayers = new
         case .regions, .intraRefresh, .skippedPictures, .hint:
-            // A picture's own, or nobody's.
+            // These apply to one picture only, or have no effect.
             break
         }
     }
 }
 
 extension RenderedHeader {
-    /// Nil for a header that the driver looks past.
+    /// Checks and copies a packed header. Returns nil for a header that the driver ignores.
     fileprivate init?(
-        _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice, _ environment: Environment,
+        _ header: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice, _ environment: Environment,
         ignoresUnnamed: Bool
     ) throws {
         let required: Int32? =
-            switch announced.type {
+            switch header.type {
             case UInt32(VAEncPackedHeaderSequence.rawValue): VA_ENC_PACKED_HEADER_SEQUENCE
             case UInt32(VAEncPackedHeaderPicture.rawValue): VA_ENC_PACKED_HEADER_PICTURE
             case UInt32(VAEncPackedHeaderSlice.rawValue): VA_ENC_PACKED_HEADER_SLICE
@@ -131,25 +131,25 @@ extension RenderedHeader {
             default: nil
             }
         guard let required else {
-            throw Refusal.invalidParameter("a packed header of type \(announced.type) is not supported")
+            throw Refusal.invalidParameter("a packed header of type \(header.type) is not supported")
         }
         if config.packedHeaders & UInt32(required) == 0 {
             if ignoresUnnamed { return nil }
             try environment.tolerate(
                 .unnamedHeader,
-                .invalidParameter("the config does not allow a packed header of type \(announced.type)"))
+                .invalidParameter("the config does not allow a packed header of type \(header.type)"))
         }
-        let byteCount = (Int(announced.bit_length) + 7) / 8
+        let byteCount = (Int(header.bit_length) + 7) / 8
         guard byteCount > 0, byteCount <= data.byteCount else {
-            throw Refusal.invalidParameter("a packed header of \(announced.bit_length) bits does not fit "
+            throw Refusal.invalidParameter("a packed header of \(header.bit_length) bits does not fit "
                 + "\(data.byteCount) bytes")
         }
-        type = announced.type
-        bitCount = Int(announced.bit_length)
-        hasEmulationBytes = announced.has_emulation_bytes != 0
+        type = header.type
+        bitCount = Int(header.bit_length)
+        hasEmulationBytes = header.has_emulation_bytes != 0
         bytes = data.bytes(count: byteCount)
     }
 
-    /// `VAEncPackedHeaderH264_SEI`, deprecated; Misc has the same bit.
+    /// `VAEncPackedHeaderH264_SEI`, which is deprecated.
     static let deprecatedSEI: UInt32 = 0x8000_0001
 }

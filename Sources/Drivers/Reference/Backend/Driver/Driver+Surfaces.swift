@@ -1,18 +1,18 @@
 internal import CVA
 
 extension Driver {
-    /// What vaCreateSurfaces may be asked, with the pointers taken out.
+    /// The parameters of vaCreateSurfaces, as values without the client's pointers.
     struct SurfaceRequest {
         /// VA_RT_FORMAT_…
         var format: UInt32
         var width: Int
         var height: Int
         var count: Int
-        /// VA_FOURCC_…; nil for the RT format's first.
+        /// VA_FOURCC_…; nil for the first format of the RT format.
         var fourcc: UInt32?
         /// VA_SURFACE_ATTRIB_MEM_TYPE_…
         var memoryType = UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_VA)
-        /// The client's memory, a picture to each surface; empty for the driver's own.
+        /// The client's memory, one entry per surface; empty if the driver allocates the memory.
         var external: [ExternalPicture] = []
     }
 
@@ -48,7 +48,8 @@ extension Driver {
     }
 
     static let maximumSurfaces = 1024
-    /// Beyond what is encoded and decoded, as in real drivers: pictures of every size are processed.
+    /// The largest width and height of a surface. It exceeds the limits of encoding and decoding, as in real drivers,
+    /// because the video processor supports larger pictures.
     static let maximumSurfaceSide = 16384
 
     private func format(of request: SurfaceRequest) throws -> SurfaceFormat {
@@ -60,13 +61,13 @@ extension Driver {
         guard let fourcc = request.fourcc else { return first }
         if let format = formats.first(where: { $0.fourcc == fourcc }) { return format }
         let refusal = Refusal.invalidValue("the surface's pixel format does not match RT format \(request.format)")
-        // The pixel format is the more exact of the two.
+        // The pixel format is more specific than the RT format.
         guard let format = capabilities.surfaceFormats.first(where: { $0.fourcc == fourcc }) else { throw refusal }
         try environment.tolerate(.surfaceFormat, refusal)
         return format
     }
 
-    /// All of them, or none.
+    /// Destroys all of the surfaces, or none if one of them cannot be destroyed.
     func destroySurfaces(_ ids: [VASurfaceID]) throws {
         try monitor.withLock {
             for id in ids { _ = try surface(id) }
@@ -78,7 +79,7 @@ extension Driver {
         }
     }
 
-    /// vaSyncSurface and vaSyncSurface2: waits until nothing reads or writes the surface.
+    /// Waits until no job reads or writes the surface (vaSyncSurface, vaSyncSurface2).
     func syncSurface(_ id: VASurfaceID, until deadline: Deadline) throws {
         try monitor.withLock {
             let surface = try surface(id)
@@ -93,7 +94,8 @@ extension Driver {
         }
     }
 
-    /// vaQuerySurfaceError: what is wrong with the last decoded picture, which is not known more exactly.
+    /// Returns the errors of the last decoded picture (vaQuerySurfaceError). If it is damaged, all macroblocks are
+    /// reported, because their positions are not known.
     func surfaceError(_ id: VASurfaceID) throws -> UnsafeMutablePointer<VASurfaceDecodeMBErrors> {
         try unsafe monitor.withLock {
             let surface = try surface(id)

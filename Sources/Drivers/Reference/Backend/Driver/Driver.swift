@@ -1,16 +1,17 @@
 internal import CVA
 internal import Glibc
 
-/// One opened display: its objects and its calls. Every call may come from any thread.
+/// An opened display, with its objects and its calls. Clients may make calls on any thread.
 ///
-/// SAFETY: `vendor` is set once and freed with the object, which libva lets go of in vaTerminate.
+/// The monitor guards all objects of the display. Blocking calls wait on it. Encoding and pixel copies run without it.
 ///
-/// The monitor guards all objects of the display; blocking calls wait on it, encoding and pixel copies run outside.
+/// SAFETY: `vendor` is set once in `init` and freed in `deinit`, which runs after vaTerminate, when libva does not use
+/// it any more.
 @safe final class Driver: @unchecked Sendable {
     let capabilities: Capabilities
     let environment: Environment
     let monitor = Monitor()
-    /// The vendor's name as C wants it, for as long as the display is open: libva keeps the pointer.
+    /// The vendor string as a C string. libva keeps the pointer while the display is open.
     let vendor: UnsafeMutablePointer<CChar>?
 
     var configs: ObjectTable<Config>
@@ -18,7 +19,7 @@ internal import Glibc
     var surfaces: ObjectTable<Surface>
     var buffers: ObjectTable<Buffer>
     var images: ObjectTable<Image>
-    /// Guarded by the monitor.
+    /// The numbers of pictures and copies. The monitor guards them.
     let counts = CopyCounts()
 
     init(capabilities: Capabilities, environment: Environment) {
@@ -35,7 +36,7 @@ internal import Glibc
 
     deinit { unsafe free(vendor) }
 
-    /// vaTerminate: finishes what is queued, then lets go of everything.
+    /// Finishes the queued pictures, then releases all objects (vaTerminate).
     func terminate() {
         let running = monitor.withLock {
             defer { contexts.removeAll() }
@@ -51,13 +52,13 @@ internal import Glibc
         }
     }
 
-    /// Says on stderr why a call was refused, where the user asked for that.
+    /// Writes the reason of a rejected call to stderr if VAENC_REFERENCE_LOG=1.
     func log(_ refusal: Refusal) {
         guard environment.logs else { return }
         DriverProcess.shared.say("status \(refusal.status): \(refusal.reason)")
     }
 
-    // Lookups; the monitor is held.
+    // Lookups of objects by id. The caller must hold the monitor.
 
     func config(_ id: VAConfigID) throws -> Config {
         guard let config = configs[id] else {
@@ -92,7 +93,7 @@ internal import Glibc
         return image
     }
 
-    /// With the monitor held: waits until `surface` is idle. False after the deadline.
+    /// Waits until no job uses `surface`. Returns false after the deadline. The caller must hold the monitor.
     func wait(for surface: Surface, until deadline: Deadline = .never) -> Bool {
         while !surface.jobs.isEmpty {
             if !monitor.wait(until: deadline), !surface.jobs.isEmpty { return false }
@@ -100,7 +101,7 @@ internal import Glibc
         return true
     }
 
-    /// With the monitor held: waits until `coded` is written. False after the deadline.
+    /// Waits until `coded` is written. Returns false after the deadline. The caller must hold the monitor.
     func wait(for coded: CodedBuffer, until deadline: Deadline = .never) -> Bool {
         while coded.job != nil {
             if !monitor.wait(until: deadline), coded.job != nil { return false }

@@ -1,4 +1,4 @@
-/// A picture to be encoded, and the coded buffer that waits for it.
+/// A picture to encode, and the coded buffer for its bytes.
 final class EncodeTask: PictureTask, @unchecked Sendable {
     private let worker: EncodeWorker
     private let picture: PlannedPicture

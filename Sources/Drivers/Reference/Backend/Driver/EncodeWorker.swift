@@ -1,6 +1,6 @@
 internal import CVA
 
-/// Encodes a context's pictures; used on the context's thread only.
+/// Encodes the pictures of a context. Used on the context's thread only.
 final class EncodeWorker: @unchecked Sendable {
     private let codec: DriverCodec
     private let environment: Environment
@@ -19,9 +19,9 @@ final class EncodeWorker: @unchecked Sendable {
         self.counts = counts
     }
 
-    /// A picture in the stream.
+    /// A coded picture.
     struct CodedPicture {
-        /// NAL units with their start codes.
+        /// The NAL units with their start codes.
         var units: [[UInt8]]
         var averageQP: Int
         /// VA_CODED_BUF_STATUS_… flags.
@@ -58,9 +58,9 @@ final class EncodeWorker: @unchecked Sendable {
         if controller.overruns(bits: 8 * bytes) { coded.flags |= UInt32(VA_CODED_BUF_STATUS_BITRATE_OVERFLOW) }
         var filler = controller.fillerBytes(bits: 8 * bytes)
         if filler > 0 {
-            // What has no room is not sent, and the buffer of a decoder overflows.
+            // Filler that does not fit the coded buffer is not written. The decoder's buffer overflows then.
             let unit = FillerUnit(codec)
-            let bytes = unit.bytes(min(filler, max(room - bytes, unit.leastBytes)))
+            let bytes = unit.bytes(min(filler, max(room - bytes, unit.minimumBytes)))
             filler = bytes.count
             coded.units.insert(bytes, at: coded.units.count - picture.trailing.count)
         }

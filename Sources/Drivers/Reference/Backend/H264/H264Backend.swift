@@ -3,16 +3,16 @@ internal import CVA
 /// The slices of an H.264 picture.
 struct H264Slices {
     var jobs: [SliceJob]
-    /// What stands in their headers.
+    /// The bit positions of the fields that are rewritten in the slice headers.
     var fields: [SliceFields]
     var picture: PictureParameterSet
     var isReference: Bool
-    /// Macroblocks of the picture.
+    /// The size of the picture in macroblocks.
     var columns: Int
     var rows: Int
 }
 
-/// From H.264 parameter buffers and packed headers to jobs.
+/// Converts H.264 parameter buffers and packed headers to jobs.
 struct H264Backend: PictureBackend {
     let driver: Driver
     let context: Context
@@ -20,7 +20,7 @@ struct H264Backend: PictureBackend {
     private var behavior: DriverBehavior { driver.capabilities.behavior }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
-        try require(picture.announced == nil, "the data of the packed header parameters is missing")
+        try require(picture.pendingHeader == nil, "the data of the packed header parameters is missing")
         guard case .h264(let buffers) = picture.buffers else {
             throw Refusal.invalidParameter("the buffers are of another codec")
         }
@@ -58,7 +58,7 @@ struct H264Backend: PictureBackend {
         for slice in slices { try slice.check(picture: parameters, context.config) }
         try planner.checkCoverage(slices, macroblocks: columns * rows)
         try units.checkSlices(count: slices.count, behavior)
-        if behavior.keepsSliceStructure {
+        if behavior.enforcesSliceStructure {
             try planner.checkStructure(slices, widthInMacroblocks: columns)
         }
         var jobs: [SliceJob] = []
@@ -69,12 +69,13 @@ struct H264Backend: PictureBackend {
             if behavior.rewritesHeaders {
                 header = try planner.rewritten(header, for: written)
             }
-            guard let places = SliceFields(header, sequence: sets.sequence, picture: written) else {
+            guard let fieldPositions = SliceFields(header, sequence: sets.sequence, picture: written) else {
                 throw Refusal.invalidParameter("the slice header cannot be read")
             }
-            fields.append(places)
-            // Another slice_qp_delta, or another first_mb_in_slice, moves what aligned the data.
-            if written.cabac { header = header.shortened(to: places.end) }
+            fields.append(fieldPositions)
+            // The alignment bits after the header are removed, because another slice_qp_delta or first_mb_in_slice
+            // changes their number.
+            if written.cabac { header = header.shortened(to: fieldPositions.end) }
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
                     slice, list: list, count: planner.activeCount(slice, list: list), parameters, stream)
@@ -98,7 +99,7 @@ struct H264Backend: PictureBackend {
                 ? parameters.CurrPic.picture_id : nil,
             references: references, isInter: type != "I", initialQP: written.initialQP,
             averageQP: (weighted + total / 2) / total,
-            rate: try context.rated(
+            rate: try context.ratedPicture(
                 picture, SequenceRate(sequence), Self.kind(jobs), isIDR: fieldBits.idr_pic_flag == 1, &stream),
             record: PictureRecord(
                 type: fieldBits.idr_pic_flag != 0 ? "IDR" : type,
@@ -132,7 +133,7 @@ struct H264Backend: PictureBackend {
         return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.initialQP))
     }
 
-    /// Where a picture for `surface` goes: the picture that is there, if it has this size, or a new one.
+    /// Returns the picture for the reconstruction in `surface`: the existing one if it has this size, else a new one.
     private func reconstruction(_ surface: Surface, _ width: Int, _ height: Int) -> ReconstructedPicture {
         if let picture = surface.reconstruction?.h264, picture.widthInMacroblocks == width,
             picture.heightInMacroblocks == height
@@ -143,14 +144,14 @@ struct H264Backend: PictureBackend {
     }
 
     private static func kind(_ slices: [SliceJob]) -> RatedPicture.Kind {
-        // nal_ref_idc: clients' flags and headers may differ.
+        // nal_ref_idc of the headers decides, because reference_pic_flag of some clients differs from it.
         let isReference = slices.contains { ($0.header.prefix.last ?? 0) >> 5 & 3 != 0 }
         return .init(
             isPredicted: slices.contains { $0.type == .p }, isBidirectional: slices.contains { $0.type == .b },
             isReference: isReference)
     }
 
-    /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
+    /// Returns the surfaces of a slice's reference list. Throws unless each contains a picture of the current size.
     private func listed(
         _ slice: VAEncSliceParameterBufferH264, list: Int, count: Int, _ parameters: VAEncPictureParameterBufferH264,
         _ stream: StreamState

@@ -1,20 +1,22 @@
 internal import Glibc
 
-/// A client's luma samples.
+/// The luma samples of a picture to encode.
 struct SourceLuma {
     var bytes: ElementPointer<UInt8>
-    /// Bytes from row to row.
+    /// The bytes from one row to the next.
     var pitch: Int
     var width: Int
     var height: Int
-    /// Little-endian words with the value in the high bits.
+    /// Whether samples are little-endian 16-bit words with the value in the upper 10 bits (P010). Otherwise they are
+    /// bytes.
     var isWide: Bool
 }
 
-/// How much each 16×16 area of a picture hides errors: what macroblock rate control goes by.
+/// Computes QP deltas for macroblock rate control from the variance of each 16×16 area. Errors are less visible in
+/// areas with a high variance.
 enum MacroblockActivity {
-    /// QP differences in raster order, about 0 on average: coarser where the picture is busy, finer where it is flat. An
-    /// area of twice the variance gets a QP one higher.
+    /// Returns the QP deltas in raster order, -6…6 and about 0 on average. Areas with a high variance get a higher QP,
+    /// flat areas a lower one: +1 for twice the variance.
     static func deltas(_ source: SourceLuma, columns: Int, rows: Int) -> [Int] {
         var logarithms = [Double](repeating: 0, count: columns * rows)
         for y in 0..<rows {
@@ -26,7 +28,7 @@ enum MacroblockActivity {
 
     private static let most = 6
 
-    /// Of the samples inside the picture, in squares of steps of 8 bits; 0 where there are none.
+    /// Returns the variance of an area's samples inside the picture, in units of 8-bit samples; 0 if there are none.
     private static func variance(_ source: SourceLuma, _ x: Int, _ y: Int) -> Double {
         let columns = 16 * x..<max(16 * x, min(16 * x + 16, source.width))
         let rows = 16 * y..<max(16 * y, min(16 * y + 16, source.height))

@@ -1,6 +1,7 @@
-/// VAENC_REFERENCE_MODE=null: slices of macroblocks that cost next to nothing, made once for each kind of slice.
+/// Makes H.264 slices with minimal data (VAENC_REFERENCE_MODE=null), and caches them by the parameters that they depend
+/// on.
 ///
-/// P and B slices skip everything; I slices are DC-predicted 16×16 with no residual.
+/// P and B slices consist of skipped macroblocks. I slices use 16×16 DC prediction without a residual.
 final class NullSlices {
     private struct Key: Hashable {
         var firstMacroblock: Int
@@ -10,13 +11,14 @@ final class NullSlices {
         var cabac: Bool
         var cabacInitIdc: Int
         var qp: Int
-        /// Bits of the header's last byte that come before the data; CABAC data is aligned.
+        /// The number of header bits in the last header byte, which CAVLC data follows directly; 0 for CABAC data,
+        /// which is aligned.
         var phase: Int
     }
 
     private var cache: [Key: [UInt8]] = [:]
 
-    /// Each slice's NAL unit.
+    /// Returns the NAL unit of each slice.
     func units(for slices: [SliceJob], width: Int) -> [[UInt8]] {
         slices.map { slice in
             let header = slice.header
@@ -47,7 +49,7 @@ final class NullSlices {
         }
     }
 
-    /// Slice data with trailing bits, before emulation prevention, after `phase` bits of zero.
+    /// Returns `phase` zero bits and the slice data with trailing bits, without emulation prevention bytes.
     private func make(_ key: Key) -> [UInt8] {
         let writer = SliceEntropyWriter(widthInMacroblocks: key.width)
         var slice = EntropySlice()

@@ -1,19 +1,20 @@
 internal import CVA
 
-// What the encoder asks of parameter buffers before anything else looks at them.
+// The checks of H.264 parameter buffers before their values are used.
 //
-// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+// SAFETY: each bit-field union of VA-API's buffers consists of an integer and one structure of bit fields over the same
+// bits, so that every value is valid.
 
-/// Throws unless all holds.
+/// Throws an INVALID_PARAMETER error with `reason` if the condition does not hold.
 func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws {
     guard condition else { throw Refusal.invalidParameter(reason()) }
 }
 
 extension VAEncSequenceParameterBufferH264 {
-    /// level_idc of table A-1; 9 is level 1b.
+    /// The level_idc values of table A-1; 9 is level 1b.
     private static let levels: [UInt8] = [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
 
-    /// Checks ranges; the size is checked with the context's.
+    /// Checks the ranges of the values. `StreamState.setSize` checks the picture size.
     func check(_ environment: Environment) throws {
         let fields = unsafe seq_fields.bits
         try require(seq_parameter_set_id <= 31, "seq_parameter_set_id \(seq_parameter_set_id) exceeds 31")
@@ -34,7 +35,7 @@ extension VAEncSequenceParameterBufferH264 {
         try require(max_num_ref_frames <= 16, "max_num_ref_frames \(max_num_ref_frames) exceeds 16")
     }
 
-    /// Checks that a decoder keeps as many reference frames as the picture needs.
+    /// Checks that max_num_ref_frames allows the reference frames of the picture.
     func checkReferences(
         of picture: VAEncPictureParameterBufferH264, _ slices: [VAEncSliceParameterBufferH264], _ environment: Environment
     ) throws {
@@ -49,7 +50,7 @@ extension VAEncSequenceParameterBufferH264 {
 extension VAEncPictureParameterBufferH264 {
     var isIDR: Bool { unsafe pic_fields.bits.idr_pic_flag != 0 }
 
-    /// Checks ranges, and that the profile has what is asked for.
+    /// Checks the ranges of the values, and that the profile and the encoder support them.
     func check(_ config: Config.Choice, sequence: VAEncSequenceParameterBufferH264) throws {
         let fields = unsafe pic_fields.bits
         try require(pic_init_qp <= 51, "pic_init_qp \(pic_init_qp) exceeds 51")
@@ -82,7 +83,7 @@ extension VAEncPictureParameterBufferH264 {
 }
 
 extension VAEncSliceParameterBufferH264 {
-    /// Checks ranges of what the slice says itself.
+    /// Checks the ranges of the slice's values and whether the encoder supports them.
     func check(picture: VAEncPictureParameterBufferH264, _ config: Config.Choice) throws {
         try require(slice_type <= 7 && slice_type % 5 <= 2, "slice_type \(slice_type)")
         try require(slice_type % 5 != 1 || config.entry.maximumReferences.list1 > 0, "B slices are not supported")
@@ -94,7 +95,7 @@ extension VAEncSliceParameterBufferH264 {
             pic_parameter_set_id == picture.pic_parameter_set_id,
             "the slice's pic_parameter_set_id is \(pic_parameter_set_id), the picture's \(picture.pic_parameter_set_id)"
         )
-        // Clients leave VA_INVALID_ID or nothing here; per-macroblock parameters are not offered.
+        // Per-macroblock parameters are not supported. Clients set VA_INVALID_ID or leave the field 0.
         try require(macroblock_info == VA_INVALID_ID || macroblock_info == 0, "per-macroblock parameters")
         let qp = Int(picture.pic_init_qp) + Int(slice_qp_delta)
         try require((0...51).contains(qp), "a slice's QP \(qp) is out of range")
@@ -110,6 +111,6 @@ extension VAEncSliceParameterBufferH264 {
 }
 
 extension VAPictureH264 {
-    /// The entry names a picture.
+    /// Whether the entry contains a picture.
     var isValid: Bool { picture_id != VA_INVALID_ID && flags & UInt32(VA_PICTURE_H264_INVALID) == 0 }
 }

@@ -1,14 +1,14 @@
 internal import CVA
 
-/// The parameter sets that stand in a stream so far, by id, and who wrote them.
+/// The H.264 parameter sets in a stream so far, by id, and whether the client or the driver wrote them.
 struct ParameterSets {
     private var sequences: [Int: SequenceParameterSet] = [:]
     private var pictures: [Int: PictureParameterSet] = [:]
-    /// Ids that the client packed itself: the driver leaves those to it.
+    /// The ids of the sets that the client packed. The driver does not write sets with these ids.
     private var packedSequences: Set<Int> = []
     private var packedPictures: Set<Int> = []
 
-    /// Takes note of the parameter sets in a client's packed header.
+    /// Stores the parameter sets of a client's packed header.
     mutating func note(_ header: PackedHeader) throws {
         for payload in header.payloads(ofType: 7) {
             guard let sequence = SequenceParameterSet(rbsp: payload) else {
@@ -26,8 +26,10 @@ struct ParameterSets {
         }
     }
 
-    /// The sets that a picture uses, and the NAL units of those that the driver has to write: the client packed none,
-    /// and the picture is IDR or the set changes.
+    /// Returns the sets that a picture uses, and the NAL units of the sets that the driver must write.
+    ///
+    /// The driver writes a set if the client packed none with its id, and if the picture is an IDR picture or the set
+    /// has changed. A new sequence parameter set is followed by the picture parameter set.
     mutating func resolve(
         _ sequence: VAEncSequenceParameterBufferH264, _ picture: VAEncPictureParameterBufferH264,
         profile: DriverProfile
@@ -59,7 +61,7 @@ struct ParameterSets {
 }
 
 extension SequenceParameterSet {
-    /// Throws where a decoder of `self` could not decode what `asked` makes the driver encode.
+    /// Throws if a decoder with the set `self` could not decode a stream that is encoded with the set `asked`.
     fileprivate func checkAgrees(with asked: SequenceParameterSet) throws {
         try require(
             widthInMacroblocks == asked.widthInMacroblocks && heightInMapUnits == asked.heightInMapUnits,
@@ -69,7 +71,7 @@ extension SequenceParameterSet {
             "the packed sequence parameter set has fields, scaling lists or other than 8-bit 4:2:0")
     }
 
-    /// The visible part; throws where cropping leaves nothing.
+    /// Returns the part of the picture inside the cropping rectangle, in luma samples. Throws if it is empty.
     func visibleArea() throws -> CroppedArea {
         let crop = cropping ?? Cropping()
         let limit = max(widthInMacroblocks, heightInMapUnits) * 16

@@ -1,6 +1,6 @@
 internal import CVA
 
-/// Slices of a picture on their way from buffers to jobs.
+/// Converts the H.264 slice buffers and packed slice headers of a picture to jobs.
 struct SlicePlan {
     let parameters: VAEncPictureParameterBufferH264
     let sequence: SequenceParameterSet
@@ -8,7 +8,7 @@ struct SlicePlan {
     let config: Config.Choice
     let environment: Environment
 
-    /// Throws unless the slices cover `count` macroblocks, each once and in order.
+    /// Throws unless the slices cover each of `count` macroblocks once, in order.
     func checkCoverage(_ slices: [VAEncSliceParameterBufferH264], macroblocks count: Int) throws {
         try require(!slices.isEmpty, "the picture has no slices")
         var next = 0
@@ -23,7 +23,7 @@ struct SlicePlan {
         try require(next == count, "slices cover \(next) of \(count) macroblocks")
     }
 
-    /// Throws unless the slices are of a structure that the driver offers.
+    /// Throws unless VAConfigAttribEncSliceStructure allows the sizes of the slices.
     func checkStructure(_ slices: [VAEncSliceParameterBufferH264], widthInMacroblocks width: Int) throws {
         let offered = Int32(bitPattern: config.entry.value(VAConfigAttribEncSliceStructure) ?? 0)
         guard slices.count > 1, offered & VA_ENC_SLICE_STRUCTURE_ARBITRARY_MACROBLOCKS == 0 else { return }
@@ -35,8 +35,8 @@ struct SlicePlan {
             "the slices have different numbers of rows")
     }
 
-    /// The header of a slice: the client's own, checked against the buffers, or one made from them. Where the driver
-    /// controls the rate it writes slice_qp_delta itself later.
+    /// Returns the header of a slice: the client's packed header, which is checked against the buffers, or a header
+    /// made from the buffers. If the driver controls the rate, it rewrites slice_qp_delta later.
     func header(_ slice: VAEncSliceParameterBufferH264, packed: SliceHeaderBits?) throws -> SliceHeaderBits {
         let expected = SliceHeader(slice, picture: parameters, sequence: sequence, picture: picture)
         guard let packed else {
@@ -49,7 +49,7 @@ struct SlicePlan {
         try require(
             found.pictureId == picture.id,
             "pic_parameter_set_id is \(found.pictureId) in the packed slice header, \(picture.id) in the buffers")
-        // FFmpeg leaves reference_pic_flag 0 for B pictures that its headers make references.
+        // FFmpeg leaves reference_pic_flag 0 for B pictures whose headers have a nal_ref_idc other than 0.
         let mayDiffer = found.type == .b && found.nalRefIdc != 0
         try require(
             found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0) || mayDiffer,
@@ -61,8 +61,8 @@ struct SlicePlan {
         return packed
     }
 
-    /// Checks the numbers by which a decoder orders pictures. A driver writes either the slice header's or the picture
-    /// buffer's.
+    /// Checks that frame_num, the picture order count and idr_pic_id are equal in the slice header and in the buffers.
+    /// Drivers differ in which of the two they write.
     private func checkNumbers(_ header: SliceHeader, _ slice: VAEncSliceParameterBufferH264) throws {
         func check(_ name: String, _ found: Int, _ asked: Int, _ bits: Int = 16) throws {
             try environment.prefer(
@@ -78,7 +78,7 @@ struct SlicePlan {
         if header.isIDR { try check("idr_pic_id", header.idrPicId, Int(slice.idr_pic_id)) }
     }
 
-    /// The header as another picture parameter set has it, which differs in pic_init_qp only.
+    /// Returns the header for another picture parameter set, which differs only in pic_init_qp.
     func rewritten(_ header: SliceHeaderBits, for other: PictureParameterSet) throws -> SliceHeaderBits {
         guard var fields = SliceHeader(header, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("the slice header cannot be read")
@@ -89,7 +89,8 @@ struct SlicePlan {
         return bits
     }
 
-    /// References that the slice uses in list 0 or 1: num_ref_idx_l0_active or num_ref_idx_l1_active.
+    /// Returns the number of references that the slice uses in list 0 or 1: num_ref_idx_l0_active_minus1 + 1 or
+    /// num_ref_idx_l1_active_minus1 + 1.
     func activeCount(_ slice: VAEncSliceParameterBufferH264, list: Int) throws -> Int {
         guard slice.slice_type % 5 == 1 || list == 0 && slice.slice_type % 5 == 0 else { return 0 }
         let isOverridden = slice.num_ref_idx_active_override_flag != 0
@@ -101,11 +102,11 @@ struct SlicePlan {
         return count
     }
 
-    /// The job for a slice whose parts are all there.
+    /// Returns the job for a slice.
     func job(
         _ slice: VAEncSliceParameterBufferH264, lists: [[ReconstructedPicture]], header: SliceHeaderBits
     ) -> SliceJob {
-        // Without the control fields in the syntax the filter is on, with no offsets.
+        // Without deblocking fields in the slice header, the filter is on and the offsets are 0.
         let isControlled = picture.deblockingControlPresent
         var job = SliceJob(
             firstMacroblock: Int(slice.macroblock_address), macroblockCount: Int(slice.num_macroblocks),

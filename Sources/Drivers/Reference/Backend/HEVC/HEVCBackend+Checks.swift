@@ -1,13 +1,13 @@
 internal import CVA
 
 extension HEVCBackend {
-    /// Parameter sets as the client's headers and slices take them, and as they stand in the stream.
+    /// The parameter sets that the client's slice headers refer to, and those in the stream.
     struct Sets {
         var asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
         var written: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
     }
 
-    /// The sets of a picture; puts what the driver writes into `units`.
+    /// Returns the parameter sets of a picture, and inserts those that the driver writes into `units`.
     func parameterSets(
         _ sequence: VAEncSequenceParameterBufferHEVC, _ parameters: VAEncPictureParameterBufferHEVC,
         _ units: inout StreamUnits, _ stream: inout StreamState
@@ -16,7 +16,8 @@ extension HEVCBackend {
         let changesQP = context.config.rateMode != nil || stream.hevc.hasRegions
         var asked = (HEVCSequenceParameterSet(sequence), HEVCPictureParameterSet(parameters))
         if behavior.writesOwnSets {
-            asked = behavior.own(asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
+            asked = behavior.generatedSets(
+                asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
             units.rewrite { type, _ in (32...35).contains(type) ? [] : nil }
             let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
             units.insert(sets.written)
@@ -51,7 +52,7 @@ extension HEVCBackend {
 
     private var features: HEVCFeatures { HEVCFeatures(context.config.entry, behavior) }
 
-    /// Throws where there are more tiles than the stream's level allows (A.4.1).
+    /// Throws if there are more tiles than the stream's level allows (A.4.1).
     func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceParameterSet) throws {
         let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
         let most = sequence.profileLevel.mostTiles
@@ -61,8 +62,8 @@ extension HEVCBackend {
                 + " \(most.columns)x\(most.rows)")
     }
 
-    /// Throws unless the slices cover every coding tree unit once, in the order of tile scan, and none has parts of
-    /// several tiles unless it has them whole (6.3.1).
+    /// Throws unless the slices cover every coding tree unit once, in tile scan order. A slice that contains coding
+    /// tree units of several tiles must contain these tiles completely (6.3.1).
     func checkCoverage(_ slices: [VAEncSliceParameterBufferHEVC], _ tiles: HEVCTiles, _ grid: HEVCGrid) throws {
         try require(!slices.isEmpty, "the picture has no slices")
         var next = 0
@@ -73,9 +74,9 @@ extension HEVCBackend {
                     && count <= grid.codingTrees - next,
                 "a slice of \(count) coding trees from \(first) on, after \(next) of \(grid.codingTrees)")
             let end = next + count
-            func startsTile(_ place: Int) -> Bool {
-                place == 0 || place == grid.codingTrees
-                    || tiles.tileID[tiles.rasterScan[place]] != tiles.tileID[tiles.rasterScan[place - 1]]
+            func startsTile(_ index: Int) -> Bool {
+                index == 0 || index == grid.codingTrees
+                    || tiles.tileID[tiles.rasterScan[index]] != tiles.tileID[tiles.rasterScan[index - 1]]
             }
             let isInOne = tiles.tileID[tiles.rasterScan[next]] == tiles.tileID[tiles.rasterScan[end - 1]]
             try require(isInOne || startsTile(next) && startsTile(end), "a slice contains parts of several tiles")
@@ -94,8 +95,10 @@ extension HEVCBackend {
             slices.allSatisfy { flags($0) == flags(first) }, "the slices of one picture have different slice_sao flags")
     }
 
-    /// What the entry's prediction direction asks of lists: on drivers where both must be in use there are no P slices,
-    /// and on those that only look back, or of three references to a list, lists have little freedom.
+    /// Checks the reference lists of a slice against VAConfigAttribPredictionDirection.
+    ///
+    /// If both lists must be used, P slices are not supported. The lists must then be equal if only past references are
+    /// supported, and are limited further on VDEnc.
     func checkLists(
         _ slice: VAEncSliceParameterBufferHEVC, _ lists: [[ListedReference]], _ picture: EncodePicture
     ) throws {
@@ -108,7 +111,7 @@ extension HEVCBackend {
         try require(
             direction & VA_PREDICTION_DIRECTION_FUTURE != 0, "the lists differ, but the driver supports only past "
                 + "references")
-        // VDEnc: such pictures have two references in list 0 and one in list 1, and are not refreshed.
+        // VDEnc: if the lists differ, list 0 has at most two references and list 1 one, and there is no intra refresh.
         guard entry.maximumReferences == (3, 3) else { return }
         try require(lists[0].count <= 2 && lists[1].count <= 1, "lists that differ can have at most 2 and 1 references")
         try require(picture.intraRefresh == nil, "intra refresh is not supported if the lists differ")
@@ -116,6 +119,6 @@ extension HEVCBackend {
 }
 
 extension VAEncPictureParameterBufferHEVC {
-    /// pic_type of an access unit delimiter, table 7-2.
+    /// The pic_type of the access unit delimiter, table 7-2.
     fileprivate var audType: UInt32 { unsafe min(max(pic_fields.bits.coding_type, 1), 3) - 1 }
 }

@@ -1,8 +1,10 @@
 internal import CVA
 
 extension HEVCBackend {
-    /// Numbers pictures as the packed slice header does, if the buffers number them otherwise: real drivers take references by
-    /// their surfaces, and leave the numbers to the header (libva-utils' hevcencode counts by two in its buffers).
+    /// Sets the picture order counts in the buffers to those of the packed slice header if they differ.
+    ///
+    /// Real drivers identify references by their surfaces and take the picture order count from the header. For
+    /// example, hevcencode of libva-utils counts in steps of two in its buffers.
     func renumber(
         _ parameters: inout VAEncPictureParameterBufferHEVC, _ slices: inout [VAEncSliceParameterBufferHEVC],
         _ units: StreamUnits, _ sets: Sets, _ stream: StreamState
@@ -17,7 +19,7 @@ extension HEVCBackend {
         try context.environment.tolerate(
             .pictureNumbers,
             .invalidParameter("slice_pic_order_cnt_lsb is \(found) in the packed slice header, \(asked) in the buffers"))
-        // PicOrderCntVal nearest to that of the reference before, 8.3.1.
+        // PicOrderCntVal is the value that is nearest to that of the previous reference picture, 8.3.1.
         let before = stream.hevc.pictureOrderCount
         let count = before + ((found - before + size / 2) & (size - 1)) - size / 2
         parameters.decoded_curr_pic.pic_order_cnt = Int32(truncatingIfNeeded: count)
@@ -28,9 +30,9 @@ extension HEVCBackend {
         }
     }
 
-    /// Gives the entries of a C array of pictures the numbers under which the pictures were encoded.
+    /// Sets the pic_order_cnt of each entry of a C array to that under which the picture in its surface was encoded.
     ///
-    /// SAFETY: the array is a tuple of VAPictureHEVC.
+    /// SAFETY: `Array` is a homogeneous tuple of VAPictureHEVC, so its bytes can be bound to that type.
     private func renumber<Array>(_ array: inout Array) {
         unsafe withUnsafeMutableBytes(of: &array) { bytes in
             let entries = unsafe bytes.bindMemory(to: VAPictureHEVC.self)

@@ -11,19 +11,19 @@ struct HEVCSlices {
     var isReference: Bool
 }
 
-/// What an HEVC stream said so far.
+/// The sequence parameters and parameter sets of an HEVC stream so far.
 struct HEVCStream {
     var sequence: VAEncSequenceParameterBufferHEVC?
     var parameterSets = HEVCParameterSets()
     /// The picture parameter set in the stream, if the driver rewrites the client's sets.
     var writtenPicture: HEVCPictureParameterSet?
-    /// Of the last picture that is a reference.
+    /// The picture order count of the last reference picture.
     var pictureOrderCount = 0
-    /// Regions of interest have been asked for: QPs change inside pictures from then on.
+    /// Whether a picture of the stream had regions of interest. From then on QPs may change inside pictures.
     var hasRegions = false
 }
 
-/// From HEVC parameter buffers and packed headers to jobs.
+/// Converts HEVC parameter buffers and packed headers to jobs.
 struct HEVCBackend: PictureBackend {
     let driver: Driver
     let context: Context
@@ -31,7 +31,7 @@ struct HEVCBackend: PictureBackend {
     var behavior: HEVCBehavior { driver.capabilities.behavior.hevc }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
-        try require(picture.announced == nil, "the data of the packed header parameters is missing")
+        try require(picture.pendingHeader == nil, "the data of the packed header parameters is missing")
         guard case .hevc(var buffers) = picture.buffers else {
             throw Refusal.invalidParameter("the buffers are of another codec")
         }
@@ -83,12 +83,12 @@ struct HEVCBackend: PictureBackend {
         let planner = HEVCSlicePlan(backend: self, parameters: parameters, asked: sets.asked, written: written)
         let layout = behavior.layout(
             buffers.slices.map { (Int($0.slice_segment_address), Int($0.num_ctu_in_slice)) }, of: grid.codingTrees)
-        for (index, place) in layout.enumerated() {
+        for (index, extent) in layout.enumerated() {
             let slice = buffers.slices[min(index, buffers.slices.count - 1)]
             let packed = units.slices.isEmpty ? nil : units.slices[min(index, units.slices.count - 1)]
             var (header, bits) = try planner.header(slice, packed: packed)
-            if place.first != header.address {
-                header.address = place.first
+            if extent.first != header.address {
+                header.address = extent.first
                 bits = planner.bits(header, like: bits)
             }
             let lists = try planner.lists(slice, header)
@@ -98,7 +98,7 @@ struct HEVCBackend: PictureBackend {
             try checkLists(slice, lists, picture)
             slices.headers.append(header)
             slices.jobs.append(
-                try planner.job(header, bits, lists, first: place.first, count: place.count, parameters))
+                try planner.job(header, bits, lists, first: extent.first, count: extent.count, parameters))
         }
         return try checked(slices, units, parameters, references, crop, picture, sequence, &stream)
     }
@@ -113,7 +113,7 @@ struct HEVCBackend: PictureBackend {
         let weighted = jobs.reduce(0) { $0 + $1.qp * $1.codingTreeCount }
         if slices.isReference { stream.hevc.pictureOrderCount = slices.pictureOrderCount }
         let type = jobs.contains { $0.type == .b } ? "B" : jobs.contains { $0.type == .p } ? "P" : "I"
-        // Lists that only look back make a generalized P picture.
+        // A B picture with past references only (generalized P) costs as much as a P picture.
         let looksAhead = jobs.contains { ($0.list0 + $0.list1).contains { $0.poc > slices.pictureOrderCount } }
         let kind = RatedPicture.Kind(
             isPredicted: type != "I", isBidirectional: looksAhead, isReference: slices.isReference)
@@ -122,7 +122,7 @@ struct HEVCBackend: PictureBackend {
             destination: parameters.decoded_curr_pic.isValid ? parameters.decoded_curr_pic.picture_id : nil,
             references: references, isInter: type != "I", initialQP: slices.picture.initialQP,
             averageQP: (weighted + total / 2) / total,
-            rate: try context.rated(picture, SequenceRate(sequence), kind, isIDR: parameters.isIDR, &stream),
+            rate: try context.ratedPicture(picture, SequenceRate(sequence), kind, isIDR: parameters.isIDR, &stream),
             record: PictureRecord(
                 type: parameters.isIDR ? "IDR" : type, pictureOrderCount: slices.pictureOrderCount, crop: crop))
     }
@@ -152,7 +152,8 @@ struct HEVCBackend: PictureBackend {
                 writesHash: driver.environment.writesHashes))
     }
 
-    /// Where a picture for `surface` goes: the picture that is there, if it is such a one, or a new one.
+    /// Returns the picture for the reconstruction in `surface`: the existing one if its size, block sizes and bit depth
+    /// match, else a new one.
     private func reconstruction(_ surface: Surface, _ sequence: HEVCSequenceParameterSet) -> HEVCReconstructedPicture {
         if let picture = surface.reconstruction?.hevc, picture.grid == sequence.grid,
             picture.bitDepth == sequence.bitDepthLuma
@@ -162,7 +163,7 @@ struct HEVCBackend: PictureBackend {
         return HEVCReconstructedPicture(grid: sequence.grid, bitDepth: sequence.bitDepthLuma)
     }
 
-    /// The picture, encoded from `source` to `reconstruction`.
+    /// Returns the job that encodes `source` and writes the decoded picture to `reconstruction`.
     private func job(
         _ slices: HEVCSlices, _ source: HEVCSource, _ reconstruction: HEVCReconstructedPicture
     ) -> HEVCPictureJob {

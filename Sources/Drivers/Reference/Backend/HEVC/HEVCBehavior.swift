@@ -1,23 +1,25 @@
-/// How drivers differ with HEVC in what no attribute says.
+/// The differences between drivers in HEVC encoding that no attribute reports.
 struct HEVCBehavior: Sendable {
-    /// Features that VAConfigAttribEncHEVCFeatures does not name and that are done all the same where they are asked for.
-    var honoursUnnamed: Set<HEVCFeatures.Feature> = []
-    /// Other features that it does not name are left out where they are asked for; otherwise they are refused.
-    var ignoresUnnamed = false
-    /// Coding trees are of 64, and transform trees as deep as these allow, whatever the client's buffers say.
+    /// The features that the driver uses on request although VAConfigAttribEncHEVCFeatures does not report them.
+    var honoursUnreported: Set<HEVCFeatures.Feature> = []
+    /// Whether requests for other features that the attribute does not report are ignored. Otherwise they are rejected.
+    var ignoresUnreported = false
+    /// Whether the driver uses coding tree blocks of 64 samples and the deepest transform trees, independent of the
+    /// client's buffers.
     var hasOwnBlocks = false
-    /// The driver writes its own delimiters, parameter sets and slice headers, and reads the conformance window only of
-    /// the client's: Mesa 22.3.6.
+    /// Whether the driver writes access unit delimiters, parameter sets and slice headers itself, and only takes the
+    /// conformance window from the client's, as Mesa 22.3.6 does.
     var writesOwnSets = false
-    /// Of those sets: sample_adaptive_offset_enabled_flag.
-    var hasOwnOffsets = true
-    /// The driver reads and rewrites the client's parameter sets and slice headers, as Mesa 25 does.
+    /// The sample_adaptive_offset_enabled_flag of the parameter sets that the driver writes itself.
+    var ownSetsUseSAO = true
+    /// Whether the driver reads and rewrites the client's parameter sets and slice headers, as Mesa 25 does.
     var rewritesHeaders = false
-    /// Coded sizes are multiples of these, whatever the client's sets say.
+    /// The coded width and height are rounded up to multiples of these, in luma samples, independent of the client's
+    /// parameter sets.
     var alignment = (width: 1, height: 1)
-    /// The driver changes the slice layout if the slices, except the last, differ in size.
-    var evensSlices = false
-    /// slice_sao flags must not change inside a picture.
+    /// Whether the driver makes all slices except the last equal in size if the client's slices are not.
+    var equalizesSlices = false
+    /// Whether the slice_sao flags must be equal in all slices of a picture.
     var needsUniformOffsets = false
 }
 
@@ -29,8 +31,9 @@ extension HEVCBehavior {
         return sequence
     }
 
-    /// The sets that Mesa 22.3.6 writes where a client's buffers ask for `sets`, as seen in its streams.
-    func own(
+    /// Returns the parameter sets that Mesa 22.3.6 writes if a client's buffers request `sets`. They were found in its
+    /// streams.
+    func generatedSets(
         _ sets: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), _ features: HEVCFeatures,
         window: HEVCSequenceParameterSet.Window?, changesQP: Bool
     ) -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet) {
@@ -40,7 +43,7 @@ extension HEVCBehavior {
         sequence.buffering = [.init(picturesMinus1: 1)]
         sequence.log2MinCodingBlock = 3
         setBlocks(&sequence)
-        sequence.sample_adaptive_offset_enabled_flag = hasOwnOffsets
+        sequence.sample_adaptive_offset_enabled_flag = ownSetsUseSAO
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
         sequence.longTerm = nil
         leaveOutUnnamed(&sequence, features)
@@ -55,7 +58,7 @@ extension HEVCBehavior {
         return (sequence, picture)
     }
 
-    /// The client's sets as Mesa 25 writes them.
+    /// Returns the client's parameter sets as Mesa 25 rewrites them.
     func rewritten(
         _ sets: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), _ features: HEVCFeatures, changesQP: Bool
     ) -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet) {
@@ -69,7 +72,7 @@ extension HEVCBehavior {
         return (sequence, picture)
     }
 
-    /// The blocks that Mesa's encoders have: of the client's only the smallest coding block.
+    /// Sets the block sizes of Mesa's encoders, which use only the smallest coding block size of the client's.
     private func setBlocks(_ sequence: inout HEVCSequenceParameterSet) {
         sequence.log2CodingTreeBlock = 6
         sequence.log2MinTransformBlock = sequence.log2MinCodingBlock - 1
@@ -85,16 +88,17 @@ extension HEVCBehavior {
         if !features.has(.strongIntraSmoothing) { sequence.strongIntraSmoothing = false }
     }
 
-    /// First coding tree units and counts of slices, of `total`: as asked for, or laid out evenly.
+    /// Returns the first coding tree unit and the number of coding tree units of each slice, of `total`: as requested,
+    /// or in equal parts.
     func layout(_ asked: [(first: Int, count: Int)], of total: Int) -> [(first: Int, count: Int)] {
         let counts = asked.map(\.count)
-        // Counted in coding trees of another size.
+        // The client counts coding tree units of another size.
         if counts.reduce(0, +) != total {
             let isEven = counts.dropLast().allSatisfy { $0 == counts[0] } && counts[counts.count - 1] <= counts[0]
             let size = counts.count == 1 ? total : isEven ? counts[0] : (total + counts.count - 1) / counts.count
             return stride(from: 0, to: total, by: max(size, 4)).map { ($0, min(max(size, 4), total - $0)) }
         }
-        guard evensSlices, counts.count > 1,
+        guard equalizesSlices, counts.count > 1,
             !counts.dropLast().allSatisfy({ $0 == counts[0] }) || counts[counts.count - 1] > counts[0]
         else { return asked }
         let size = max((total + counts.count - 1) / counts.count, 4)

@@ -1,11 +1,14 @@
 internal import CVA
 
 extension VAEncPictureParameterBufferHEVC {
-    /// Throws unless reference_frames can be a reference picture set (8.3.2): each picture once, none of them the current
-    /// one, each of one kind, on the side of the current one that its flags say, and within reach of DeltaPocS0 and
-    /// DeltaPocS1 (7.4.8).
+    /// Throws unless reference_frames can be a reference picture set (8.3.2).
     ///
-    /// An IDR picture has no set, whatever the buffer says. Clients that pack slice headers may leave the flags out.
+    /// No picture may occur twice or be the current one. Each picture must be of one kind, and before or after the
+    /// current one as its flags state. The differences of the picture order counts must be in the range of DeltaPocS0
+    /// and DeltaPocS1 (7.4.8).
+    ///
+    /// For an IDR picture, which has no reference picture set, the buffer is not checked. Clients that pack slice
+    /// headers may omit the flags.
     func checkReferences() throws {
         guard !isIDR else { return }
         let frames = FixedArray.values(reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
@@ -35,9 +38,11 @@ extension VAEncPictureParameterBufferHEVC {
 }
 
 extension HEVCSliceHeader {
-    /// Throws where a header made of `picture`'s reference frames does not say what they ask for: `sequence` allows no
-    /// long-term pictures, or fewer pictures; or a long-term picture is in a later cycle of slice_pic_order_cnt_lsb than
-    /// the current one, and delta_poc_msb_cycle_lt has no sign (7.4.7.1).
+    /// Throws if a slice header cannot express the reference frames of `picture`.
+    ///
+    /// This is so if `sequence` does not allow long-term references, or allows fewer pictures. It is also so if a
+    /// long-term reference is in a later cycle of slice_pic_order_cnt_lsb than the current picture, because
+    /// delta_poc_msb_cycle_lt has no sign (7.4.7.1).
     func checkReferences(
         of picture: VAEncPictureParameterBufferHEVC, _ sequence: HEVCSequenceParameterSet
     ) throws {

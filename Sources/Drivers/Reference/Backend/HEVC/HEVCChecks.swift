@@ -1,14 +1,15 @@
 internal import CVA
 
-// What the encoder asks of HEVC parameter buffers before anything else looks at them.
+// The checks of HEVC parameter buffers before their values are used.
 //
-// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+// SAFETY: each bit-field union of VA-API's buffers consists of an integer and one structure of bit fields over the same
+// bits, so that every value is valid.
 
 extension VAEncSequenceParameterBufferHEVC {
-    /// general_level_idc of the levels of A.4.1, and 8.5, which has no limits.
+    /// The general_level_idc of the levels of A.4.1, and of level 8.5, which has no limits.
     private static let levels: [UInt8] = [30, 60, 63, 90, 93, 120, 123, 150, 153, 156, 180, 183, 186, 255]
 
-    /// Makes general_profile_idc the config's. Clients name others, and real drivers go by the config.
+    /// Sets general_profile_idc to the config's profile. Some clients set another, and real drivers use the config's.
     mutating func setProfile(of context: Context) throws {
         let profile: UInt8 = context.config.entry.bitDepth > 8 ? 2 : 1
         try context.environment.prefer(
@@ -18,7 +19,8 @@ extension VAEncSequenceParameterBufferHEVC {
         general_profile_idc = profile
     }
 
-    /// Checks ranges and what the encoder can do; the size is checked with the context's.
+    /// Checks the ranges of the values and whether the encoder supports them. `StreamState.setSize` checks the picture
+    /// size.
     func check(_ context: Context, _ behavior: HEVCBehavior) throws {
         let fields = unsafe seq_fields.bits
         let entry = context.config.entry
@@ -55,8 +57,8 @@ extension VAEncSequenceParameterBufferHEVC {
 extension VAEncPictureParameterBufferHEVC {
     var isIDR: Bool { unsafe pic_fields.bits.idr_pic_flag != 0 }
 
-    /// Makes nal_unit_type that of the packed slice header, or else one that idr_pic_flag allows, as drivers do that put the
-    /// client's headers into the stream.
+    /// Sets nal_unit_type to that of the packed slice header, as in real drivers that copy the client's headers into
+    /// the stream. Without a packed header, a type that contradicts idr_pic_flag is replaced.
     mutating func setUnitType(packed: [RenderedHeader], _ environment: Environment) throws {
         let slice = packed.first { $0.type == UInt32(VAEncPackedHeaderSlice.rawValue) }
         let isKnown = isIDR == (nal_unit_type == 19 || nal_unit_type == 20)
@@ -67,7 +69,7 @@ extension VAEncPictureParameterBufferHEVC {
         nal_unit_type = type
     }
 
-    /// Checks ranges and what the encoder can do; `sequence` is checked.
+    /// Checks the ranges of the values and whether the encoder supports them. `sequence` must be checked before.
     func check(_ config: Config.Choice, _ sequence: HEVCSequenceParameterSet, _ behavior: HEVCBehavior) throws {
         let fields = unsafe pic_fields.bits
         let depth = sequence.log2CodingTreeBlock - sequence.log2MinCodingBlock
@@ -108,7 +110,7 @@ extension VAEncPictureParameterBufferHEVC {
             "collocated_ref_pic_index \(collocated_ref_pic_index)")
     }
 
-    /// What the NAL unit type says of the picture, table 7-1.
+    /// Checks that idr_pic_flag, coding_type and the picture order count agree with the NAL unit type, table 7-1.
     private func checkKind() throws {
         let fields = unsafe pic_fields.bits
         try require(nal_unit_type <= 9 || (16...21).contains(nal_unit_type), "nal_unit_type \(nal_unit_type)")
@@ -122,7 +124,7 @@ extension VAEncPictureParameterBufferHEVC {
         try require(nal_unit_type < 16 || fields.coding_type == 1, "a random access picture is not of type I")
     }
 
-    /// All but the last column and row are read, uniform or not.
+    /// Checks the number and sizes of tiles. The sizes of the last column and row in the buffer are not used.
     private func checkTiles(_ config: Config.Choice, _ grid: HEVCGrid) throws {
         guard unsafe pic_fields.bits.tiles_enabled_flag != 0 else { return }
         try require(config.entry.value(VAConfigAttribEncTileSupport) ?? 0 != 0, "tiles are not supported")
@@ -142,7 +144,7 @@ extension VAEncPictureParameterBufferHEVC {
 }
 
 extension VAEncSliceParameterBufferHEVC {
-    /// Checks ranges of what the slice says itself.
+    /// Checks the ranges of the slice's values and whether the encoder supports them.
     func check(
         _ picture: VAEncPictureParameterBufferHEVC, _ config: Config.Choice, _ behavior: HEVCBehavior
     ) throws {

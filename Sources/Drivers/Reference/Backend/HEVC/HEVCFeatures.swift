@@ -1,8 +1,8 @@
 internal import CVA
 
-/// VAConfigAttribEncHEVCFeatures: two bits to a feature, 0 for one that the driver does not offer.
+/// The value of VAConfigAttribEncHEVCFeatures: two bits per feature, 0 if the driver does not support it.
 struct HEVCFeatures {
-    /// Places in the word.
+    /// A feature; the raw value is the offset of its bits in the attribute's value.
     enum Feature: Int {
         case asymmetricPartitions = 4
         case sampleAdaptiveOffset = 6
@@ -18,26 +18,26 @@ struct HEVCFeatures {
     private let word: UInt32?
     private let behavior: HEVCBehavior
 
-    /// A driver that does not answer is asked for nothing that it would refuse.
+    /// Reads the attribute. If the driver does not report it, all features are accepted.
     init(_ entry: Capabilities.Entry, _ behavior: HEVCBehavior) {
         word = entry.value(VAConfigAttribEncHEVCFeatures)
         self.behavior = behavior
     }
 
-    /// The attribute names it.
+    /// Returns whether the attribute reports the feature. If the driver does not report the attribute, returns true.
     func has(_ feature: Feature) -> Bool { word.map { $0 >> UInt32(feature.rawValue) & 3 != 0 } ?? true }
 
     func check(_ feature: Feature, _ isUsed: Bool) throws {
         try require(
-            !isUsed || has(feature) || behavior.honoursUnnamed.contains(feature) || behavior.ignoresUnnamed,
+            !isUsed || has(feature) || behavior.honoursUnreported.contains(feature) || behavior.ignoresUnreported,
             "\(feature), which this driver's HEVC encoder does not have")
     }
 
-    /// The word of an encoder that has `features`.
+    /// Returns the attribute's value for an encoder with `features`.
     static func word(_ features: [Feature]) -> UInt32 { features.reduce(0) { $0 | 1 << UInt32($1.rawValue) } }
 }
 
-/// VAConfigAttribEncHEVCBlockSizes.
+/// The value of VAConfigAttribEncHEVCBlockSizes.
 struct HEVCBlockSizes {
     private let word: UInt32?
 
@@ -45,7 +45,7 @@ struct HEVCBlockSizes {
 
     private func field(_ index: Int) -> Int { Int((word ?? 0) >> UInt32(2 * index) & 3) }
 
-    /// Throws where block sizes, in powers of two, are none that the driver takes.
+    /// Throws unless the driver supports the block sizes of `sequence`.
     func check(_ sequence: HEVCSequenceParameterSet, _ behavior: HEVCBehavior) throws {
         try require(sequence.hasValidBlockSizes, "the block sizes are not compatible")
         guard word != nil, !behavior.hasOwnBlocks else { return }
@@ -63,6 +63,7 @@ struct HEVCBlockSizes {
             "transform trees \(sequence.transformDepthInter) and \(sequence.transformDepthIntra) deep")
     }
 
-    /// The word for coding trees of 16…64, coding blocks from 8, transform blocks of 4…32, and a depth.
+    /// Returns the attribute's value for coding tree blocks of 16…64, coding blocks from 8, transform blocks of 4…32,
+    /// and transform trees of up to `depth`.
     static func word(depth: UInt32) -> UInt32 { 3 | 1 << 2 | 3 << 6 | depth << 10 | depth << 14 }
 }

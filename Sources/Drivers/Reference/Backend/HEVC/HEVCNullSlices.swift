@@ -1,7 +1,7 @@
-/// VAENC_REFERENCE_MODE=null: HEVC slices that cost next to nothing. P and B slices skip everything; I slices are
-/// DC-predicted with no residual.
+/// Makes HEVC slices with minimal data (VAENC_REFERENCE_MODE=null). P and B slices consist of skipped coding units. I
+/// slices use DC prediction without a residual.
 enum HEVCNullSlices {
-    /// Each slice's NAL unit.
+    /// Returns the NAL unit of each slice.
     static func units(
         for slices: [HEVCSliceJob], _ sequence: HEVCSequenceParameterSet, _ picture: HEVCPictureParameterSet, _ tiles: HEVCTiles
     ) -> [[UInt8]] {
@@ -28,8 +28,8 @@ enum HEVCNullSlices {
             slices.map { slice in
                 writer.begin(slice, job)
                 let first = tiles.tileScan[slice.firstCodingTree]
-                for place in first..<first + slice.codingTreeCount {
-                    let address = tiles.rasterScan[place]
+                for tileScanIndex in first..<first + slice.codingTreeCount {
+                    let address = tiles.rasterScan[tileScanIndex]
                     fill(tree, address, slice, grid)
                     writer.write(tree, address: address)
                 }
@@ -38,7 +38,7 @@ enum HEVCNullSlices {
         }
     }
 
-    /// The largest coding units that fit the picture.
+    /// Fills a coding tree with the largest coding units that fit inside the picture.
     private static func fill(_ tree: HEVCCodingTree, _ address: Int, _ slice: HEVCSliceJob, _ grid: HEVCGrid) {
         tree.unitCount = 0
         tree.predictionCount = 0
@@ -73,7 +73,7 @@ enum HEVCNullSlices {
         tree.units.elements[tree.unitCount] = unit
         tree.unitCount += 1
         var prediction = HEVCPredictionUnit()
-        // DC is the second of the most probable modes where all neighbours are DC, or none.
+        // If all neighbours use DC or are not available, DC is the second of the most probable modes.
         prediction.mpmIndex = 1
         prediction.mergeIndex = 0
         tree.predictions.elements[tree.predictionCount] = prediction

@@ -1,17 +1,18 @@
 internal import CVA
 
-/// The HEVC parameter sets that stand in a stream so far, by id, and who wrote them.
+/// The HEVC parameter sets in a stream so far, by id, and whether the client or the driver wrote them.
 struct HEVCParameterSets {
     private var sequences: [Int: HEVCSequenceParameterSet] = [:]
     private var pictures: [Int: HEVCPictureParameterSet] = [:]
-    /// Ids that the client packed itself: the driver leaves those to it.
+    /// The ids of the sets that the client packed. The driver does not write sets with these ids.
     private var packedVideos: Set<Int> = []
     private var packedSequences: Set<Int> = []
     private var packedPictures: Set<Int> = []
-    /// The conformance window of the sequence that the client packed last.
+    /// The conformance window of the last sequence parameter set that the client packed.
     private(set) var packedWindow: HEVCSequenceParameterSet.Window?
 
-    /// Takes note of the parameter sets in a client's packed header. Where `isOnlyRead` the driver writes its own.
+    /// Stores the parameter sets of a client's packed header. If `isOnlyRead`, the driver writes all sets, and only the
+    /// conformance window is stored.
     mutating func note(_ header: PackedHeader, isOnlyRead: Bool) throws {
         for payload in header.payloads(ofType: 33) {
             guard let sequence = HEVCSequenceParameterSet(rbsp: payload) else {
@@ -38,8 +39,10 @@ struct HEVCParameterSets {
         }
     }
 
-    /// The sets that a picture uses, and the NAL units of those that the driver has to write: the client packed none,
-    /// and the picture is one to start with or the set changes. `asked` is what the buffers ask for.
+    /// Returns the sets that a picture uses, and the NAL units of the sets that the driver must write.
+    ///
+    /// The driver writes a set if the client packed none with its id, and if the picture is a random access picture or
+    /// the set has changed. `asked` are the sets that the buffers request.
     mutating func resolve(
         _ asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), isRandomAccess: Bool
     ) throws -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet, written: [[UInt8]]) {
@@ -74,7 +77,7 @@ private func same<Value: Equatable>(_ name: String, _ packed: Value, _ asked: Va
 }
 
 extension HEVCSequenceParameterSet {
-    /// Throws where a decoder of `self` could not decode what `asked` makes the driver encode.
+    /// Throws if a decoder with the set `self` could not decode a stream that is encoded with the set `asked`.
     fileprivate func checkAgrees(with asked: HEVCSequenceParameterSet) throws {
         try same("scaling_list_enabled_flag", hasScalingLists, false)
         try same("pcm_enabled_flag", hasPCM, false)
@@ -94,7 +97,7 @@ extension HEVCSequenceParameterSet {
         try same("strong_intra_smoothing_enabled_flag", strongIntraSmoothing, asked.strongIntraSmoothing)
     }
 
-    /// The visible part; throws where the conformance window leaves nothing.
+    /// Returns the part of the picture inside the conformance window, in luma samples. Throws if it is empty.
     func visibleArea() throws -> CroppedArea {
         let window = window ?? Window()
         try require(

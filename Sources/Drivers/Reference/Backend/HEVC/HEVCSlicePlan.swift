@@ -1,23 +1,24 @@
 internal import CVA
 
-/// A picture of a slice's list, and the surface that holds it.
+/// A picture in a slice's reference list, and the surface that contains it.
 struct ListedReference {
     var surface: Surface
     var reference: HEVCReference
 }
 
-/// HEVC slices of a picture on their way from buffers to jobs.
+/// Converts the HEVC slice buffers and packed slice headers of a picture to jobs.
 struct HEVCSlicePlan {
     let backend: HEVCBackend
     let parameters: VAEncPictureParameterBufferHEVC
-    /// The sets that the client's headers are of, and those that stand in the stream.
+    /// The parameter sets that the client's slice headers refer to.
     let asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
+    /// The parameter sets in the stream.
     let written: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
 
     private var isRewritten: Bool { asked != written }
 
-    /// The header of a slice, and its bits: the client's own, checked against the buffers, or one made from them. Where
-    /// the driver controls the rate it writes slice_qp_delta itself later.
+    /// Returns the header of a slice, and its bits. The header is the client's packed header, which is checked against
+    /// the buffers, or is made from the buffers. If the driver controls the rate, it rewrites slice_qp_delta later.
     func header(
         _ slice: VAEncSliceParameterBufferHEVC, packed: SliceHeaderBits?
     ) throws -> (HEVCSliceHeader, SliceHeaderBits) {
@@ -25,10 +26,10 @@ struct HEVCSlicePlan {
             slice, picture: parameters, sequence: asked.sequence, picture: asked.picture)
         guard let packed, !backend.behavior.writesOwnSets else {
             if backend.behavior.writesOwnSets {
-                try makeOwn(&expected, slice)
+                try setMesa22Fields(&expected, slice)
             } else {
                 try expected.checkReferences(of: parameters, asked.sequence)
-                leaveOut(&expected)
+                removeUnsupportedFields(&expected)
             }
             return (expected, expected.bits(sequence: written.sequence, picture: written.picture))
         }
@@ -39,26 +40,26 @@ struct HEVCSlicePlan {
         let contradictions = found.contradictions(
             with: expected, comparesQP: backend.context.config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
-        leaveOut(&found)
+        removeUnsupportedFields(&found)
         return (found, isRewritten ? bits(found, like: packed) : packed.shortened(to: end))
     }
 
-    /// Takes out what the sets in the stream have not.
-    private func leaveOut(_ header: inout HEVCSliceHeader) {
+    /// Removes the header fields that the parameter sets in the stream do not allow.
+    private func removeUnsupportedFields(_ header: inout HEVCSliceHeader) {
         if !written.sequence.hasTemporalVectors { header.hasTemporalVectors = false }
         if !written.sequence.sample_adaptive_offset_enabled_flag { (header.offsetsLuma, header.offsetsChroma) = (false, false) }
     }
 
-    /// What Mesa 22.3.6 makes of a slice: the picture before is its only reference, whatever the flags of
-    /// reference_frames say.
-    private func makeOwn(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
+    /// Changes a slice header to the one that Mesa 22.3.6 writes: the only reference is the previous picture in output
+    /// order, independent of the flags in reference_frames.
+    private func setMesa22Fields(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
         header.pictureID = 0
         header.offsetsLuma = written.sequence.sample_adaptive_offset_enabled_flag
         header.offsetsChroma = written.sequence.sample_adaptive_offset_enabled_flag
         header.qpDelta += Int(parameters.pic_init_qp) - written.picture.initialQP
         header.mergeCandidates = 5
         guard header.type != .i else {
-            // Written out with nothing in it: an IRAP picture's set has nothing to refer to (8.3.2).
+            // The header contains an empty reference picture set, because an IRAP picture has no references (8.3.2).
             (header.referenceSet, header.referenceSetIndex) = (HEVCReferenceSet(), nil)
             return
         }
@@ -70,14 +71,15 @@ struct HEVCSlicePlan {
         header.referenceSet = written.sequence.referenceSets[0]
     }
 
-    /// The bits of a header as it stands in the stream, with the start code and NAL unit header of `other`.
+    /// Returns the bits of a header, with the start code and NAL unit header of `other`.
     func bits(_ header: HEVCSliceHeader, like other: SliceHeaderBits) -> SliceHeaderBits {
         var bits = header.bits(sequence: written.sequence, picture: written.picture)
         bits.prefix = other.prefix
         return bits
     }
 
-    /// The lists of a slice: what the buffers name, which must be what a decoder makes of the header, and be there.
+    /// Returns the reference lists of a slice from the buffers. Throws unless they equal the lists that a decoder
+    /// derives from the header, and all surfaces contain the pictures.
     func lists(
         _ slice: VAEncSliceParameterBufferHEVC, _ header: HEVCSliceHeader
     ) throws -> [[ListedReference]] {
@@ -122,7 +124,7 @@ struct HEVCSlicePlan {
             surface: surface, reference: HEVCReference(picture: picture, poc: poc, isLongTerm: isLongTerm))
     }
 
-    /// The job for a slice whose parts are all there.
+    /// Returns the job for a slice.
     func job(
         _ header: HEVCSliceHeader, _ bits: SliceHeaderBits, _ lists: [[ListedReference]], first: Int, count: Int,
         _ parameters: VAEncPictureParameterBufferHEVC
@@ -155,7 +157,7 @@ struct HEVCSlicePlan {
         return job
     }
 
-    /// collocated_ref_pic_index names the surface that the slice header's collocated picture is in.
+    /// Throws unless collocated_ref_pic_index refers to the surface with the slice header's collocated picture.
     private func checkCollocated(_ surface: VASurfaceID) throws {
         let index = Int(parameters.collocated_ref_pic_index)
         let frames = FixedArray.values(parameters.reference_frames, as: VAPictureHEVC.self, count: 15)
@@ -166,6 +168,6 @@ struct HEVCSlicePlan {
 }
 
 extension HEVCReconstructedPicture {
-    /// Stands for references that nobody reads.
+    /// A placeholder for references in null mode, which are not read.
     fileprivate static let empty = HEVCReconstructedPicture(grid: HEVCGrid(width: 8, height: 8), bitDepth: 8)
 }

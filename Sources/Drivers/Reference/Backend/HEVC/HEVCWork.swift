@@ -1,27 +1,27 @@
-/// An HEVC picture's job, and what is rewritten in its slice headers.
+/// The job for an HEVC picture, and the syntax from which its slice headers are rewritten.
 struct HEVCWork: Sendable {
     var job: HEVCPictureJob
-    /// Of the job's slices.
+    /// The headers of the job's slices.
     var headers: [HEVCSliceHeader]
     var sequence: HEVCSequenceParameterSet
     var picture: HEVCPictureParameterSet
-    /// A hash of the decoded picture follows it in the stream.
+    /// Whether an SEI message with a hash of the decoded picture follows the picture.
     var writesHash: Bool
 
-    func job(_ orders: EncodePassParameters) -> HEVCPictureJob {
+    func job(_ pass: EncodePassParameters) -> HEVCPictureJob {
         var job = job
         var headers = headers
-        if let qp = orders.qp {
+        if let qp = pass.qp {
             for index in job.slices.indices {
                 job.slices[index].qp = qp
                 headers[index].qpDelta = qp - picture.initialQP
                 job.slices[index].header = bits(headers[index], job.slices[index].header.prefix)
             }
         }
-        if orders.hasAreaQPs && job.qpDeltaDepth != nil { job.areaQPs = areaQPs(job, orders) }
-        if orders.maximumSliceBytes > 0 {
+        if pass.hasAreaQPs && job.qpDeltaDepth != nil { job.areaQPs = areaQPs(job, pass) }
+        if pass.maximumSliceBytes > 0 {
             let (headers, slices) = (headers, job.slices)
-            job.sliceByteLimit = SliceByteLimit(bytes: orders.maximumSliceBytes) { slice, address in
+            job.sliceByteLimit = SliceByteLimit(bytes: pass.maximumSliceBytes) { slice, address in
                 var header = headers[slice]
                 header.address = address
                 return bits(header, [0, 0, 1] + slices[slice].header.prefix.suffix(2))
@@ -36,19 +36,21 @@ struct HEVCWork: Sendable {
         return bits
     }
 
-    /// The QP of each 16×16 area, from that of the slice that its coding tree unit is in.
-    private func areaQPs(_ job: HEVCPictureJob, _ orders: EncodePassParameters) -> [Int8] {
+    /// Returns the QP of each 16×16 area, based on the QP of the slice that contains its coding tree unit.
+    private func areaQPs(_ job: HEVCPictureJob, _ pass: EncodePassParameters) -> [Int8] {
         let grid = job.grid
         var sliceQPs = [Int](repeating: 0, count: grid.codingTrees)
         for slice in job.slices {
             let first = job.tiles.tileScan[slice.firstCodingTree]
-            for place in first..<first + slice.codingTreeCount { sliceQPs[job.tiles.rasterScan[place]] = slice.qp }
+            for tileScanIndex in first..<first + slice.codingTreeCount {
+                sliceQPs[job.tiles.rasterScan[tileScanIndex]] = slice.qp
+            }
         }
         let shift = grid.log2CodingTreeBlock - 4
         return (0..<grid.areaRows * grid.areaColumns).map { area in
             let (x, y) = (area % grid.areaColumns, area / grid.areaColumns)
             return Int8(
-                orders.areaQP(
+                pass.areaQP(
                     x: x, y: y, sliceQP: sliceQPs[(y >> shift) * grid.columns + (x >> shift)]))
         }
     }

@@ -1,7 +1,7 @@
-/// VAENC_REFERENCE_HASH=md5: a decoded picture hash SEI message after each picture, H.265 D.3.19.
+/// Makes the decoded picture hash SEI message (H.265 D.3.19) that follows each picture if VAENC_REFERENCE_HASH=md5.
 enum PictureHash {
-    /// The suffix SEI NAL unit for a picture, with a start code, in the sub-layer of the slice whose NAL unit header's
-    /// second byte is `layer`.
+    /// Returns the suffix SEI NAL unit of a picture, with a start code. `layer` is the second byte of the NAL unit
+    /// header, copied from the picture's slices.
     static func unit(_ picture: Reconstruction, layer: UInt8) -> [UInt8] {
         var hashes = [MD5(), MD5(), MD5()]
         let scale = picture.isWide ? 2 : 1

@@ -1,32 +1,35 @@
 internal import CVA
 
-/// How drivers differ in what no attribute says.
+/// The differences between drivers that no attribute reports.
 struct DriverBehavior: Sendable {
-    /// Packed headers of a kind that the config does not name are ignored; otherwise they are refused.
+    /// Whether packed headers of a type that the config does not include are ignored. Otherwise they are accepted with
+    /// a warning, or rejected with VAENC_REFERENCE_STRICT=1.
     var ignoresUnnamedHeaders = false
-    /// Every slice needs a packed header.
+    /// Whether every slice needs a packed header.
     var needsSliceHeaders = false
-    /// The driver reads and rewrites the client's picture parameter sets and slice headers, with pic_init_qp 26.
+    /// Whether the driver reads the client's picture parameter sets and slice headers, and rewrites them with a
+    /// pic_init_qp of 26.
     var rewritesHeaders = false
-    /// A coded picture is a chain: each header's NAL unit a segment with its own flag, then the slices.
+    /// Whether a coded buffer has several segments: one per header NAL unit, with VA_CODED_BUF_STATUS_SINGLE_NALU, and
+    /// one for the slices.
     var chainsHeaders = false
-    /// Segments' statuses say nothing.
+    /// Whether the status of segments is always 0.
     var hasNoStatus = false
-    /// What a quality level means, 1…7, or the attribute's own levels where nil.
+    /// Returns the encoder's quality, 1…7, for a quality level. If it is nil, the quality is the level itself.
     var quality: (@Sendable (_ level: Int) -> Int)?
-    /// Of a surface of 10 bits a copy is mapped that is not put back.
+    /// Whether a derived P010 image has memory of its own, so that writes to it are lost.
     var losesDerivedP010 = false
-    /// The encoder counts only these structures of slices, and refuses others.
-    var keepsSliceStructure = false
+    /// Whether slice structures that VAConfigAttribEncSliceStructure does not report are rejected.
+    var enforcesSliceStructure = false
     var hevc = HEVCBehavior()
 }
 
-/// VAENC_REFERENCE_PERSONALITY: the reference driver restricted to what a real driver said that it can do.
+/// VAENC_REFERENCE_PERSONALITY: restricts the reference driver to the capabilities that a real driver reported.
 enum Personality {
-    /// Names, in order.
+    /// The names of all personalities, in the order of the table.
     static var names: [String] { lines(PersonalityTable.personalities).map { String($0.prefix { $0 != "|" }) } }
 
-    /// The capabilities of the driver called `name`; nil where there is none.
+    /// Returns the capabilities of the personality `name`; nil if it does not exist.
     static func named(_ name: String) -> Capabilities? {
         let sets = lines(PersonalityTable.attributes)
         for line in lines(PersonalityTable.personalities) {
@@ -34,7 +37,7 @@ enum Personality {
             guard parts.count == 4, parts[0] == name else { continue }
             var capabilities = Capabilities.unrestricted
             capabilities.vendor = "\(parts[1]), as vaenc's reference driver plays it: \(name)"
-            // Of what the real driver makes surfaces of, what the reference driver does too.
+            // Only memory types that both the real driver and the reference driver support.
             capabilities.memoryTypes &= UInt32(parts[2], radix: 16) ?? 0
             capabilities.entries = parts[3].split(separator: " ").compactMap { entry($0, sets) }
             capabilities.behavior = behavior(of: name)
@@ -64,39 +67,39 @@ enum Personality {
     private static func behavior(of name: String) -> DriverBehavior {
         var behavior = DriverBehavior()
         if name.hasPrefix("radeonsi-") {
-            // Mesa 22.3.6: writes all headers itself.
+            // Mesa 22.3.6 writes all headers itself.
             behavior.ignoresUnnamedHeaders = true
             behavior.hasNoStatus = true
-            // The copy is of the luma plane, and the chroma plane is behind its end.
+            // In Mesa, the mapped copy contains only the luma plane. The chroma plane would be past its end.
             behavior.losesDerivedP010 = name.hasSuffix("navi10")
-            behavior.keepsSliceStructure = true
+            behavior.enforcesSliceStructure = true
             behavior.quality = presets
-            behavior.hevc.ignoresUnnamed = true
+            behavior.hevc.ignoresUnreported = true
             behavior.hevc.hasOwnBlocks = true
             behavior.hevc.writesOwnSets = true
-            behavior.hevc.hasOwnOffsets = !name.hasSuffix("raven")
+            behavior.hevc.ownSetsUseSAO = !name.hasSuffix("raven")
             behavior.hevc.alignment = (64, 16)
-            behavior.hevc.evensSlices = true
+            behavior.hevc.equalizesSlices = true
         } else if name.hasPrefix("radeonsi25-") {
-            // Mesa 25.0.7: streams without packed slice headers came out broken.
+            // Mesa 25.0.7 writes broken streams without packed slice headers.
             behavior.needsSliceHeaders = true
             behavior.rewritesHeaders = true
             behavior.chainsHeaders = true
             behavior.quality = presets
-            behavior.hevc.ignoresUnnamed = true
+            behavior.hevc.ignoresUnreported = true
             behavior.hevc.hasOwnBlocks = true
             behavior.hevc.rewritesHeaders = true
             behavior.hevc.alignment = (64, 16)
-            behavior.hevc.evensSlices = true
+            behavior.hevc.equalizesSlices = true
         } else if name.hasPrefix("iHD") {
             behavior.hevc.needsUniformOffsets = true
-            behavior.hevc.honoursUnnamed = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
+            behavior.hevc.honoursUnreported = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
         }
         return behavior
     }
 
-    /// AMD's quality level: a valid bit, then speed, balanced, quality or high quality. The valid bit alone, a 1, is
-    /// read as balanced.
+    /// Returns the encoder's quality for AMD's quality level: bit 0 is a valid flag, bits 1 and 2 are speed, balanced,
+    /// quality or high quality. Level 1, the valid flag alone, means balanced.
     private static let presets: @Sendable (Int) -> Int = { level in
         level == 1 ? 4 : [7, 4, 2, 1][level >> 1 & 3]
     }

@@ -1,6 +1,6 @@
 internal import CVA
 
-/// A codec's parameter buffers of one picture.
+/// The parameter buffers of one picture of a codec.
 struct PictureBuffers<Sequence, Parameters, Slice> {
     var sequence: Sequence?
     var parameters: Parameters?
@@ -26,7 +26,7 @@ typealias HEVCBuffers = PictureBuffers<
     VAEncSequenceParameterBufferHEVC, VAEncPictureParameterBufferHEVC, VAEncSliceParameterBufferHEVC
 >
 
-/// What a client rendered of sequence, picture and slice parameters, by the codec of its config.
+/// The sequence, picture and slice parameters that a client rendered, by the codec of its config.
 enum ClientBuffers {
     case h264(H264Buffers)
     case hevc(HEVCBuffers)
@@ -38,7 +38,7 @@ enum ClientBuffers {
         }
     }
 
-    /// Takes over a buffer of one of the three types.
+    /// Copies the contents of a sequence, picture or slice parameter buffer.
     mutating func take(_ buffer: Buffer, maximumSlices: Int) throws {
         switch self {
         case .h264(var buffers):

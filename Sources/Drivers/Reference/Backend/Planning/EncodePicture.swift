@@ -1,28 +1,29 @@
 internal import CVA
 
-/// A packed header as the client gave it: parameters, then bytes.
+/// A packed header from the client: its parameters and its bytes.
 struct RenderedHeader {
-    /// `VAEncPackedHeader…`.
+    /// The type, `VAEncPackedHeader…`.
     var type: UInt32
     var bitCount: Int
     var hasEmulationBytes: Bool
     var bytes: [UInt8]
 
-    /// nal_unit_type of the slice, which a delimiter may precede; nil without one.
+    /// Returns the nal_unit_type of the first slice NAL unit, which an access unit delimiter may precede; nil if there
+    /// is no slice.
     func sliceType(_ codec: DriverCodec) -> UInt8? {
         bytes.indices.dropLast(3).lazy.filter { bytes[$0...].starts(with: [0, 0, 1]) }
             .map { codec.unitType(bytes[$0 + 3]) }.first { codec.isSlice($0) }
     }
 }
 
-/// What a client has rendered of a picture to encode, since vaBeginPicture. Values are copied out of the buffers at vaRenderPicture, so that
-/// clients may destroy or refill them at once.
+/// The buffers that a client has rendered since vaBeginPicture for a picture to encode. vaRenderPicture copies their
+/// values, so that clients may destroy or refill the buffers at once.
 struct EncodePicture {
     let target: Surface
     var buffers: ClientBuffers
     var packed: [RenderedHeader] = []
-    /// A packed header's parameters whose bytes have not come yet.
-    var announced: VAEncPackedHeaderParameterBuffer?
+    /// The parameters of a packed header whose data buffer is not rendered yet.
+    var pendingHeader: VAEncPackedHeaderParameterBuffer?
     var regions: QPRegions?
     var intraRefresh: VAEncMiscParameterRIR?
     var skip: VAEncMiscParameterSkipFrame?
@@ -33,28 +34,29 @@ struct EncodePicture {
     }
 }
 
-/// What holds from picture to picture of a stream.
+/// The parameters of a stream that apply from one picture to the next.
 struct StreamState {
     var h264 = H264Stream()
     var hevc = HEVCStream()
-    /// 1 best … 7 fastest.
+    /// The quality level: 1 (best) to 7 (fastest).
     var quality = StreamState.defaultQuality
-    /// Bits; 0: none.
+    /// The maximum size of a coded picture in bits; 0: no limit.
     var maximumFrameBits = 0
-    /// 0: no limit.
+    /// The maximum size of a slice in bytes; 0: no limit.
     var maximumSliceBytes = 0
     var rate = RateParameters()
     var trellis = Trellis()
-    /// mb_rate_control: 0 the driver's default, 1 on, 2 off.
+    /// mb_rate_control: 0 is the driver's default, 1 on, 2 off.
     var macroblockRateControl: UInt32 = 0
-    /// Pictures since the last IDR picture, which is 0.
+    /// The number of pictures since the last IDR picture; 0 for the IDR picture itself.
     var pictureNumber = 0
-    /// Luma samples of a side of the blocks that intra refresh counts.
+    /// The width and height, in luma samples, of the blocks in which intra refresh is specified.
     var refreshBlock = 16
-    /// The picture in areas of 16×16 samples, H.264's macroblocks: the context's, or fewer where the sequence is smaller.
+    /// The picture size in areas of 16×16 luma samples (H.264 macroblocks). It is the context's size, or the sequence's
+    /// if that is smaller.
     var columns: Int
     var rows: Int
-    /// A picture has been encoded.
+    /// Whether the stream has a picture.
     var hasBegun = false
 
     init(columns: Int, rows: Int) {
@@ -62,7 +64,8 @@ struct StreamState {
         self.rows = rows
     }
 
-    /// Takes over the size of a sequence, which is `width` × `height` luma samples.
+    /// Sets the picture size to that of a sequence, in luma samples. Throws if it exceeds the context's size, and with
+    /// VAENC_REFERENCE_STRICT=1 also if it is smaller.
     mutating func setSize(width: Int, height: Int, _ context: Context) throws {
         let (columns, rows) = ((width + 15) / 16, (height + 15) / 16)
         let refusal = Refusal.invalidParameter(
@@ -77,7 +80,7 @@ struct StreamState {
         (self.columns, self.rows) = (columns, rows)
     }
 
-    /// Notes that a picture begins, and whether a decoder can begin with it.
+    /// Begins a picture. The first picture of the stream should be a random access picture.
     mutating func begin(isRandomAccess: Bool, _ environment: Environment) throws {
         try environment.prefer(
             hasBegun || isRandomAccess, .firstPicture, "the first picture of the stream is not a random access picture")
@@ -88,9 +91,9 @@ struct StreamState {
     static let worstQuality = 7
 }
 
-/// What an H.264 stream said so far.
+/// The sequence parameters and parameter sets of an H.264 stream so far.
 struct H264Stream {
     var sequence: VAEncSequenceParameterBufferH264?
-    /// The client's own parameter sets, by id.
+    /// The parameter sets in the stream.
     var parameterSets = ParameterSets()
 }

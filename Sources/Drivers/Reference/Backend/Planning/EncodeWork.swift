@@ -1,4 +1,4 @@
-/// What an encoder is given of a picture, by codec.
+/// The input of the encoder for one picture, by codec.
 enum EncodeWork: Sendable {
     case h264(H264Work)
     case hevc(HEVCWork)
@@ -10,7 +10,7 @@ enum EncodeWork: Sendable {
         }
     }
 
-    /// The luma samples of the client's picture.
+    /// The luma samples of the picture to encode.
     var sourceLuma: SourceLuma {
         switch self {
         case .h264(let work):
@@ -26,23 +26,26 @@ enum EncodeWork: Sendable {
     }
 }
 
-/// How a picture is to be encoded this time.
+/// The parameters of one encoding pass of a picture. A picture that misses a rate limit is encoded several times.
 struct EncodePassParameters {
-    /// In all slices; nil: their own QPs.
+    /// The QP of all slices; nil if each slice has its own.
     var qp: Int?
-    /// 16×16 areas to a row of `activity` and `qpDeltas`.
+    /// The number of 16×16 areas in a row of `activity` and `qpDeltas`.
     var columns: Int
-    /// Added to the QP of each area, in raster order, within `qpLimits`; and what is added after, without limits.
+    /// The QP deltas from the picture's activity, one per area in raster order. The sum of QP and delta is limited to
+    /// `qpLimits`.
     var activity: [Int]?
     var qpLimits = 0...51
+    /// The QP deltas that are added afterwards, without these limits.
     var qpDeltas: [Int]?
-    /// Bytes of a slice; 0: no limit.
+    /// The maximum size of a slice in bytes; 0: no limit.
     var maximumSliceBytes = 0
 
-    /// Whether areas have QPs of their own.
+    /// Whether the QP differs between areas.
     var hasAreaQPs: Bool { activity != nil || qpDeltas != nil }
 
-    /// The QP of an area; beyond the last columns and rows they count.
+    /// Returns the QP of the area at column `x` and row `y`. Areas outside the picture use the deltas of the nearest
+    /// area inside.
     func areaQP(x: Int, y: Int, sliceQP: Int) -> Int {
         let rows = (activity ?? qpDeltas ?? []).count / columns
         let area = min(y, rows - 1) * columns + min(x, columns - 1)
@@ -52,38 +55,38 @@ struct EncodePassParameters {
     }
 }
 
-/// An H.264 picture's job, and what is rewritten in its slice headers.
+/// The job for an H.264 picture, and the positions of the fields that are rewritten in its slice headers.
 struct H264Work: Sendable {
     var job: PictureJob
-    /// What stands in the slice headers, so that another QP can.
+    /// The bit positions of the rewritten fields, one element per slice.
     var sliceFields: [SliceFields]
     /// pic_init_qp of the picture parameter set.
     var initialQP: Int
 
-    func job(_ orders: EncodePassParameters) -> PictureJob {
+    func job(_ pass: EncodePassParameters) -> PictureJob {
         var job = job
-        if let qp = orders.qp {
+        if let qp = pass.qp {
             for index in job.slices.indices {
                 job.slices[index].qp = qp
                 job.slices[index].header = job.slices[index].header.replacing(
                     sliceFields[index].qpDelta, signed: qp - initialQP)
             }
         }
-        if orders.hasAreaQPs {
+        if pass.hasAreaQPs {
             var qps = [UInt8](repeating: 0, count: job.widthInMacroblocks * job.heightInMacroblocks)
             for slice in job.slices {
                 for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
                     qps[address] = UInt8(
-                        orders.areaQP(
+                        pass.areaQP(
                             x: address % job.widthInMacroblocks, y: address / job.widthInMacroblocks,
                             sliceQP: slice.qp))
                 }
             }
             job.macroblockQPs = qps
         }
-        if orders.maximumSliceBytes > 0 {
+        if pass.maximumSliceBytes > 0 {
             let headers = zip(job.slices, sliceFields).map { ($0.header, $1.firstMacroblock) }
-            job.sliceByteLimit = SliceByteLimit(bytes: orders.maximumSliceBytes) { slice, firstMacroblock in
+            job.sliceByteLimit = SliceByteLimit(bytes: pass.maximumSliceBytes) { slice, firstMacroblock in
                 headers[slice].0.continued(headers[slice].1, at: firstMacroblock)
             }
         }

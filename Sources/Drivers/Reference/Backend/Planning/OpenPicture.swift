@@ -1,4 +1,4 @@
-/// A picture between vaBeginPicture and vaEndPicture, by what its context does.
+/// A picture between vaBeginPicture and vaEndPicture, by the kind of its context.
 enum OpenPicture {
     case encode(EncodePicture)
     case decode(DecodePicture)

@@ -1,53 +1,55 @@
 internal import CVA
 
-/// What a codec makes of what a client rendered. Used with the display's monitor held.
+/// The part of a codec in vaEndPicture: it checks a client's buffers and makes the encoder's job. The caller must hold
+/// the display's monitor.
 protocol PictureBackend {
-    /// The slices of a picture for its job, with the parameters that all of them share.
+    /// The slices of a picture, and the parameters that they share.
     associatedtype Slices
 
-    /// A picture whose buffers agree with each other and with what the stream said so far, which it changes. Of
-    /// surfaces only references are looked at.
+    /// Checks that the buffers of a picture agree with each other and with the stream so far, and updates `stream`.
+    /// Checks the reference surfaces, but no other surfaces.
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<Slices>
 
-    /// VAENC_REFERENCE_MODE=null: the NAL units of slices in which hardly anything is coded.
+    /// Returns the NAL units of slices with minimal data (VAENC_REFERENCE_MODE=null).
     func nullSlices(_ picture: CheckedPicture<Slices>) -> [[UInt8]]
 
-    /// The job that encodes the slices.
+    /// Returns the encoder's input for the slices.
     func work(_ picture: CheckedPicture<Slices>, _ surfaces: PictureSurfaces, _ options: PictureOptions) -> EncodeWork
 }
 
 /// A picture that passed all checks of its buffers.
 struct CheckedPicture<Slices> {
     var slices: Slices
-    /// What stands around them in the stream.
+    /// The NAL units before and after the slices.
     var units: StreamUnits
     var codedBuffer: VABufferID
-    /// Where the reconstruction goes; nil where the client marks that as no picture.
+    /// The surface for the reconstruction; nil if the client marks it as invalid.
     var destination: VASurfaceID?
-    /// In the lists of the slices.
+    /// The surfaces in the reference lists of the slices, each once.
     var references: [Surface]
-    /// A slice predicts from other pictures.
+    /// Whether any slice is a P or B slice.
     var isInter: Bool
-    /// What QPs are differences to in slice headers.
+    /// The QP that slice_qp_delta refers to: 26 + init_qp_minus26 (pic_init_qp_minus26 in H.264).
     var initialQP: Int
     var averageQP: Int
-    /// Nil at constant QPs.
+    /// The rate controller's input; nil if the rate control mode is CQP.
     var rate: RatedPicture?
     var record: PictureRecord
 }
 
-/// What a picture is encoded from and to.
+/// The surfaces of a picture.
 struct PictureSurfaces {
-    /// The client's picture, and its memory.
+    /// The render target, which contains the picture to encode.
     var target: Surface
+    /// The memory of `target`.
     var memory: HostMemory
-    /// Where the reconstruction goes.
+    /// The surface for the reconstruction.
     var destination: Surface
 }
 
-/// What misc parameters ask of a picture, beyond QPs.
+/// The options of a picture from misc parameters, except for QPs.
 struct PictureOptions {
-    /// 1 best … 7 fastest.
+    /// The quality level: 1 (best) to 7 (fastest).
     var quality: Int
     var intraRefresh: IntraRefresh?
     var trellis: Trellis

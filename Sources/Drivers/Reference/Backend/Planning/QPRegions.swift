@@ -7,7 +7,7 @@ struct QPRegions: Sendable {
         var y: Int
         var width: Int
         var height: Int
-        /// A QP difference, or a priority.
+        /// A QP delta, or a priority.
         var value: Int
     }
 
@@ -15,7 +15,9 @@ struct QPRegions: Sendable {
     private let isQPDelta: Bool
     private let limits: ClosedRange<Int>
 
-    /// SAFETY: va.h has the client keep `roi` valid, with `num_roi` entries, until the buffer is rendered.
+    /// Copies the regions. Throws if there are more than the entry allows.
+    ///
+    /// SAFETY: by va.h, the client keeps `roi` valid, with `num_roi` entries, until the buffer is rendered.
     init(_ buffer: VAEncMiscParameterBufferROI, _ entry: Capabilities.Entry) throws {
         let count = Int(unsafe buffer.num_roi)
         guard count <= entry.maximumRegions else {
@@ -39,15 +41,16 @@ struct QPRegions: Sendable {
         limits = least < most ? least...most : -51...51
     }
 
-    /// The QP difference of each macroblock that a region touches; where regions overlap the first counts. A priority
-    /// of n is a QP of 2·n less, within the client's limits; at constant QPs values are differences whatever else
-    /// the buffer says.
+    /// Returns the QP delta of each macroblock; nil if there are no regions.
+    ///
+    /// A macroblock that touches several regions uses the first of them. A priority of n lowers the QP by 2·n, within
+    /// the client's limits. In CQP mode the values are always QP deltas, and the limits do not apply.
     func deltas(widthInMacroblocks width: Int, heightInMacroblocks height: Int, isConstantQP: Bool) -> [Int]? {
         guard !regions.isEmpty else { return nil }
         var deltas = [Int](repeating: 0, count: width * height)
         for region in regions.reversed() {
-            let asked = isConstantQP || isQPDelta ? region.value : -2 * region.value
-            let delta = isConstantQP ? asked : min(max(asked, limits.lowerBound), limits.upperBound)
+            let requested = isConstantQP || isQPDelta ? region.value : -2 * region.value
+            let delta = isConstantQP ? requested : min(max(requested, limits.lowerBound), limits.upperBound)
             for y in Self.blocks(region.y, region.height, height) {
                 for x in Self.blocks(region.x, region.width, width) { deltas[y * width + x] = delta }
             }
@@ -55,7 +58,7 @@ struct QPRegions: Sendable {
         return deltas
     }
 
-    /// Macroblocks, of `count`, that `length` samples from `start` on touch.
+    /// Returns the indices, below `count`, of the macroblocks that contain samples in `start ..< start + length`.
     private static func blocks(_ start: Int, _ length: Int, _ count: Int) -> Range<Int> {
         let first = min(max(start, 0) / 16, count)
         return first..<max(first, min((start + length + 15) / 16, count))

@@ -1,15 +1,17 @@
 internal import CVA
 
-/// The NAL units around a picture's slices, from packed headers and generated ones.
+/// The NAL units before and after a picture's slices, from packed headers and from the driver.
 struct StreamUnits {
-    /// Before the slices, in order; after them.
+    /// The NAL units before the slices, in order. An element may contain several.
     private(set) var leading: [[UInt8]] = []
+    /// The NAL units after the slices, in order.
     private(set) var trailing: [[UInt8]] = []
-    /// Packed slice headers, in order.
+    /// The packed slice headers, in order.
     private(set) var slices: [SliceHeaderBits] = []
     private let codec: DriverCodec
 
-    /// Takes the client's headers in the order they were rendered; `note` is shown all that are not slices'.
+    /// Sorts the client's packed headers, in the order in which they were rendered. Calls `note` for each that is not a
+    /// slice header.
     init(_ headers: [RenderedHeader], codec: DriverCodec, note: (PackedHeader) throws -> Void) throws {
         self.codec = codec
         for header in headers {
@@ -33,20 +35,21 @@ struct StreamUnits {
         }
     }
 
-    /// Puts the driver's parameter sets first, or after the access unit delimiter that starts the picture.
+    /// Inserts the driver's parameter sets at the start, or after the access unit delimiter if the picture begins with
+    /// one.
     mutating func insert(_ sets: [[UInt8]]) {
         guard let first = leading.first, firstUnitType(first) == codec.delimiter else {
             leading.insert(contentsOf: sets, at: 0)
             return
         }
-        // Whatever the client packed together with its delimiter comes after the sets.
+        // NAL units in the same packed header as the delimiter follow the parameter sets.
         let end = Self.endOfFirstUnit(first)
         let rest = Array(first[end...])
         leading[0] = Array(first[..<end])
         leading.insert(contentsOf: sets + (rest.isEmpty ? [] : [rest]), at: 1)
     }
 
-    /// Rewrites H.264 picture parameter sets, with pic_init_qp 26.
+    /// Rewrites H.264 picture parameter sets with a pic_init_qp of 26.
     mutating func rewritePictureSets() {
         rewrite { type, rbsp in
             guard type == 8, var picture = PictureParameterSet(rbsp: rbsp) else { return nil }
@@ -55,7 +58,8 @@ struct StreamUnits {
         }
     }
 
-    /// Puts what `change` makes of a type and an RBSP in the place of each NAL unit before the slices; nil leaves it.
+    /// Replaces each NAL unit before the slices by the result of `change`. If the result is nil, the NAL unit remains;
+    /// if it is empty, the NAL unit is removed.
     mutating func rewrite(_ change: (_ type: UInt8, _ rbsp: [UInt8]) -> [UInt8]?) {
         leading = leading.map { bytes in
             Self.units(in: bytes).flatMap { range in
@@ -70,10 +74,11 @@ struct StreamUnits {
         }.filter { !$0.isEmpty }
     }
 
-    /// Puts a NAL unit before all others.
+    /// Inserts a NAL unit before all others.
     mutating func insertFirst(_ unit: [UInt8]) { leading.insert(unit, at: 0) }
 
-    /// The NAL units in bytes that begin with a start code, each with its start code.
+    /// Returns the byte ranges of the NAL units in `bytes`, which begin with a start code. Each range includes the
+    /// start code.
     static func units(in bytes: [UInt8]) -> [Range<Int>] {
         var starts: [Int] = []
         var next = startCode(in: bytes, from: 0)
@@ -86,13 +91,13 @@ struct StreamUnits {
         return zip(starts, starts.dropFirst() + [bytes.count]).map { $0..<$1 }
     }
 
-    /// Adds what `last_picture` asks for.
+    /// Adds the end of sequence and end of stream NAL units that the flags in `last_picture` request.
     mutating func end(_ flags: UInt8) {
         if flags & UInt8(H264_LAST_PICTURE_EOSEQ) != 0 { trailing.append([0, 0, 1] + codec.endOfSequence) }
         if flags & UInt8(H264_LAST_PICTURE_EOSTREAM) != 0 { trailing.append([0, 0, 1] + codec.endOfStream) }
     }
 
-    /// Throws unless there are headers for all slices, or none where the driver writes them.
+    /// Throws unless each slice has a packed header, or none has one and the driver writes slice headers itself.
     func checkSlices(count: Int, _ behavior: DriverBehavior) throws {
         try require(
             slices.isEmpty || slices.count == count, "\(slices.count) packed slice headers for \(count) slices")
@@ -104,12 +109,12 @@ struct StreamUnits {
         firstUnitType(bytes).map { codec.typesAfterSlices.contains($0) } ?? false
     }
 
-    /// nal_unit_type of the first NAL unit.
+    /// Returns the nal_unit_type of the first NAL unit; nil if there is none.
     private func firstUnitType(_ bytes: [UInt8]) -> UInt8? {
         Self.startCode(in: bytes, from: 0).map { codec.unitType(bytes[$0 + 3]) }
     }
 
-    /// Where the second unit's start code, with its leading zero, begins.
+    /// Returns the offset of the second NAL unit's start code, including its leading zero byte.
     private static func endOfFirstUnit(_ bytes: [UInt8]) -> Int {
         guard let first = startCode(in: bytes, from: 0), let next = startCode(in: bytes, from: first + 3) else {
             return bytes.count
@@ -117,7 +122,7 @@ struct StreamUnits {
         return next > 0 && bytes[next - 1] == 0 ? next - 1 : next
     }
 
-    /// The next 0, 0, 1 with a byte after it.
+    /// Returns the offset of the next start code (0, 0, 1) that a byte follows; nil if there is none.
     private static func startCode(in bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while index + 3 < bytes.count {
@@ -129,7 +134,7 @@ struct StreamUnits {
 }
 
 extension DriverCodec {
-    /// nal_unit_type of the access unit delimiter.
+    /// The nal_unit_type of the access unit delimiter.
     var delimiter: UInt8 {
         switch self {
         case .h264: 9
@@ -137,7 +142,8 @@ extension DriverCodec {
         }
     }
 
-    /// End of sequence, end of stream, filler; suffix SEI.
+    /// The nal_unit_type values that follow the slices: end of sequence, end of stream, filler data and, in HEVC,
+    /// suffix SEI.
     fileprivate var typesAfterSlices: [UInt8] {
         switch self {
         case .h264: [10, 11, 12]
@@ -145,7 +151,7 @@ extension DriverCodec {
         }
     }
 
-    /// A NAL unit that ends the coded video sequence.
+    /// The bytes of the end of sequence NAL unit, without a start code.
     fileprivate var endOfSequence: [UInt8] {
         switch self {
         case .h264: [10]
@@ -153,7 +159,7 @@ extension DriverCodec {
         }
     }
 
-    /// A NAL unit that ends the stream.
+    /// The bytes of the end of stream NAL unit (end of bitstream in HEVC), without a start code.
     fileprivate var endOfStream: [UInt8] {
         switch self {
         case .h264: [11]

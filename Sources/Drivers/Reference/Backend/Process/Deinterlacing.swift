@@ -1,8 +1,9 @@
 extension PixelArea {
-    /// Keeps the rows of one field, and puts between them the means of those above and below.
+    /// Deinterlaces a picture by "bob": copies the rows of one field, and replaces each other row by the mean of the
+    /// rows above and below.
     ///
-    /// - Parameter target: of the same format.
-    func bob(_ field: ProcessOrder.Field, into target: PixelArea, width: Int, height: Int) {
+    /// - Parameter target: the area for the result, which must have the same format.
+    func bob(_ field: ProcessOperation.Field, into target: PixelArea, width: Int, height: Int) {
         for (index, plane) in layout.format.planes.enumerated() {
             let rows = plane.rows(height: height)
             let count = plane.rowBytes(width: width)
@@ -48,7 +49,7 @@ extension PixelArea {
         }
     }
 
-    /// Rounded up.
+    /// Returns the mean of `a` and `b`, rounded up.
     private func mean<Vector: SIMD>(_ a: Vector, _ b: Vector) -> Vector where Vector.Scalar: FixedWidthInteger {
         (a | b) &- ((a ^ b) &>> Vector(repeating: 1))
     }

@@ -1,7 +1,7 @@
 internal import CVA
 
-extension ProcessOrder.ColourProperties {
-    /// H.273 matrix_coefficients; nil if the standard is not specified.
+extension ProcessOperation.ColourProperties {
+    /// The matrix_coefficients of H.273; nil if the standard is not specified.
     var knownMatrix: Int? {
         switch standard {
         case VAProcColorStandardBT601, VAProcColorStandardBT470BG, VAProcColorStandardSMPTE170M,
@@ -16,7 +16,8 @@ extension ProcessOrder.ColourProperties {
         }
     }
 
-    /// Whether samples have full range. RGB has full range unless reduced range is specified.
+    /// Returns whether samples have full range. If no range is specified, RGB has full range, except with the standard
+    /// STRGB.
     func isFull(_ format: SurfaceFormat) -> Bool {
         switch Int32(range) {
         case VA_SOURCE_RANGE_FULL: true
@@ -26,9 +27,10 @@ extension ProcessOrder.ColourProperties {
     }
 }
 
-extension ProcessOrder {
-    /// What samples mean on both sides. A matrix that is not said is the other side's, or what is usual for the source's
-    /// size: BT.709 from 1280 columns or 577 rows on, BT.601 below.
+extension ProcessOperation {
+    /// Returns the matrix and range of the source and of the target. If a matrix is not specified, it is that of the
+    /// other side. If neither is specified, it is BT.709 for sources from 1280 columns or 577 rows on, and BT.601 for
+    /// smaller ones.
     func meanings(from source: PlaneLayout, to target: PlaneLayout) -> (source: SampleMeaning, target: SampleMeaning) {
         let usual = source.width >= 1280 || source.height > 576 ? 1 : 6
         let from = source.format.isRGB ? nil : sourceColour.knownMatrix
@@ -54,12 +56,12 @@ extension ProcessOrder {
     }
 }
 
-/// A colour as the elements of a format's planes.
+/// A colour, converted to the sample format of a picture.
 struct BackgroundColour {
-    /// Bytes of an element, by plane.
+    /// The repeating bytes of each plane.
     let elements: [[UInt8]]
 
-    /// - Parameter argb: A, R, G, B from the high byte down, of full range.
+    /// - Parameter argb: A, R, G and B with full range; A is the highest byte.
     init(argb: UInt32, _ format: SurfaceFormat, _ meaning: SampleMeaning) {
         func part(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: argb >> shift) }
         let (alpha, red, green, blue) = (part(24), part(16), part(8), part(0))
@@ -85,7 +87,7 @@ struct BackgroundColour {
         }
     }
 
-    /// H.273 8.3: Y, Cb, Cr of R, G and B from 0 to 1.
+    /// Returns Y, Cb and Cr for R, G and B in 0…1 (H.273 8.3).
     private static func samples(
         _ colour: (red: Double, green: Double, blue: Double), _ meaning: SampleMeaning, bits: Int
     ) -> (Int, Int, Int) {

@@ -1,16 +1,19 @@
-/// One picture's way into the target: taken apart into fields where asked, scaled, and put in its place.
+/// The processing of one source picture: it is deinterlaced if requested, scaled, and written to its region of the
+/// target.
 final class ProcessStep: @unchecked Sendable {
     private let source: PixelArea
     private let target: PixelArea
     private let scaler: PictureScaler
-    private let field: ProcessOrder.Field?
-    /// Where the scaler's ends of rows would meet what is to stay.
+    private let field: ProcessOperation.Field?
+    /// The intermediate result of scaling, if the scaler would overwrite samples to the right of the target region;
+    /// else nil.
     private let scratch: PixelArea?
+    /// The deinterlaced source picture; nil without deinterlacing.
     private let deinterlaced: PixelArea?
 
-    /// - Parameter scaler: for the two areas' sizes.
-    /// - Throws: a refusal where there is no memory.
-    init(_ source: PixelArea, into target: PixelArea, scaler: PictureScaler, field: ProcessOrder.Field?) throws {
+    /// - Parameter scaler: a scaler whose conversion has the sizes of the two areas.
+    /// - Throws: a `Refusal` if there is not enough memory.
+    init(_ source: PixelArea, into target: PixelArea, scaler: PictureScaler, field: ProcessOperation.Field?) throws {
         self.source = source
         self.target = target
         self.scaler = scaler
@@ -36,7 +39,7 @@ final class ProcessStep: @unchecked Sendable {
 }
 
 extension SurfaceFormat {
-    /// As the scaler has it: YV12 is I420 with its planes named in another order.
+    /// The corresponding format of the scaler. YV12 is I420 with the chroma planes swapped.
     var scaled: ScaledPicture.Format {
         switch self {
         case .p010: .p010
@@ -53,7 +56,8 @@ extension SurfaceFormat {
 }
 
 extension PixelArea {
-    /// Memory of the driver's own, with room after each row and at the end for what scalers write and read too much.
+    /// Allocates a picture with padding after each row and at the end, because scalers read and write past the ends of
+    /// rows.
     init(_ format: SurfaceFormat, width: Int, height: Int) throws {
         var layout = PlaneLayout(format: format, width: width + 64, height: height)
         (layout.width, layout.height) = (width, height)
@@ -63,7 +67,8 @@ extension PixelArea {
         self.init(memory: memory, layout: layout, x: 0, y: 0)
     }
 
-    /// Whether up to 63 bytes after each row are nobody's.
+    /// Whether a scaler may write up to 63 bytes after the end of each row without overwriting other samples or leaving
+    /// the row.
     func hasRoom(width: Int) -> Bool {
         layout.format.planes.indices.allSatisfy { index in
             let plane = layout.format.planes[index]
@@ -84,7 +89,7 @@ extension PixelArea {
         return unsafe ScaledPicture(planes: planes, pitches: pitches)
     }
 
-    /// Fills a rectangle, whose left and upper edge stand on the chroma grid.
+    /// Fills a rectangle. Its left and upper edges must be on the chroma grid.
     func fill(x left: Int, y top: Int, width: Int, height: Int, with colour: BackgroundColour) {
         guard width > 0, height > 0 else { return }
         var part = self

@@ -1,6 +1,6 @@
-/// Pictures to be drawn into a surface, and the bars around them.
+/// The task that draws pictures into a surface and fills the area around the first with the background colour.
 final class ProcessTask: PictureTask, @unchecked Sendable {
-    /// A rectangle of the target, filled after the first picture was drawn.
+    /// A rectangle of the target outside the first picture. It is filled before the first picture is drawn.
     struct Bar {
         var x: Int
         var y: Int
@@ -14,7 +14,7 @@ final class ProcessTask: PictureTask, @unchecked Sendable {
     private let steps: [ProcessStep]
     private let counts: CopyCounts
 
-    /// - Parameter inner: where the first picture stands.
+    /// - Parameter inner: the target region of the first picture.
     init(
         _ target: PixelArea, inner: Driver.Rectangle, colour: BackgroundColour, steps: [ProcessStep], counts: CopyCounts
     ) {

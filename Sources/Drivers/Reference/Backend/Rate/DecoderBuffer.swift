@@ -1,34 +1,35 @@
-/// The coded picture buffer of a decoder that a stream reaches at a constant rate, or at most at that rate
-/// (H.264 annex C): how many bits wait in it when a picture is taken out.
+/// A model of a decoder's coded picture buffer (CPB, H.264 annex C). Bits arrive at a constant rate, and each picture
+/// is removed at once.
 struct DecoderBuffer: Sendable {
-    /// Bits.
+    /// The size of the buffer in bits.
     private(set) var size: Double
-    /// Below zero after pictures that came too late: what the bits to come are owed to.
+    /// The bits in the buffer. It is negative after an underflow: later bits make up for the missing ones first.
     private(set) var fullness: Double
-    /// Bits that are owed at most.
-    private var mostDebt: Double
-    /// Bits that arrive from picture to picture.
+    /// The limit of the missing bits.
+    private var maximumDebt: Double
+    /// The bits that arrive between two pictures.
     private(set) var arrival: Double
 
-    init(size: Double, fullness: Double, arrival: Double, mostDebt: Double) {
+    init(size: Double, fullness: Double, arrival: Double, maximumDebt: Double) {
         self.size = max(size, 1)
         self.fullness = min(max(fullness, 0), self.size)
         self.arrival = arrival
-        self.mostDebt = mostDebt
+        self.maximumDebt = maximumDebt
     }
 
-    /// Another rate or size; what is in the buffer stays, and `scale` says how it changes with a size that the client
-    /// never named.
-    mutating func change(size: Double, arrival: Double, mostDebt: Double, scale: Double = 1) {
+    /// Changes the rate and the size. The buffered bits are multiplied by `scale`, which differs from 1 only if the
+    /// client did not specify the size.
+    mutating func change(size: Double, arrival: Double, maximumDebt: Double, scale: Double = 1) {
         self.size = max(size, 1)
         self.arrival = arrival
-        self.mostDebt = mostDebt
-        fullness = min(max(fullness * scale, -mostDebt), self.size)
+        self.maximumDebt = maximumDebt
+        fullness = min(max(fullness * scale, -maximumDebt), self.size)
     }
 
-    /// Takes a picture of `bits` out, and lets the next picture's time come. What does not fit does not arrive.
-    mutating func remove(_ bits: Double) { fullness = min(max(fullness - bits, -mostDebt) + arrival, size) }
+    /// Removes a picture of `bits`, then adds the bits that arrive until the next picture. Bits above the size are
+    /// lost.
+    mutating func remove(_ bits: Double) { fullness = min(max(fullness - bits, -maximumDebt) + arrival, size) }
 
-    /// Bits that a picture of `bits` lacks for the buffer not to overflow at a constant rate.
+    /// Returns the number of filler bits that must follow a picture of `bits` so that the buffer does not overflow.
     func missing(after bits: Double) -> Double { max(0, fullness - bits + arrival - size) }
 }

@@ -1,4 +1,4 @@
-/// filler_data_rbsp, H.264 7.3.2.7 and H.265 7.3.2.8.
+/// A filler data NAL unit: filler_data_rbsp of H.264 7.3.2.7 and H.265 7.3.2.8.
 struct FillerUnit {
     private let header: [UInt8]
 
@@ -9,11 +9,11 @@ struct FillerUnit {
         }
     }
 
-    /// Start code, NAL unit header, stop bit.
-    var leastBytes: Int { 4 + header.count }
+    /// The size without filler bytes: the start code, the NAL unit header and the trailing bits.
+    var minimumBytes: Int { 4 + header.count }
 
-    /// The NAL unit with its start code, `count` bytes long where that is enough for one.
+    /// Returns the NAL unit with its start code. It has `count` bytes, but at least the minimum size.
     func bytes(_ count: Int) -> [UInt8] {
-        [0, 0, 1] + header + [UInt8](repeating: 0xff, count: max(0, count - leastBytes)) + [0x80]
+        [0, 0, 1] + header + [UInt8](repeating: 0xff, count: max(0, count - minimumBytes)) + [0x80]
     }
 }

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// What a picture of each kind takes at QP 0, in bits, where bits halve with every 6 / `slope` steps of QP; learnt from the pictures
-/// so far.
+/// The cost of a picture of each kind, in bits at QP 0, learned from the pictures so far. In this model the bits halve
+/// with every 6 / `slope` QP steps.
 struct PictureCosts: Sendable {
     private let slope: Double
-    /// By kind; 0 where none was seen.
-    private var known = [Double](repeating: 0, count: RatedPicture.Kind.count)
+    /// The cost by kind; 0 if there was no picture of the kind.
+    private var costByKind = [Double](repeating: 0, count: RatedPicture.Kind.count)
 
     init(slope: Double) { self.slope = slope }
 
-    /// Costs of kinds not seen yet, against P pictures.
+    /// Returns the estimated cost of a kind relative to a P picture, for kinds without a picture so far.
     static func guess(_ kind: RatedPicture.Kind) -> Double {
         switch kind {
         case .intra: intraGuess
@@ -21,33 +21,35 @@ struct PictureCosts: Sendable {
 
     static let intraGuess = 6.0
 
-    /// The share of what was seen that a kind's cost takes over, by whether it was more or less than expected.
+    /// The weight of a new picture in the average cost of its kind, if it costs more than expected and if it costs
+    /// less.
     static let weightUp = 0.5
     static let weightDown = 0.35
     private static let intraWeight = 0.7
 
-    /// What a picture takes at a QP, of what it takes at QP 0.
+    /// Returns the bits of a picture at a QP as a share of its bits at QP 0.
     func share(qp: Double) -> Double { exp2(-slope * qp / 6) }
 
-    /// The cost of a picture that took `bits` at `qp`; above 0.
+    /// Returns the cost of a picture with `bits` at `qp`; more than 0.
     func cost(bits: Double, qp: Int) -> Double { max(bits, 8) / share(qp: Double(qp)) }
 
-    func knows(_ kind: RatedPicture.Kind) -> Bool { known[kind.rawValue] > 0 }
+    func hasCost(_ kind: RatedPicture.Kind) -> Bool { costByKind[kind.rawValue] > 0 }
 
-    /// Of a kind that was not seen, by the costs of others; 0 where none was seen.
+    /// The cost of a kind. If there was no picture of the kind, it is estimated from the cost of another kind; 0
+    /// without any picture.
     subscript(kind: RatedPicture.Kind) -> Double {
         get {
-            if knows(kind) { return known[kind.rawValue] }
-            for other in [RatedPicture.Kind.predicted, .intra, .bidirectionalReference, .disposable] where knows(other)
-            {
-                return known[other.rawValue] * Self.guess(kind) / Self.guess(other)
+            if hasCost(kind) { return costByKind[kind.rawValue] }
+            for other in [RatedPicture.Kind.predicted, .intra, .bidirectionalReference, .disposable]
+            where hasCost(other) {
+                return costByKind[other.rawValue] * Self.guess(kind) / Self.guess(other)
             }
             return 0
         }
-        set { known[kind.rawValue] = newValue }
+        set { costByKind[kind.rawValue] = newValue }
     }
 
-    /// Mean bits of a picture at a base QP of 0; `frequency` is of all pictures those of each kind.
+    /// Returns the mean bits of a picture at a base QP of 0. `frequency` is the share of each kind in all pictures.
     func mean(_ frequency: [Double]) -> Double {
         let total = frequency.reduce(0, +)
         return RatedPicture.Kind.allCases.reduce(0) { sum, kind in
@@ -55,16 +57,17 @@ struct PictureCosts: Sendable {
         }
     }
 
-    /// A picture that took `bits` at `qp` began another scene: those after it cost at least what follows a natural I picture
-    /// as large.
+    /// Updates the costs after a picture with `bits` at `qp` that began a new scene. The following pictures are assumed
+    /// to cost at least as much as those after a typical I picture of this size.
     mutating func beginScene(bits: Double, qp: Int) {
         let seen = cost(bits: bits, qp: qp)
-        for kind in RatedPicture.Kind.allCases where kind != .intra && knows(kind) {
+        for kind in RatedPicture.Kind.allCases where kind != .intra && hasCost(kind) {
             self[kind] = max(self[kind], seen * Self.guess(kind) / Self.intraGuess)
         }
     }
 
-    /// A picture of a known kind cost `seen`. Sudden cost, as at a cut between scenes, counts in part: it rarely lasts.
+    /// Updates the cost of a kind with that of a new picture. A sudden increase, as at a scene cut, is limited because
+    /// it rarely lasts.
     mutating func follow(_ kind: RatedPicture.Kind, seen: Double, intraShare: Double) {
         let cost = self[kind]
         let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * cost) : seen

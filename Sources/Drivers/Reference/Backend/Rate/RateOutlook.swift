@@ -1,15 +1,16 @@
-/// What the pictures to come may take, and when the next I picture among them is due.
+/// The limits for the bits of the next pictures, and the position of the next I picture among them.
 struct RateOutlook: Sendable {
-    /// Bits that the next picture may take, and it with 1, 2… after it.
+    /// The maximum bits of the next picture alone, and of the next picture together with the following 1, 2… pictures.
     var rooms: [Double]
-    /// Pictures to the next I picture, at least 1; nil: none is foreseen.
+    /// The number of pictures until the next I picture, at least 1; nil if none is expected.
     var nextIntra: Int?
-    /// Pictures from one I picture to the next.
+    /// The number of pictures from one I picture to the next.
     var intraPeriod = 0
 
-    /// Whether a picture of `own` bits fits, where those after it take `mean` and I pictures `intra`.
-    func holds(own: Double, mean: Double, intra: Double) -> Bool {
-        var sum = own
+    /// Returns whether all limits hold if the next picture takes `first` bits, the following I pictures `intra` and the
+    /// others `mean`.
+    func holds(first: Double, mean: Double, intra: Double) -> Bool {
+        var sum = first
         var due = nextIntra
         for (count, room) in rooms.enumerated() {
             if count > 0 {

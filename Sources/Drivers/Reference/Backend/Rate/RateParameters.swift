@@ -1,9 +1,9 @@
 internal import CVA
 
-/// Which temporal layer each picture belongs to, VAEncMiscParameterTemporalLayerStructure.
+/// The temporal layer of each picture, from VAEncMiscParameterTemporalLayerStructure.
 struct TemporalLayers: Equatable, Sendable {
     let count: Int
-    /// Layers of the pictures after the first of a coded sequence, again and again.
+    /// The repeating pattern of layers, which begins with the second picture of a coded video sequence.
     let pattern: [Int]
 
     init(_ structure: VAEncMiscParameterTemporalLayerStructure, maximum: Int) throws {
@@ -15,25 +15,26 @@ struct TemporalLayers: Equatable, Sendable {
         try require(count == 0 || pattern.allSatisfy { $0 < count }, "the temporal layers \(pattern) are out of range")
     }
 
-    /// The layer of the picture after `number` others since an IDR picture.
+    /// Returns the layer of picture `number`; the IDR picture has number 0.
     func layer(of number: Int) -> Int { number == 0 || pattern.isEmpty ? 0 : pattern[(number - 1) % pattern.count] }
 
-    /// The share of pictures that are in `layer` or below.
+    /// Returns the share of pictures that are in `layer` or below.
     func share(upTo layer: Int) -> Double {
         guard !pattern.isEmpty else { return 1 }
         return Double(pattern.count { $0 <= layer }) / Double(pattern.count)
     }
 }
 
-/// What misc parameter buffers have said of rate so far.
+/// The rate parameters from the misc parameter buffers so far.
 struct RateParameters {
-    /// By temporal layer.
+    /// The rate control parameters by temporal layer.
     private var control: [Int: VAEncMiscParameterRateControl] = [:]
-    /// Pictures a second, by temporal layer.
+    /// The frame rate by temporal layer.
     private var frameRates: [Int: Double] = [:]
     private var resets = 0
-    /// 0: not said.
+    /// The size of the HRD buffer in bits; 0 if not specified.
     var bufferBits = 0
+    /// The initial fullness of the HRD buffer in bits; nil if not specified.
     var initialFullness: Int?
     var temporalLayers: TemporalLayers?
 
@@ -48,13 +49,14 @@ struct RateParameters {
         frameRates[layer] = numerator == 0 ? nil : Double(numerator) / Double(denominator)
     }
 
-    /// The layer of a picture of `settings`.
+    /// Returns the temporal layer of the picture with this number since the last IDR picture; 0 if `settings` have one
+    /// layer.
     func layer(ofPicture number: Int, _ settings: RateSettings) -> Int {
         guard settings.layers.count > 1, let temporalLayers else { return 0 }
         return min(temporalLayers.layer(of: number), settings.layers.count - 1)
     }
 
-    /// What the controller goes by, for the next picture. Throws where the mode needs a rate and none was given.
+    /// Returns the settings for the next picture. Throws if the mode needs a bit rate and none is set.
     func settings(
         _ mode: RateSettings.Mode, sequence: SequenceRate, maximumFrameBits: Int
     ) throws -> RateSettings {
@@ -67,7 +69,7 @@ struct RateParameters {
         settings.initialQP = Int(base?.initial_qp ?? 0)
         if let least = base?.min_qp, least > 0 { settings.minimumQP = Int(least) }
         if let most = base?.max_qp, most > 0 { settings.maximumQP = max(Int(most), settings.minimumQP) }
-        settings.stuffs = unsafe (base?.rc_flags.bits.disable_bit_stuffing ?? 0) == 0
+        settings.addsFiller = unsafe (base?.rc_flags.bits.disable_bit_stuffing ?? 0) == 0
         let quality = base.map { $0.ICQ_quality_factor > 0 ? $0.ICQ_quality_factor : min($0.quality_factor, 51) } ?? 0
         if quality > 0 { settings.quality = Int(quality) }
         settings.targetFrameBits = 8 * Int(base?.target_frame_size ?? 0)
@@ -80,7 +82,7 @@ struct RateParameters {
         return settings
     }
 
-    /// Each layer's own rates where all have one, else those of the whole stream.
+    /// Returns the rates of each layer if the client set a bit rate for all layers, else one rate for the whole stream.
     private func layers(
         _ mode: RateSettings.Mode, _ sequence: SequenceRate
     ) -> [RateSettings.LayerRate] {

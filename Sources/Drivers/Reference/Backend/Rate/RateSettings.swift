@@ -1,52 +1,56 @@
-/// What a client asks of the rate controller, as it holds for one picture.
+/// The rate control settings of one picture.
 struct RateSettings: Equatable, Sendable {
     enum Mode: Sendable {
         case constantBitRate, variableBitRate, constantQuality, qualityVariableBitRate, averageBitRate
-        /// TCBRC: the client names each picture's size.
+        /// TCBRC: the client sets the size of each picture.
         case targetFrameSize
     }
 
     var mode: Mode
-    /// One for each temporal layer, the base first; at least one. Rates include those of the layers below.
+    /// The rates of the temporal layers, the base layer first; at least one. The rates of a layer include those of the
+    /// layers below.
     var layers: [LayerRate]
-    /// Milliseconds; 0: not said. Pictures in AVBR.
+    /// The window in milliseconds, or in pictures in AVBR mode; 0 if not specified.
     var window = 0
-    /// 0: the controller's choice.
+    /// The QP of the first picture; 0 if the controller chooses it.
     var initialQP = 0
     var minimumQP = 1
     var maximumQP = 51
-    /// Filler where a decoder's buffer would overflow.
-    var stuffs = true
-    /// ICQ's and QVBR's quality as a QP, 1…51.
+    /// Whether CBR adds filler data when the decoder's buffer would overflow.
+    var addsFiller = true
+    /// The quality of ICQ and QVBR as a QP, 1…51.
     var quality = 23
-    /// Bits; 0: a second at the highest rate.
+    /// The size of the decoder's buffer in bits; 0 means one second at the maximum bit rate.
     var bufferBits = 0
-    /// Bits; nil where the client says nothing of the buffer.
+    /// The initial fullness of the decoder's buffer in bits; nil if not specified.
     var initialFullness: Int?
-    /// Bits; 0: no limit.
+    /// The maximum size of a coded picture in bits; 0: no limit.
     var maximumFrameBits = 0
-    /// Bits; 0: none is asked for.
+    /// The target size of a coded picture in bits, for TCBRC; 0 if not specified.
     var targetFrameBits = 0
-    /// Pictures from one I picture to the next, and to the next P picture; 0: not said.
+    /// The number of pictures from one I picture to the next; 0 if not specified.
     var intraPeriod = 0
+    /// The number of pictures from one I or P picture to the next; 0 if not specified.
     var referencePeriod = 0
-    /// How often the client has asked to start over.
+    /// The number of times that the client has requested a reset of the rate control.
     var resets = 0
 
-    /// A temporal layer with those below it.
+    /// The rates of a temporal layer, including the layers below it.
     struct LayerRate: Equatable, Sendable {
-        /// The most bits a second, and the share of it that is aimed at, in percent.
+        /// The maximum bit rate in bits per second.
         var maximumBitRate: Int
+        /// The target bit rate in percent of the maximum.
         var targetPercentage: Int
         var framesPerSecond: Double
 
         var targetBitRate: Double { Double(maximumBitRate) * Double(targetPercentage) / 100 }
     }
 
-    /// The whole stream's.
+    /// The rates of the whole stream.
     var stream: LayerRate { layers[layers.count - 1] }
 
-    /// Whether the rates are those of `other` but for a correction, as of clients that add to the stream themselves.
+    /// Whether the frame rates equal those of `other`, and the bit rates differ by at most 10 %. Clients that add data
+    /// to the stream themselves make such corrections.
     func isNear(_ other: RateSettings) -> Bool {
         layers.count == other.layers.count
             && zip(layers, other.layers).allSatisfy {
@@ -55,7 +59,7 @@ struct RateSettings: Equatable, Sendable {
             }
     }
 
-    /// What a picture of layer `index` may take on average, in bits.
+    /// Returns the average number of bits for a picture of layer `index`.
     func bitsPerPicture(layer index: Int) -> Double {
         let layer = layers[index]
         guard index > 0 else { return layer.targetBitRate / layer.framesPerSecond }
@@ -67,9 +71,9 @@ struct RateSettings: Equatable, Sendable {
     }
 }
 
-/// A picture as the rate controller sees it.
+/// The rate controller's input for a picture.
 struct RatedPicture: Sendable {
-    /// Pictures of a kind cost alike at one QP.
+    /// The kind of a picture. Pictures of one kind take similar numbers of bits at the same QP.
     enum Kind: Int, CaseIterable, Sendable {
         case intra, predicted, bidirectionalReference, disposable
 
@@ -89,9 +93,10 @@ struct RatedPicture: Sendable {
     var settings: RateSettings
     var kind: Kind
     var layer: Int
-    /// Luma samples.
+    /// The number of luma samples.
     var samples: Int
-    /// Pictures that the client left out before this one, and the bits that it sent for them.
+    /// The number of pictures that the client skipped before this one.
     var skippedPictures = 0
+    /// The bits that the client sent for the skipped pictures.
     var skippedBits = 0
 }

@@ -1,8 +1,8 @@
-/// The bits of the last pictures, of which any `count` in a row may take `limit`.
+/// A sliding window over the last pictures: any `count` successive pictures may take at most `limit` bits.
 struct RateWindow: Sendable {
     let limit: Double
     let count: Int
-    /// The last `count - 1` pictures, the oldest first; zeros before the stream's first.
+    /// The bits of the last `count - 1` pictures, the oldest first; zeros before the first picture of the stream.
     private var recent: [Double]
 
     init(limit: Double, count: Int) {
@@ -16,7 +16,7 @@ struct RateWindow: Sendable {
         recent.removeFirst()
     }
 
-    /// What the next picture may take, and it with 1, 2… after it.
+    /// The maximum bits of the next picture alone, and of the next picture together with the following 1, 2… pictures.
     var rooms: [Double] {
         var room = limit - recent.reduce(0, +)
         var rooms = [room]
@@ -28,14 +28,14 @@ struct RateWindow: Sendable {
         return rooms
     }
 
-    /// Other limits for the pictures to come.
+    /// Changes the limits for the following pictures.
     mutating func change(limit: Double, count: Int) {
         var new = RateWindow(limit: limit, count: count)
-        // Where the rate rises, those so far hold by the lower limit. Where it falls, they cannot be made good: what they
-        // took of the old limit, they take of the new one.
+        // If the limit rises, the pictures so far keep their bits, which are within the new limit. If it falls, their
+        // bits may exceed it and cannot be changed, so they are scaled to the same share of the new limit.
         let scale = min(limit / self.limit, 1)
-        let kept = recent.suffix(new.recent.count).map { $0 * scale }
-        new.recent.replaceSubrange((new.recent.count - kept.count)..., with: kept)
+        let scaled = recent.suffix(new.recent.count).map { $0 * scale }
+        new.recent.replaceSubrange((new.recent.count - scaled.count)..., with: scaled)
         self = new
     }
 }

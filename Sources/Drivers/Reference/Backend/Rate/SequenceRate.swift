@@ -1,12 +1,13 @@
 internal import CVA
 
-/// What a sequence's parameter buffer says of rate, whatever the codec.
+/// The rate parameters of a sequence parameter buffer of either codec.
 struct SequenceRate {
     var bitsPerSecond: Int
-    /// Pictures from one I picture to the next, and to the next P picture; 0: not said.
+    /// The number of pictures from one I picture to the next; 0 if not specified.
     var intraPeriod: Int
+    /// The number of pictures from one I or P picture to the next; 0 if not specified.
     var referencePeriod: Int
-    /// As the VUI has it; nil where it says nothing.
+    /// The frame rate in the VUI; nil if it has none.
     var framesPerSecond: Double?
 
     init(_ sequence: VAEncSequenceParameterBufferH264) {
@@ -15,7 +16,7 @@ struct SequenceRate {
         referencePeriod = Int(sequence.ip_period)
         let hasTiming = unsafe sequence.vui_fields.bits.timing_info_present_flag != 0
         if sequence.vui_parameters_present_flag != 0, hasTiming {
-            // Two ticks to a frame.
+            // In H.264, a frame lasts two ticks.
             framesPerSecond = Self.rate(ticks: sequence.time_scale, of: sequence.num_units_in_tick).map { $0 / 2 }
         }
     }

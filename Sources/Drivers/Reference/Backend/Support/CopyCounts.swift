@@ -1,21 +1,30 @@
-/// What a display did with pictures, and how often samples were copied or mapped on their way; VAENC_REFERENCE_COUNTS.
-/// What the decoder, the encoder and the processor themselves read and write is not a copy. Guarded by the display's monitor.
+/// The numbers of pictures that a display processed, and of copies and mappings of their samples
+/// (VAENC_REFERENCE_COUNTS).
+///
+/// Reads and writes of the decoder, the encoder and the processor do not count as copies. The display's monitor guards
+/// the counts.
 final class CopyCounts: @unchecked Sendable {
-    /// Pictures.
+    /// The number of decoded pictures.
     var decoded = 0
+    /// The number of encoded pictures.
     var encoded = 0
+    /// The number of pictures that the video processor wrote.
     var processed = 0
-    /// Mappings of a surface's samples by the client, through derived images.
+    /// The number of times that a client mapped a surface through a derived image.
     var maps = 0
-    /// Copies of a surface's samples: vaGetImage, vaPutImage, a vaDeriveImage that gives no access to the surface
-    /// itself, and surfaces made from, or handed out as, other memory than their own.
+    /// The number of copies by vaGetImage.
     var getImage = 0
+    /// The number of copies by vaPutImage.
     var putImage = 0
+    /// The number of copies by vaDeriveImage, if the image is a copy and not a view of the surface.
     var deriveImage = 0
+    /// The number of copies when memory is imported; always 0, because the surface uses the imported memory itself.
     var importing = 0
+    /// The number of copies when a surface is exported; always 0, because the descriptors refer to the surface's own
+    /// memory.
     var exporting = 0
 
-    /// One object on one line.
+    /// The counts as a JSON object on one line.
     var json: String {
         """
         {"decoded": \(decoded), "encoded": \(encoded), "processed": \(processed), "maps": \(maps), \

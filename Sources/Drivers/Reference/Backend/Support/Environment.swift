@@ -1,34 +1,34 @@
 internal import Glibc
 
-/// What VAENC_REFERENCE_… say, read when a display is opened.
+/// The settings from the VAENC_REFERENCE_… environment variables, which are read when a display is opened.
 package struct Environment: Sendable {
-    /// VAENC_REFERENCE_RECON: where reconstructions go.
+    /// VAENC_REFERENCE_RECON: the path of the file for reconstructed pictures.
     package var reconstructionPath: String?
-    /// VAENC_REFERENCE_COUNTS: where a line about pictures and copies is appended when a display closes.
+    /// VAENC_REFERENCE_COUNTS: the path of the file to which the counts are appended when a display closes.
     package var countsPath: String?
-    /// VAENC_REFERENCE_MODE=null: a tiny valid stream at once.
+    /// VAENC_REFERENCE_MODE=null: each picture is written at once as a valid picture of a few bytes, without encoding.
     package var isNull = false
-    /// VAENC_REFERENCE_NULL_BYTES=N: filler brings each picture of the null mode to N bytes; at most 16 MiB.
+    /// VAENC_REFERENCE_NULL_BYTES=N: in null mode, each picture is padded with filler data to N bytes; at most 16 MiB.
     package var nullBytes = 0
-    /// VAENC_REFERENCE_LOG=1: why calls are refused, on stderr.
+    /// VAENC_REFERENCE_LOG=1: the reason of each rejected call is written to stderr.
     package var logs = false
-    /// VAENC_REFERENCE_PERSONALITY: the real driver to be like; nil for none.
+    /// VAENC_REFERENCE_PERSONALITY: the name of the real driver to imitate; nil for none.
     package var personality: String?
-    /// VAENC_REFERENCE_HASH=md5: every HEVC picture is followed by an MD5 of what a decoder makes of it.
+    /// VAENC_REFERENCE_HASH=md5: an MD5 of the decoded picture follows every HEVC picture in the stream.
     package var writesHashes = false
     /// VAENC_REFERENCE_HEVC=0 hides the HEVC profiles.
     package var offersHEVC = true
     /// VAENC_REFERENCE_PROCESSING=0 hides the video processor.
     package var processes = true
-    /// VAENC_REFERENCE_STRICT=1: what real drivers tolerate is refused.
+    /// VAENC_REFERENCE_STRICT=1: requests that only tolerant real drivers accept are rejected.
     package var isStrict: Bool
 
-    /// The first variable with a value that it cannot have, as an error; nil: all are good.
+    /// The error for the first variable with an invalid value; nil if all values are valid.
     package var fault: String?
 
     package init(isStrict: Bool = false) { self.isStrict = isStrict }
 
-    /// The values of variables that name one of a few. An empty variable is none.
+    /// The valid values of the variables with a fixed set of values. An empty variable counts as unset.
     private static let values = [
         ("VAENC_REFERENCE_MODE", ["null"]), ("VAENC_REFERENCE_HASH", ["md5"]), ("VAENC_REFERENCE_LOG", ["0", "1"]),
         ("VAENC_REFERENCE_STRICT", ["0", "1"]), ("VAENC_REFERENCE_HEVC", ["0", "1"]), ("VAENC_REFERENCE_PROCESSING", ["0", "1"]),

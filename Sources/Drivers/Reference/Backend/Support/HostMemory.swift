@@ -1,17 +1,19 @@
 internal import Glibc
 
-/// Zeroed memory that clients map: pages from the system where it is large, so that what nobody touches costs nothing.
+/// Zeroed memory that clients can map. From 64 KiB on it comes from mmap, so that untouched pages use no physical
+/// memory.
 ///
-/// SAFETY: one allocation that lives as long as the object; offsets are checked against its size.
+/// SAFETY: the object owns one allocation, which it frees in `deinit`. Offsets are checked against `byteCount`. Users
+/// of the pointers from `address` and `elements` must stay inside and keep the object alive.
 @safe final class HostMemory: @unchecked Sendable {
     let byteCount: Int
     private let base: UnsafeMutableRawPointer
-    /// Bytes from the system; 0 for memory of malloc's.
+    /// The number of bytes that were mapped with mmap; 0 if the memory comes from calloc.
     private let mappedBytes: Int
-    /// What is shared with clients, in the order in which it stands here, each from a page's start on.
+    /// The shared objects that are mapped here, in their order in memory. Each begins at a page boundary.
     let objects: [SharedObject]
 
-    /// Nil where there is no memory.
+    /// Allocates memory of the driver. Returns nil if there is not enough memory.
     init?(byteCount: Int) {
         guard byteCount >= 0 else { return nil }
         self.byteCount = byteCount
@@ -28,35 +30,35 @@ internal import Glibc
         }
     }
 
-    /// Objects one after another, and a page of nobody's after the last, for kernels that look past the end. Nil where
-    /// one cannot be mapped for reading and writing.
+    /// Maps shared objects one after another. A spare page follows the last, because kernels read past the end. Returns
+    /// nil if an object cannot be mapped for reading and writing.
     init?(objects: [SharedObject]) {
-        let room = objects.reduce(Self.page) { $0 + Self.pages($1.byteCount) }
-        let start = unsafe mmap(nil, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let mappedLength = objects.reduce(Self.page) { $0 + Self.pages($1.byteCount) }
+        let start = unsafe mmap(nil, mappedLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
         var end = 0
         for object in objects {
-            let place = unsafe mmap(
+            let mapping = unsafe mmap(
                 start + end, object.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, object.descriptor, 0)
-            guard unsafe place != MAP_FAILED else {
-                unsafe munmap(start, room)
+            guard unsafe mapping != MAP_FAILED else {
+                unsafe munmap(start, mappedLength)
                 return nil
             }
             end += Self.pages(object.byteCount)
         }
         unsafe base = start
         byteCount = end
-        mappedBytes = room
+        mappedBytes = mappedLength
         self.objects = objects
     }
 
-    /// Where an object of several begins.
+    /// Returns the offset of `objects[index]` in memory that holds `objects`, in bytes.
     static func offset(of index: Int, in objects: [SharedObject]) -> Int {
         objects.prefix(index).reduce(0) { $0 + pages($1.byteCount) }
     }
 
     private static let page = 4096
-    /// Rounded up to whole pages.
+    /// Returns `bytes`, rounded up to whole pages.
     private static func pages(_ bytes: Int) -> Int { (bytes + page - 1) / page * page }
 
     deinit {
@@ -67,13 +69,13 @@ internal import Glibc
         }
     }
 
-    /// For handing to the client, who may use `byteCount` bytes from here until the object goes.
+    /// The address for the client, which may access `byteCount` bytes from here until the object is released.
     @unsafe var address: UnsafeMutableRawPointer { unsafe base }
 
-    /// The plain C value that starts at `offset`, or nil where it would end outside.
+    /// Returns the plain C value at `offset`, in bytes; nil if the value would end outside the memory.
     func load<Value>(_ type: Value.Type = Value.self, at offset: Int = 0) -> Value? {
         guard offset >= 0, offset <= byteCount - MemoryLayout<Value>.size else { return nil }
-        // Misc parameters stand 4 bytes into their buffer, those with pointers among them too.
+        // A misc parameter begins at byte 4 of its buffer, so a structure that contains pointers is not aligned there.
         return unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { aligned in
             guard let start = aligned.baseAddress else { return nil }
             unsafe memcpy(start, base + offset, MemoryLayout<Value>.size)
@@ -81,14 +83,14 @@ internal import Glibc
         }
     }
 
-    /// Bytes `offset ..< offset + count`, as far as there are that many.
+    /// Returns the bytes `offset ..< offset + count`, without those outside the memory.
     func bytes(at offset: Int = 0, count: Int) -> [UInt8] {
         let start = min(max(offset, 0), byteCount)
         let length = min(max(count, 0), byteCount - start)
         return unsafe [UInt8](UnsafeRawBufferPointer(start: base + start, count: length))
     }
 
-    /// Writes all of `bytes` at `offset`; false, and nothing written, where they do not fit.
+    /// Writes all of `bytes` at `offset`. If they do not fit, writes nothing and returns false.
     func store(_ bytes: [UInt8], at offset: Int) -> Bool {
         guard offset >= 0, bytes.count <= byteCount - offset else { return false }
         unsafe bytes.withUnsafeBytes { source in
@@ -98,7 +100,7 @@ internal import Glibc
         return true
     }
 
-    /// A pointer of bytes from `offset` on, which must be inside.
+    /// Returns a pointer to the byte at `offset`, which must be in `0...byteCount`.
     func elements(at offset: Int) -> ElementPointer<UInt8> {
         precondition(offset >= 0 && offset <= byteCount)
         return unsafe ElementPointer((base + offset).assumingMemoryBound(to: UInt8.self))

@@ -1,7 +1,7 @@
-/// MD5 of a stream of bytes, RFC 1321.
+/// The MD5 digest of a stream of bytes, RFC 1321.
 package struct MD5 {
     private var state: (UInt32, UInt32, UInt32, UInt32) = (0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476)
-    /// What does not fill a block yet.
+    /// The bytes of the last block, which is not complete yet; fewer than 64.
     private var rest: [UInt8] = []
     private var byteCount: UInt64 = 0
 
@@ -18,7 +18,7 @@ package struct MD5 {
         }
     }
 
-    /// The digest's 16 bytes. Nothing may be added after.
+    /// Returns the 16 bytes of the digest. Nothing may be added afterwards.
     package mutating func finish() -> [UInt8] {
         let bits = 8 &* byteCount
         add([0x80])
@@ -29,7 +29,7 @@ package struct MD5 {
         }
     }
 
-    /// floor(2³²·|sin(i + 1)|).
+    /// The constants floor(2³²·|sin(i + 1)|), i in 0…63 (RFC 1321, 3.4).
     private static let sines: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
         0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,

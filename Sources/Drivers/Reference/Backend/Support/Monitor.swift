@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A moment on the monotonic clock; nil stands for never.
+/// A deadline on the monotonic clock, or none.
 struct Deadline {
     let moment: timespec?
 
@@ -8,7 +8,8 @@ struct Deadline {
 
     private init(moment: timespec?) { self.moment = moment }
 
-    /// `nanoseconds` from now; a time too far away to express (VA_TIMEOUT_INFINITE is one) is never.
+    /// Makes the deadline that is `nanoseconds` from now. A value that is too large, such as VA_TIMEOUT_INFINITE, means
+    /// no deadline.
     init(after nanoseconds: UInt64) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
@@ -22,10 +23,10 @@ struct Deadline {
     }
 }
 
-/// A mutex with one condition, on the monotonic clock.
+/// A mutex with one condition variable, which uses the monotonic clock.
 ///
-/// SAFETY: both are allocated once, initialised before anyone sees them, and destroyed with the object, when
-/// nobody can hold or await them any more.
+/// SAFETY: `init` allocates and initializes both before other threads can reach them. `deinit` destroys both when the
+/// last reference is gone, so that no thread holds the mutex or waits.
 @safe final class Monitor: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -56,7 +57,8 @@ struct Deadline {
         return try body()
     }
 
-    /// With the lock held: releases it until the next `wakeAll`, or until the deadline. False after the deadline.
+    /// Releases the lock, waits for the next `wakeAll` or for the deadline, and takes the lock again. The caller must
+    /// hold the lock. Returns false after the deadline.
     func wait(until deadline: Deadline = .never) -> Bool {
         guard var moment = deadline.moment else {
             return unsafe pthread_cond_wait(condition, mutex) == 0

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A file that is written from its start, or from its end on.
+/// A file for writing, which is truncated or appended to.
 ///
-/// SAFETY: the descriptor is the object's own from `open` to `deinit`.
+/// SAFETY: the object owns the descriptor from `open` in `init` until `deinit` closes it.
 final class OutputFile {
     private let descriptor: Int32
 
-    /// Nil where it cannot be created.
+    /// Opens or creates the file. Returns nil if that fails.
     init?(path: String, appends: Bool = false) {
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0o644)
         if descriptor < 0 { return nil }
@@ -14,7 +14,7 @@ final class OutputFile {
 
     deinit { close(descriptor) }
 
-    /// False where not all could be written.
+    /// Writes all of `bytes`. Returns false if not all could be written.
     func write(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { all in
             var rest = unsafe all[...]

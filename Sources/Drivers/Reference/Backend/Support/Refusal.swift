@@ -1,6 +1,6 @@
 internal import CVA
 
-/// Why a call is refused: the status that libva's client gets, and a line for VAENC_REFERENCE_LOG.
+/// The reason why a call is rejected: the status that the client gets, and a line for VAENC_REFERENCE_LOG.
 struct Refusal: Error {
     let status: VAStatus
     let reason: String

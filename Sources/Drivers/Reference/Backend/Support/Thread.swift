@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// A thread of the driver's own, with a stack for deep encoding work.
+/// A thread of the driver, with a stack of 8 MiB for the encoders.
 ///
-/// SAFETY: `start` hands a retained body to the new thread, which releases it; the handle is joined once.
+/// SAFETY: `init` passes a retained body to the new thread, which releases it. If there is no thread, `init` releases
+/// it. The handle is joined once.
 @safe final class Thread: @unchecked Sendable {
     private final class Body {
         let run: @Sendable () -> Void
@@ -12,9 +13,9 @@ internal import Glibc
     private static let stackBytes = 8 << 20
     private var handle = pthread_t()
 
-    /// Nil where the system gives no thread.
+    /// Starts a thread that calls `run`. Returns nil if the system cannot start a thread.
     init?(_ run: @escaping @Sendable () -> Void) {
-        // Allocated, not made: pthread_attr_init fills it.
+        // The memory may be uninitialized: pthread_attr_init fills it.
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         unsafe pthread_attr_init(attributes)
         defer {
@@ -36,7 +37,7 @@ internal import Glibc
         }
     }
 
-    /// Waits for the thread's end; to be called once.
+    /// Waits for the end of the thread. Must be called at most once.
     func join() {
         _ = pthread_join(handle, nil)
     }

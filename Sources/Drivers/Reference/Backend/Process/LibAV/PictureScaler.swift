@@ -1,10 +1,12 @@
 internal import CLibAV
 
-/// Scales pictures of one format and size into another through libswscale. One thread at a time.
+/// Scales and converts pictures from one format and size to another with libswscale. Must be used by one thread at a
+/// time.
 ///
-/// SAFETY: the context is libswscale's from `init` to `deinit`, and keeps no pointer between calls.
+/// SAFETY: the object owns the context from `init` to `deinit`. libswscale stores no picture pointer in it between
+/// calls.
 @safe package final class PictureScaler: @unchecked Sendable {
-    /// What a picture is on one side.
+    /// The format, size and colour of the source or target picture.
     package struct Side: Sendable, Hashable {
         package var format: ScaledPicture.Format
         package var width: Int
@@ -50,7 +52,7 @@ internal import CLibAV
 
     private static let libraries = Int32(VaencLibAVScale.rawValue | VaencLibAVGuest.rawValue)
 
-    /// Whether the libswscale that this build was compiled for is installed. Does not load it.
+    /// Whether the libswscale version that this build was compiled for is installed. The library is not loaded.
     package static var isInstalled: Bool { vaenc_libav_is_installed(libraries) }
 
     private static func load() -> UnsafePointer<VaencLibAV>? {
@@ -58,14 +60,14 @@ internal import CLibAV
         return unsafe vaenc_libav(libraries, &why, why.count)
     }
 
-    /// Nil where libswscale is missing, or does not do this.
+    /// Makes a scaler. Returns nil if libswscale is missing or does not support the conversion.
     package init?(_ conversion: Conversion) {
         let (source, target) = (conversion.source, conversion.target)
         guard let libav = unsafe Self.load(), let context = unsafe libav.pointee.sws_alloc_context?(),
             let coefficients = unsafe libav.pointee.sws_getCoefficients
         else { return nil }
-        // The ranges are set before the context is initialized. If only the ranges differ and they are set later, libswscale
-        // still copies the samples unchanged.
+        // The ranges must be set before the context is initialized. If they are set later and nothing else differs,
+        // libswscale copies the samples unchanged.
         let options: [(String, Int)] = [
             ("srcw", source.width), ("srch", source.height), ("src_format", Int(source.format.libav.rawValue)),
             ("src_range", source.meaning.isFull ? 1 : 0), ("dstw", target.width), ("dsth", target.height),
@@ -82,7 +84,7 @@ internal import CLibAV
         self.conversion = conversion
         unsafe self.libav = libav
         unsafe self.context = context
-        // Fails where nothing is to be converted.
+        // The call fails if no conversion is necessary. The result is not needed.
         _ = unsafe libav.pointee.sws_setColorspaceDetails?(
             context, coefficients(Int32(source.meaning.matrix)), source.meaning.isFull ? 1 : 0,
             coefficients(Int32(target.meaning.matrix)), target.meaning.isFull ? 1 : 0, 0, 1 << 16, 1 << 16)
@@ -92,12 +94,12 @@ internal import CLibAV
 
     private static let exact = SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT
 
-    /// Both pictures are as the conversion says. Up to 63 bytes after the end of each row of `target` are undefined
-    /// afterwards.
+    /// Scales `source` into `target`. Both must have the format and size of the conversion. Up to 63 bytes after the
+    /// end of each row of `target` are undefined afterwards.
     package func scale(_ source: ScaledPicture, into target: ScaledPicture) {
         let from = unsafe source.planes.map { unsafe UnsafePointer($0) }
         guard conversion.source != conversion.target else {
-            // libswscale copies no chroma between pictures of two planes.
+            // libswscale does not copy the chroma plane of formats with two planes.
             var (planes, sources) = unsafe (target.planes, from)
             var (pitches, sourcePitches) = (target.pitches, source.pitches)
             unsafe libav.pointee.av_image_copy?(

@@ -1,10 +1,11 @@
 internal import CLibAV
 
-/// A picture, or a part of one, in memory.
+/// A picture in memory, or a part of one.
 ///
-/// SAFETY: whoever makes one vouches for its rows, and for 64 bytes that may be read after the last.
+/// SAFETY: the caller of `init` guarantees that all rows, and 64 readable bytes after the last row, exist while the
+/// value is used.
 @safe package struct ScaledPicture {
-    /// How samples lie in memory; packed formats name bytes in order.
+    /// The layout of samples in memory. The names of packed formats list the bytes in memory order.
     package enum Format: Sendable, Hashable {
         case nv12, i420, p010, yuyv, uyvy, bgra, bgrx, rgba, rgbx
 
@@ -34,19 +35,19 @@ internal import CLibAV
     var pitches: [Int32]
 
     /// - Parameters:
-    ///   - planes: where the rows begin, Cb before Cr.
-    ///   - pitches: bytes from a row to the next.
+    ///   - planes: pointers to the first rows of the planes, Cb before Cr.
+    ///   - pitches: the bytes from one row to the next, by plane.
     package init(planes: [UnsafeMutablePointer<UInt8>], pitches: [Int]) {
         unsafe self.planes = planes + [nil, nil, nil]
         self.pitches = pitches.map { Int32(clamping: $0) } + [0, 0, 0]
     }
 }
 
-/// What samples mean.
+/// The colour matrix and the range of samples.
 package struct SampleMeaning: Sendable, Hashable {
-    /// H.273 matrix_coefficients of YCbCr: 1, 4, 5, 6, 7 or 9; of RGB without a meaning.
+    /// The matrix_coefficients of H.273 for YCbCr: 1, 4, 5, 6, 7 or 9. It has no effect on RGB.
     package var matrix: Int
-    /// All values are used.
+    /// Whether samples have full range.
     package var isFull: Bool
 
     package init(matrix: Int, isFull: Bool) {
@@ -54,7 +55,7 @@ package struct SampleMeaning: Sendable, Hashable {
         self.isFull = isFull
     }
 
-    /// What R and B count in Y, H.273 table 4.
+    /// The weights of R and B in Y: KR and KB of H.273 table 4.
     package var weights: (red: Double, blue: Double) {
         switch matrix {
         case 1: (0.2126, 0.0722)

@@ -1,34 +1,39 @@
 internal import CVA
 
-/// A VAProcPipelineParameterBuffer with its pointers taken out: one picture drawn into the target.
-struct ProcessOrder {
+/// The values of a VAProcPipelineParameterBuffer, without its pointers: one source picture, which is drawn into the
+/// target.
+struct ProcessOperation {
     var source: VASurfaceID
-    /// Nil for all of the surface.
+    /// The region of the source surface; nil for the whole surface.
     var sourceRegion: Driver.Rectangle?
+    /// The region of the target surface; nil for the whole surface.
     var targetRegion: Driver.Rectangle?
-    /// A, R, G, B from the high byte down.
+    /// The background colour: A, R, G and B; A is the highest byte.
     var background: UInt32
     var sourceColour: ColourProperties
     var targetColour: ColourProperties
     /// VA_FILTER_SCALING_… and VA_FILTER_INTERPOLATION_…
     var scaling: UInt32
-    /// The lines to keep, where the picture is to be deinterlaced.
+    /// The field whose rows are used for deinterlacing; nil if the picture is not deinterlaced.
     var field: Field?
 
     enum Field { case top, bottom }
 
-    /// A standard, and what refines it.
+    /// A colour standard, with its range and matrix.
     struct ColourProperties {
         var standard: VAProcColorStandardType
         /// VA_SOURCE_RANGE_…
         var range: UInt8
-        /// H.273 matrix_coefficients, where the standard is explicit.
+        /// The matrix_coefficients of H.273. It applies if the standard is explicit.
         var matrix: UInt8
     }
 
-    /// SAFETY: the client's pointers are good until vaEndPicture, va_vpp.h.
+    /// Copies the parameters. Throws if a value is not supported.
     ///
-    /// - Parameter filter: finds the filters' buffers.
+    /// SAFETY: by va_vpp.h, the client's pointers are valid until vaEndPicture. They are only read here, before that
+    /// call.
+    ///
+    /// - Parameter filter: returns the filter buffer with an id.
     init(_ parameters: VAProcPipelineParameterBuffer, filter: (VABufferID) throws -> Buffer) throws {
         guard unsafe parameters.rotation_state == UInt32(VA_ROTATION_NONE), unsafe parameters.mirror_state == UInt32(VA_MIRROR_NONE)
         else { throw Refusal.unimplemented("rotation and mirroring are not supported") }
@@ -78,8 +83,9 @@ extension Driver.Rectangle {
             x: Int(rectangle.x), y: Int(rectangle.y), width: Int(rectangle.width), height: Int(rectangle.height))
     }
 
-    /// On the chroma grid of a format, in a picture of this size.
-    func placed(in layout: PlaneLayout) throws -> Driver.Rectangle {
+    /// Returns the rectangle with its left and upper edges moved to the chroma grid of the format. Throws if it is
+    /// outside the picture.
+    func alignedToChroma(in layout: PlaneLayout) throws -> Driver.Rectangle {
         guard x >= 0, y >= 0, width > 0, height > 0, width <= layout.width - x, height <= layout.height - y else {
             throw Refusal.invalidParameter(
                 "a region of \(width)x\(height) at \(x),\(y) is outside the \(layout.width)x\(layout.height) surface")
@@ -91,8 +97,8 @@ extension Driver.Rectangle {
     }
 }
 
-/// Pictures to be drawn into a surface, between vaBeginPicture and vaEndPicture.
+/// The pictures to draw into a surface, between vaBeginPicture and vaEndPicture.
 struct ProcessPicture {
     let target: Surface
-    var orders: [ProcessOrder] = []
+    var operations: [ProcessOperation] = []
 }
