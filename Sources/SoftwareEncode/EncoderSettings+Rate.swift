@@ -197,19 +197,21 @@ extension EncoderSettings {
     ///
     /// - Throws: `unavailable` if the library cannot make the change while it runs; `usage` for invalid values.
     func changed(_ limits: RateLimits, by change: RunningChange) throws(VaencError) -> RateLimits {
-        func refuse(_ what: String, _ remedy: String = "create a new session") -> VaencError {
+        func unsupported(_ what: String, _ remedy: String = "create a new session") -> VaencError {
             VaencError(.unavailable, "\(encoderName) cannot change \(what) while it runs", remedy: remedy)
         }
         // Check for values that no encoder accepts before checking for changes that this encoder does not support.
         try Self.checkValues(of: change)
-        if change.qp != nil { throw refuse("its QP") }
-        if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
-        if change.frameRate != nil { throw refuse("the frame rate") }
+        if change.qp != nil { throw unsupported("its QP") }
+        if change.minQP != nil || change.maxQP != nil { throw unsupported("its QP limits") }
+        if change.frameRate != nil { throw unsupported("the frame rate") }
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
-        if !library.changesRate { throw refuse("its rate", "use `codec` h264, or create a new session") }
-        if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
+        if !library.changesRate { throw unsupported("its rate", "use `codec` h264, or create a new session") }
+        if limits.bitrate == 0 || limits.maxRate == 0 {
+            throw unsupported("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr")
+        }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
-            throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off")
+            throw unsupported("its rate in a stream with HRD parameters", "use `hrdParameters` off")
         }
         var next = self
         next.limits = limits

@@ -35,8 +35,8 @@ extension SettingsResolver {
     }
 
     private func checkRates(_ wanted: RateControlMode) throws {
-        try Validation.refuse(bitrate: asked.bitrate, "bitrate")
-        try Validation.refuse(bitrate: asked.maxBitrate, "maxBitrate")
+        try Validation.validate(bitrate: asked.bitrate, "bitrate")
+        try Validation.validate(bitrate: asked.maxBitrate, "maxBitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate",
@@ -47,11 +47,11 @@ extension SettingsResolver {
                 .usage, "rate control qvbr needs a rate",
                 remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
         }
-        try Validation.refuse(vbvSize: asked.vbvSize)
+        try Validation.validate(vbvSize: asked.vbvSize)
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "`vbvInitialPercent` \(percent) is out of range", remedy: "use 0 to 100")
         }
-        for limit in asked.dataRateLimits { try Validation.refuse(limit) }
+        for limit in asked.dataRateLimits { try Validation.validate(limit) }
         try Self.check("maxFrameBytes", asked.maxFrameBytes, Validation.frameBytes)
         try asked.checkContradictions(wanted)
     }

@@ -9,7 +9,7 @@ extension RateSession {
     /// - Throws: `usage` or `unavailable` if the change is not possible. The stream then continues unchanged.
     func change(_ change: RunningChange) throws {
         try state.withLock { state in
-            if let rate = change.frameRate { try Validation.refuse(frameRate: rate) }
+            if let rate = change.frameRate { try Validation.validate(frameRate: rate) }
             let new = try state.rate.changed(
                 by: change, frameRate: change.frameRate ?? state.frameRate,
                 highest: .highest(settings.profile))
@@ -79,7 +79,7 @@ extension RateSession {
         var (rate, frameRate) = state.withLock { ($0.rate, $0.frameRate) }
         for change in changes {
             if let new = change.frameRate {
-                try Validation.refuse(frameRate: new)
+                try Validation.validate(frameRate: new)
                 frameRate = new
             }
             rate = try rate.changed(by: change, frameRate: frameRate, highest: .highest(settings.profile))

@@ -223,7 +223,7 @@ final class Supervisor: Sendable {
         pool?.close(EncodePipeline.closed)
         // A recovery that submits frames to the pipeline may wait for room. Room comes when the handler returns, and
         // the handler may be the caller of this function.
-        running?.refuse()
+        running?.stopAccepting()
         recovery.sync {}
         let pipeline = state.withLock { state in
             defer { state.pipeline = nil }

@@ -42,7 +42,7 @@ import VideoBase
     }
 
     /// Demuxers that interpret any text as a picture.
-    private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
+    private static let rejectedDemuxers: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
 
     init(_ reader: ByteReader) throws {
         let av = unsafe try LibAV.load([.codec, .format])
@@ -94,7 +94,7 @@ import VideoBase
         container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
         if container != "mpegts" { io.ignoreJoints() }
-        if Self.refused.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
+        if Self.rejectedDemuxers.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }

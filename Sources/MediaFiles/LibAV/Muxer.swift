@@ -238,7 +238,7 @@ import VideoBase
     private static let beginningFaults = ["Cannot write moov atom", "is not defined by the ISOBMFF", "No valid AC3 bit rate code"]
 
     /// Whether an error code means that libavformat cannot write a value. Other codes are errors of the system.
-    private static func refuses(_ code: Int32) -> Bool {
+    private static func isUnwritableValue(_ code: Int32) -> Bool {
         code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW, ENOSYS].contains(vaenc_errno_of(code))
     }
 
@@ -255,7 +255,7 @@ import VideoBase
                     + "format",
                 remedy: "check the input's times, or choose another `format`")
         }
-        if copies, destination.patience == nil, Self.refuses(code) {
+        if copies, destination.patience == nil, Self.isUnwritableValue(code) {
             throw VaencError(
                 .badInput, "\(destination.name) cannot contain this stream (\(unsafe LibAV.message(code, av)))",
                 remedy: "check that the input is complete, or use another `format`")

@@ -37,7 +37,7 @@ public final class Remuxer: Sendable {
                 .usage, "`duration` \(duration) is out of range",
                 remedy: "use more than 0 and less than 1000000000 seconds")
         }
-        if let rate = options.frameRate { try Validation.refuse(frameRate: rate) }
+        if let rate = options.frameRate { try Validation.validate(frameRate: rate) }
         self.input = input
         self.output = output
         self.options = options

@@ -76,7 +76,7 @@ final class ContainerSink: PacketSink {
                     .usage, "\(format.rawValue) cannot contain \(description.codec.rawValue)",
                 remedy: "use another codec or format")
             }
-            try Validation.refuse(frameRate: description.frameRate)
+            try Validation.validate(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {
                 throw VaencError(.usage, "size \(description.size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
             }

@@ -64,8 +64,8 @@ extension SinkOptions {
                 .usage, "displayMatrix has \(displayMatrix.count) numbers",
                 remedy: "use nine, or none for upright pictures")
         }
-        try Validation.refuse(masteringDisplay: masteringDisplay)
-        if let sampleAspectRatio { try Validation.refuse(sampleAspectRatio: sampleAspectRatio) }
+        try Validation.validate(masteringDisplay: masteringDisplay)
+        if let sampleAspectRatio { try Validation.validate(sampleAspectRatio: sampleAspectRatio) }
         if let timeOrigin, !timeOrigin.isInRange {
             throw VaencError(
                 .usage, "timeOrigin \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",

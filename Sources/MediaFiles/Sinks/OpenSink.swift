@@ -32,7 +32,7 @@ public enum MediaOutput {
         if let format = Self.format(extension: ending) { return (format, codec) }
         // Devices such as /dev/null have no extension.
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
-        try refuseFolder(output)
+        try rejectFolder(output)
         throw VaencError(
             .usage, "the name \(output) does not determine the output format",
             remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")

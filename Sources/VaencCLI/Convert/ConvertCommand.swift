@@ -139,7 +139,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         let ending = name.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
         if ["avcc", "hvcc"].contains(ending) { return .avcc }
         if ["h264", "264", "avc", "h265", "265", "hevc"].contains(ending) { return .annexb }
-        try MediaOutput.refuseFolder(name)
+        try MediaOutput.rejectFolder(name)
         throw VaencError.usage(
             "the name \(name) does not determine the output's framing", remedy: "add --format annexb or --format avcc")
     }

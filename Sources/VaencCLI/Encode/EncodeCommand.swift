@@ -31,12 +31,12 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
 
     func run() throws {
-        try refuseWhatIsNotBuilt()
+        try rejectUnimplemented()
         let selection = try device.selection()
         let sinkOptions = try output.sinkOptions()
         let names = try OutputNames(output.output, input: input, codec: codec, options: sinkOptions)
         let named = names.all
-        // Everything that can be refused before the input is opened is refused here.
+        // Everything that can be rejected before the input is opened is rejected here.
         let drafts = try named.enumerated().map { index, one in
             var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
             try apply(to: &draft, codec: one.codec, others: names.others(of: index))
@@ -61,7 +61,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
                 "--audio-device \(device) cannot be combined with \(why)", remedy: "leave out one of them")
         }
         if input.map(CaptureOptions.isCamera) ?? false {
-            for name in named.compactMap(\.name) { try MediaOutput.checkPlace(name, options: sinkOptions) }
+            for name in named.compactMap(\.name) { try MediaOutput.checkLocation(name, options: sinkOptions) }
         }
         let camera = try capture.open(
             input, options: inputOptions, readsSound: sourceOptions.readsSound, tellsNotices: !reporting.json)
@@ -124,12 +124,12 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         return names
     }
 
-    private func refuseWhatIsNotBuilt() throws {
+    private func rejectUnimplemented() throws {
         if let progress = reporting.progress, progress != "json" {
             throw VaencError.usage("--progress \(progress) is not known", remedy: "use json")
         }
-        try rate.refuseWhatIsNotBuilt()
-        try output.refuseWhatIsNotBuilt()
+        try rate.rejectUnimplemented()
+        try output.rejectUnimplemented()
         guard let input else { return }
         if input.contains("://") {
             throw VaencError.notBuilt(

@@ -65,14 +65,14 @@ struct CodecOptions: ParsableArguments {
         configuration.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
         // What the options leave no choice about, in the order in which the session would have it.
         let codec = CodecChoice.bound(by: configuration)?.codec
-        try Validation.refuse(
+        try Validation.validate(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
         if configuration.tier != nil, let codec, codec.tiers.isEmpty {
             throw VaencError.usage(
                 "--tier applies only to HEVC",
                 remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
-        try Validation.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
+        try Validation.validate(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.entropy != nil, let codec, codec.entropyCoders.count < 2 {
             throw VaencError.usage(
                 "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")

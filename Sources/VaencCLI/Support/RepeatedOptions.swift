@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-/// Refuses an option that takes one value and is given several times: ArgumentParser silently keeps the last value.
+/// Rejects an option that takes one value and is given several times: ArgumentParser silently keeps the last value.
 enum RepeatedOptions {
     /// Other spellings of options, with their long names.
     static let aliases = ["-o": "--output", "--crf": "--quality"]
