@@ -145,9 +145,9 @@ public final class MediaMuxer: Sendable {
                 try sink.finish()
             }
             if case .failure(let error) = result {
-                let told = sink.abandon(after: error)
-                state.withLock { ($0.failure, $0.early) = (told, []) }
-                result = .failure(told)
+                let reportedError = sink.abandon(after: error)
+                state.withLock { ($0.failure, $0.early) = (reportedError, []) }
+                result = .failure(reportedError)
             }
             completion(result)
         }
@@ -255,9 +255,9 @@ public final class MediaMuxer: Sendable {
                     state.early = []
                     return state.sink
                 }
-                let told = sink?.abandon(after: error) ?? error
-                state.withLock { $0.failure = told }
-                onError?(told)
+                let reportedError = sink?.abandon(after: error) ?? error
+                state.withLock { $0.failure = reportedError }
+                onError?(reportedError)
             }
         }
     }

@@ -180,7 +180,7 @@ final class RateSession: Sendable {
     }
 
     /// The rates sent to the driver, the latest last.
-    var told: [DriverRate] { state.withLock { $0.statistics.driverRates } }
+    var driverRates: [DriverRate] { state.withLock { $0.statistics.driverRates } }
 
     // MARK: After its bytes are read
 

@@ -264,7 +264,7 @@ final class Supervisor: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.pending = state.pending.count
-            statistics.driverRates = rate.told
+            statistics.driverRates = rate.driverRates
             (statistics.broken, statistics.limitsBroken) = rate.broken
             return statistics
         }

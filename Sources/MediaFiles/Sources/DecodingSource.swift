@@ -319,8 +319,8 @@ package final class DecodingSource: FrameSource {
     package var lateChanges: [EffectiveEntry] {
         state.withLock { state in
             guard let state else { return [] }
-            let isTold = state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
-            return state.changes + (isTold ? [] : [Demuxer.deinterlaced]) + [state.demuxer.timesEntry].compactMap { $0 }
+            let isReported = state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
+            return state.changes + (isReported ? [] : [Demuxer.deinterlaced]) + [state.demuxer.timesEntry].compactMap { $0 }
         }
     }
     package var lateNotices: [String] { state.withLock { $0?.demuxer.lossNotices ?? [] } }

@@ -131,7 +131,7 @@ package final class DriverCallWatchdog: Sendable {
             outcome.withLockWithoutNotifying { $0.result = result }
             return {
                 counted.end()
-                outcome.withLock { $0.isTold = true }
+                outcome.withLock { $0.isComplete = true }
             }
         }
         let result = outcome.wait(atMostNanoseconds: limit) { $0.take() }
@@ -139,14 +139,14 @@ package final class DriverCallWatchdog: Sendable {
         return result
     }
 
-    /// The result of a worker's job. Once `isTold` is set, the worker does not use the result any more.
+    /// The result of a worker's job. Once `isComplete` is set, the worker does not use the result any more.
     private struct Outcome<R> {
         var result: Result<R, any Error>?
-        var isTold = false
+        var isComplete = false
 
         /// Returns the result, or nil if the worker has not finished.
         mutating func take() -> Result<R, any Error>? {
-            guard isTold else { return nil }
+            guard isComplete else { return nil }
             defer { result = nil }
             return result
         }

@@ -106,9 +106,9 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
             if inputFormat == .avcc || size != nil || inputSize != nil {
                 options.input = .lengthPrefixed(inputSize ?? size ?? options.record?.lengthSize ?? .four)
             }
-            if let told = options.record?.lengthSize, let wanted = inputSize ?? size, told != wanted {
+            if let declared = options.record?.lengthSize, let wanted = inputSize ?? size, declared != wanted {
                 throw VaencError.usage(
-                    "the record declares length prefixes of \(counted(told.rawValue, "byte")), not \(wanted.rawValue)",
+                    "the record declares length prefixes of \(counted(declared.rawValue, "byte")), not \(wanted.rawValue)",
                     remedy: "leave out --length-size and --input-length-size")
             }
         case .avcc:
