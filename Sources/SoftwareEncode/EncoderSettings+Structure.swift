@@ -92,10 +92,10 @@ extension EncoderSettings {
         return gop
     }
 
-    /// Maps streams in which each picture is a key frame. If libx265 is configured so, it writes the profile Main Intra of
-    /// the range extensions, which few decoders support, and writes parameter sets with a long message into each
-    /// picture. Therefore it is configured for a GOP of two pictures, each picture is forced to be a key frame, and the
-    /// tools that intra pictures do not need are disabled.
+    /// Maps streams in which each picture is a key frame. With a GOP of one picture, libx265 writes the profile Main
+    /// Intra of the range extensions, which few decoders support, and writes parameter sets with a long message into
+    /// each picture. Therefore it is configured for a GOP of two pictures, each picture is forced to be a key frame, and
+    /// the tools that intra pictures do not need are disabled.
     private mutating func mapAllIntra() {
         for name in ["b-adapt", "rc-lookahead", "cutree", "weightp"] { set(name, 0) }
         set("ref", 1)

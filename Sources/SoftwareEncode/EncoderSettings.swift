@@ -41,7 +41,7 @@ struct EncoderSettings: Sendable {
     /// The maximum difference between decoding order and display order in pictures, which is the libraries' delay of
     /// decoding times.
     var reorderDepth = 0
-    /// Whether each picture must be forced to be a key frame: libx265 itself is configured for other pictures, too.
+    /// Whether each picture must be forced to be a key frame: libx265 is configured for a longer GOP (see `mapAllIntra`).
     var isAllIntra = false
 
     let configuration: EncoderConfiguration
