@@ -79,7 +79,7 @@ import VideoBase
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
         switch unsafe Self.open(context, codec, settings, memory, av) {
-        case .done(let answer, let said): (code, words) = (answer, said)
+        case .done(let result, let log): (code, words) = (result, log)
         case .lacksMemory(let error):
             headers = []
             throw error
