@@ -34,7 +34,7 @@ package import VideoBase
     package private(set) var packet: UnsafeMutablePointer<AVPacket>?
     package private(set) var frame: UnsafeMutablePointer<AVFrame>?
     /// Appends the sentinels; nil on a device, if memory is filled, and for codecs other than H.264 and HEVC.
-    private var tails: SliceSentinels?
+    private var sentinels: SliceSentinels?
     private let marksMemory: Bool
     /// Records refused memory requests of the decoder's threads.
     private let requests = MemoryRequests()
@@ -86,7 +86,7 @@ package import VideoBase
         if marksMemory { unsafe Self.mark(opened, requests) }
         if !tellsMissing {
             let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
-            tails = unsafe SliceSentinels(identifier, extradata: Array(extradata))
+            sentinels = unsafe SliceSentinels(identifier, extradata: Array(extradata))
         }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if LibAV.isNoMemory(code) { throw VaencError.noMemory("for a decoder") }
@@ -169,7 +169,7 @@ package import VideoBase
     /// as broken.
     /// - Throws: If there is no memory.
     package func send(end: Bool) throws -> Bool {
-        if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe tails?.extend(packet, av) }
+        if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe sentinels?.extend(packet, av) }
         latestCode = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
         if !end { unsafe av.pointee.av_packet_unref!(packet) }
         try checkMemory()

@@ -319,8 +319,10 @@ package final class DecodingSource: FrameSource {
     package var lateChanges: [EffectiveEntry] {
         state.withLock { state in
             guard let state else { return [] }
-            let isReported = state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
-            return state.changes + (isReported ? [] : [Demuxer.deinterlaced]) + [state.demuxer.timesEntry].compactMap { $0 }
+            let isReported =
+                state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
+            let missing = isReported ? [] : [Demuxer.deinterlaced]
+            return state.changes + missing + [state.demuxer.timesEntry].compactMap { $0 }
         }
     }
     package var lateNotices: [String] { state.withLock { $0?.demuxer.lossNotices ?? [] } }

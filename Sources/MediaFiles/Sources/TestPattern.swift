@@ -32,12 +32,15 @@ final class TestPattern: FrameSource {
             remedy: "use testsrc:WIDTHxHEIGHT@FPS:FRAMES, for example testsrc:1280x720@30:300")
         let body = text.dropFirst("testsrc:".count)
         let parts = body.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        let tail = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
-        let head = parts[0].split(separator: ":", omittingEmptySubsequences: false)
-        guard let size = head.first.flatMap({ VideoSize($0) }), let rate = tail.first.flatMap({ Rational(rate: $0) }),
-            tail.count <= 2, head.count == 1 || (head.count == 2 && parts.count == 1)
+        let rateParts = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
+        let sizeParts = parts[0].split(separator: ":", omittingEmptySubsequences: false)
+        guard let size = sizeParts.first.flatMap({ VideoSize($0) }),
+            let rate = rateParts.first.flatMap({ Rational(rate: $0) }),
+            rateParts.count <= 2, sizeParts.count == 1 || (sizeParts.count == 2 && parts.count == 1)
         else { throw wrong }
-        let count = parts.count == 2 ? (tail.count == 2 ? Int(tail[1]) : 300) : (head.count == 2 ? Int(head[1]) : 300)
+        let count =
+            parts.count == 2
+            ? (rateParts.count == 2 ? Int(rateParts[1]) : 300) : (sizeParts.count == 2 ? Int(sizeParts[1]) : 300)
         guard let count, count > 0, rate.numerator <= Int32.max, rate.denominator <= Int32.max else { throw wrong }
         guard size.isWithinLimits else {
             throw VaencError(

@@ -108,7 +108,8 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
             }
             if let declared = options.record?.lengthSize, let wanted = inputSize ?? size, declared != wanted {
                 throw VaencError.usage(
-                    "the record declares length prefixes of \(counted(declared.rawValue, "byte")), not \(wanted.rawValue)",
+                    "the record declares length prefixes of \(counted(declared.rawValue, "byte")), "
+                        + "not \(wanted.rawValue)",
                     remedy: "leave out --length-size and --input-length-size")
             }
         case .avcc:
