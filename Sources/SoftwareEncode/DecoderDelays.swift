@@ -108,13 +108,13 @@ struct DecoderDelays: Sendable {
             if bits.flag() { bits.position += hrd.removalDelayLength + hrd.outputDelayLength }
             bits.position += 1 + hrd.removalDelayLength
         }
-        let place = bits.position
+        let start = bits.position
         let own = bits.u(hrd.initialDelayLength)
         let timing = self.timing ?? begun(afterTicks: own)
         self.timing = timing
         let initial = timing.initialDelay
         let most = 1 << hrd.initialDelayLength - 1
-        bits.position = place
+        bits.position = start
         bits.write(min(initial.delay, most), bits: hrd.initialDelayLength)
         bits.write(min(initial.offset, most), bits: hrd.initialDelayLength)
     }

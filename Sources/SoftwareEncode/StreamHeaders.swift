@@ -57,18 +57,18 @@ struct StreamHeaders: Sendable {
     mutating func adoptHRD(_ settings: EncoderSettings) {
         let codec = settings.codec
         guard settings.writesHRD,
-            let place = parameterSets.firstIndex(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }),
-            let own = StreamHRD(sps: parameterSets[place], codec: codec)
+            let index = parameterSets.firstIndex(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }),
+            let own = StreamHRD(sps: parameterSets[index], codec: codec)
         else { return }
         (hrd, libraryRate) = (own, own.bitrate)
         switch settings.library {
         case .x264: break
-        case .x265: rewriteHRD(settings, own, at: place)
+        case .x265: rewriteHRD(settings, own, at: index)
         }
     }
 
     /// libx265's HRD parameters, with the rate that was asked for.
-    private mutating func rewriteHRD(_ settings: EncoderSettings, _ own: StreamHRD, at place: Int) {
+    private mutating func rewriteHRD(_ settings: EncoderSettings, _ own: StreamHRD, at index: Int) {
         let codec = settings.codec
         func schedule(_ kilobits: Int) -> DeliverySchedule {
             DeliverySchedule(
@@ -80,10 +80,10 @@ struct StreamHeaders: Sendable {
             wanted = DeliverySchedule(
                 bitrate: BitsPerSecond(own.bitrate), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
         }
-        let sps = own.rewritten(parameterSets[place], wanted)
+        let sps = own.rewritten(parameterSets[index], wanted)
         guard let written = StreamHRD(sps: sps, codec: codec) else { return }
         hrd = written
-        parameterSets[place] = sps
+        parameterSets[index] = sps
         bytes = Self.joined(parameterSets)
     }
 

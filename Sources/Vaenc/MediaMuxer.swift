@@ -299,12 +299,12 @@ public final class MediaMuxer: Sendable {
         switch sample {
         case .picture(let packet): try sink?.write(packet)
         case .packet(let packet, let track):
-            guard let place = tracks.firstIndex(where: { $0 === track }) else {
+            guard let index = tracks.firstIndex(where: { $0 === track }) else {
                 throw VaencError(
                     .usage, "a packet was appended to a track that was not described",
                     remedy: "call describe with the track before its packets")
             }
-            try sink?.write(packet, track: numbers[place])
+            try sink?.write(packet, track: numbers[index])
         }
         state.withLock { $0.hasWritten = true }
     }

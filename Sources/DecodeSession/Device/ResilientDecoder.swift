@@ -25,7 +25,7 @@ package import VideoBase
 /// After a failure, the packets since the second last key packet are decoded again. Pictures that were already returned
 /// are not returned again. A device fault therefore costs time, but no picture.
 @safe package final class ResilientDecoder: PictureDecoder {
-    /// The place where pictures are decoded: the device or the CPU.
+    /// The device or the CPU, whichever decodes the pictures.
     package enum Backend: Sendable, Hashable {
         case device
         case software(why: String)
@@ -38,7 +38,7 @@ package import VideoBase
     private let renewed: () throws -> Display?
     package private(set) var device: DecodeDevice?
     private(set) var decoder: VideoDecoder
-    package private(set) var way: Backend
+    package private(set) var backend: Backend
     /// The number of times that a device failed and was replaced.
     package private(set) var rebuilds = 0
     /// Whether damage must be reported for the picture that has it. From the first fault on, only one thread decodes
@@ -84,7 +84,7 @@ package import VideoBase
         unsafe self.stream = unsafe stream
         unsafe self.av = unsafe av
         (self.options, self.device, self.renewed, self.tellsDamage, self.end) = (options, device, renewed, tellsDamage, end)
-        way = device == nil ? .software(why: why) : .device
+        backend = device == nil ? .software(why: why) : .device
         decoder = unsafe try Self.make(stream, options, device, av)
     }
 
@@ -130,7 +130,7 @@ package import VideoBase
     ///
     /// - Throws: `usage` if no surface becomes free, or the error that ends the work. Nothing was done in that case.
     func waitForSurface() throws {
-        if way == .device { try device?.waitForSurface(end) }
+        if backend == .device { try device?.waitForSurface(end) }
     }
 
     package func send(end: Bool) throws -> Bool {
@@ -184,7 +184,7 @@ package import VideoBase
     package func flush() {
         log.clear()
         (given, ready, current, owesBroken, hasEnded) = ([], [], nil, false, false)
-        guard way == .device, let device else { return decoder.flush() }
+        guard backend == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
         // If this call fails, the call with the next packet fails too and reports the error.
         try? device.perform("avcodec_flush_buffers") { unsafe decoder.flush() }
@@ -232,7 +232,7 @@ package import VideoBase
     ///
     /// - Throws: The error of the device.
     private func perform<R: Sendable>(_ body: @escaping @Sendable (VideoDecoder) throws -> R, isGood: (R) -> Bool) throws -> R {
-        guard way == .device, let device else { return try body(decoder) }
+        guard backend == .device, let device else { return try body(decoder) }
         // SAFETY: the caller waits while the body runs, or leaves the decoder behind.
         nonisolated(unsafe) let decoder = decoder
         let result = try device.perform("decoding") { unsafe try body(decoder) }
@@ -249,9 +249,9 @@ package import VideoBase
 
     /// Waits until the decoder's picture is complete on its device. Returns false if the device reports damage.
     private func settle() throws -> Bool {
-        guard way == .device, let device else { return true }
+        guard backend == .device, let device else { return true }
         guard let surface = try decoder.picture().surface else {
-            way = .software(why: "\(device.display.vendor) does not decode this stream (\(LibAV.takeLog() ?? "its profile or size"))")
+            backend = .software(why: "\(device.display.vendor) does not decode this stream (\(LibAV.takeLog() ?? "its profile or size"))")
             return true
         }
         let display = device.display
@@ -272,7 +272,7 @@ package import VideoBase
     /// Returns whether the last packet is good; nil if nothing was decoded again, for example because one thread
     /// decodes already.
     private func decodeExactly() throws -> Bool? {
-        guard tellsDamage, !isExact, way != .device, options.threads != 1, !log.isBroken else { return nil }
+        guard tellsDamage, !isExact, backend != .device, options.threads != 1, !log.isBroken else { return nil }
         isExact = true
         retire()
         return try again()
@@ -288,11 +288,11 @@ package import VideoBase
             // A call that the device rejects while it decodes is a device failure, whatever its status means elsewhere.
             if let error = fault as? VAError { fault = error.endingSession() }
             if let error = fault as? any DescribedError, error.category != .deviceFailed { throw error }
-            guard way == .device, !log.isBroken else { throw fault }
+            guard backend == .device, !log.isBroken else { throw fault }
             retire()
             rebuilds += 1
             device = rebuilds > 1 ? nil : try? renewed().map { try DecodeDevice($0) }
-            if device == nil { way = .software(why: "the device failed: \(fault)") }
+            if device == nil { backend = .software(why: "the device failed: \(fault)") }
             given.subtract(reclaimed())
             do { return try again() } catch { fault = error }
         }
@@ -302,7 +302,7 @@ package import VideoBase
         var options = options
         if isExact { options.threads = 1 }
         // A picture that the device had returned must follow the same packet. This option prevents delays by threads.
-        if rebuilds > 0, way != .device { options.isRealTime = true }
+        if rebuilds > 0, backend != .device { options.isRealTime = true }
         decoder = unsafe try Self.make(stream, options, device, av)
         // Pictures that were decoded again earlier, and could not be read, belong to the old decoder.
         (ready, current) = ([], nil)

@@ -28,9 +28,9 @@ struct LevelEstimate: Sendable, Hashable {
         // The fourth root of the size ratio.
         let scale = (99 / macroblocks).squareRoot().squareRoot() * codec
         func bits(_ table: [Double]) -> Double {
-            let place = min(max(Double(qp) / 6, 0), Double(table.count - 1))
-            let index = min(Int(place), table.count - 2)
-            let share = place - Double(index)
+            let position = min(max(Double(qp) / 6, 0), Double(table.count - 1))
+            let index = min(Int(position), table.count - 2)
+            let share = position - Double(index)
             return min((table[index] * (1 - share) + table[index + 1] * share) * scale, 3200)
         }
         let (intra, inter) = (bits(Self.intraBits), bits(Self.interBits))

@@ -44,9 +44,10 @@ extension Supervisor {
             guard contents.input.surface.display === display else { throw EncodePipeline.closed }
             try contents.input.mapping?.end()
             contents.input.mapping = nil
-            let place = brought.placement ?? FittedParts(brought.size, aspect: nil, in: size, .letterbox).target
+            let targetRegion = brought.placement ?? FittedParts(brought.size, aspect: nil, in: size, .letterbox).target
             var parameters = ProcessingParameters(
-                source: brought.surface, sourceRegion: brought.visible, targetRegion: place ?? VideoRectangle(size))
+                source: brought.surface, sourceRegion: brought.visible,
+                targetRegion: targetRegion ?? VideoRectangle(size))
             parameters.sourceColor = brought.color
             parameters.targetColor = settings.color
             let target = contents.input.surface

@@ -105,13 +105,13 @@ final class Supervisor: Sendable {
         // A rejection here leaves the buffer unchanged.
         try admitted { _, submission in try submission.check(timing) }
         let given = try frame(of: buffer, timing: timing, options: options)
-        var place: Place?
-        while place == nil { place = try take(given, timing) }
-        if let place, let due = place.due { try wait(until: due, for: place.index) }
+        var admission: Admission?
+        while admission == nil { admission = try take(given, timing) }
+        if let admission, let due = admission.due { try wait(until: due, for: admission.index) }
     }
 
     /// The index of a frame that was taken, and the wait that it requires.
-    private struct Place {
+    private struct Admission {
         var index: Int
         /// The time up to which packets must be delivered before the next frame is taken; nil for none.
         var due: MediaTime?
@@ -121,10 +121,10 @@ final class Supervisor: Sendable {
     ///
     /// - Parameter given: The frame; nil for a picture that was lost with its device, which counts as taken and
     ///   dropped.
-    private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Place? {
+    private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Admission? {
         // The device may have been reinitialized since the buffer was filled.
         let current = try given.flatMap { try inCurrentSurface($0) }
-        return try admitted { pipeline, submission -> Place? in
+        return try admitted { pipeline, submission -> Admission? in
             if let current, !current.isAtHome(in: pipeline.inputs) {
                 if current.pool !== given?.pool { current.pool?.giveBack(current.input) }
                 return nil
@@ -146,7 +146,7 @@ final class Supervisor: Sendable {
                 state.decodeTimes.add(timing.presentation)
             }
             if let frame { submit([frame], to: pipeline) }
-            return Place(index: index, due: submission.due(settings.maxFrameDelay))
+            return Admission(index: index, due: submission.due(settings.maxFrameDelay))
         }
     }
 

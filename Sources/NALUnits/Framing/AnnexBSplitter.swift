@@ -81,7 +81,9 @@ public struct AnnexBSplitter: Sendable {
     }
 
     private func checkLeading(_ range: Range<Int>) throws {
-        if let place = range.first(where: { buffer[$0] != 0 }) { throw MalformedStream(.noStartCode, at: base + place) }
+        if let offset = range.first(where: { buffer[$0] != 0 }) {
+            throw MalformedStream(.noStartCode, at: base + offset)
+        }
     }
 
     private func give(_ range: Range<Int>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {

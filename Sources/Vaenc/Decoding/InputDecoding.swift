@@ -39,18 +39,18 @@ public final class InputDecoding {
             self.init(source, .software(why))
             return
         }
-        let (device, place) = try DecodeBackend.choose(
+        let (device, backend) = try DecodeBackend.choose(
             device, codec, bitDepth: source.info.bitDepth, requireHardware: requireHardware)
         if let device {
             try self.init(source, on: device, scaling: .intoMemory(source.info, from: device))
         } else {
-            self.init(source, place)
+            self.init(source, backend)
         }
     }
 
-    init(_ source: any FrameSource, _ place: DecodeBackend) {
+    init(_ source: any FrameSource, _ backend: DecodeBackend) {
         self.source = source
-        chosen = place
+        chosen = backend
         (decoder, scaling) = (nil, nil)
         camera = nil
     }
@@ -130,8 +130,8 @@ public final class InputDecoding {
 
     /// The device or library that decodes. It can change: a device may reject the stream when the first picture is
     /// decoded.
-    public var place: DecodeBackend {
-        if case .software(let why)? = decoder?.way { return .software(why) }
+    public var backend: DecodeBackend {
+        if case .software(let why)? = decoder?.backend { return .software(why) }
         return chosen
     }
 
@@ -150,7 +150,7 @@ public final class InputDecoding {
 
     private var memoryReason: String {
         if !isCompressed { return "the input is not compressed" }
-        if place.kind == .software { return "the CPU decodes the pictures" }
+        if backend.kind == .software { return "the CPU decodes the pictures" }
         return "the CPU deinterlaces the pictures"
     }
 

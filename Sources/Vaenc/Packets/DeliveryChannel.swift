@@ -162,10 +162,10 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     ///
     /// - Parameter actor: The actor that the reader runs on.
     func next(_ reader: ObjectIdentifier, on actor: isolated (any Actor)?) async throws -> Element? {
-        let place: (any Actor)? = actor
+        let readerActor: (any Actor)? = actor
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let result = state.withLock({ read(&$0, reader, place, continuation) }) {
+                if let result = state.withLock({ read(&$0, reader, readerActor, continuation) }) {
                     continuation.resume(with: result)
                 }
             }

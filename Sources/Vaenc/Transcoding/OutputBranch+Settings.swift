@@ -7,9 +7,9 @@ extension OutputBranch {
     /// The entries for sound.
     var soundEntries: [EffectiveEntry] {
         var entries = sound.entries
-        for (place, why) in feedsLeftOut where feeds.indices.contains(place) {
+        for (index, why) in feedsLeftOut where feeds.indices.contains(index) {
             // If any audio stream is kept, there is an entry for each of the source's audio streams.
-            let stream = feeds[place].stream
+            let stream = feeds[index].stream
             guard entries.indices.contains(stream) else { continue }
             let entry = entries[stream]
             entries[stream] = EffectiveEntry(

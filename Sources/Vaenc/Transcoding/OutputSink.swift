@@ -61,7 +61,7 @@ final class OutputSink: Sendable {
     var soundsLeftOut: [Int: String] {
         state.withLock { state in
             let left = state.sink?.leftOut ?? [:]
-            return Dictionary(state.soundTracks.enumerated().compactMap { place, track in left[track].map { (place, $0) } }) { first, _ in first }
+            return Dictionary(state.soundTracks.enumerated().compactMap { index, track in left[track].map { (index, $0) } }) { first, _ in first }
         }
     }
 

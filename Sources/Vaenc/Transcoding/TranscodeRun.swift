@@ -136,9 +136,9 @@ struct TranscodeRun {
     /// Returns the entry for the device that decoded a compressed input; nil for other inputs.
     private func decodeEntry(_ decoding: InputDecoding) -> EffectiveEntry? {
         guard decoding.isCompressed else { return nil }
-        let place = decoding.place
+        let backend = decoding.backend
         return EffectiveEntry(
-            option: "decode", asked: nil, used: place.kind == .software ? "software" : "device", why: place.why)
+            option: "decode", asked: nil, used: backend.kind == .software ? "software" : "device", why: backend.why)
     }
 
     /// Reads and encodes until the end of the input or an interruption. Returns whether it was interrupted.

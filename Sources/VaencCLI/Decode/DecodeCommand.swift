@@ -50,9 +50,10 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
                 throw VaencError(
                     .badInput, "the input has no pictures to decode", remedy: "check --start, --duration and the input")
             }
-            if device.requireHardware, decoding.place.kind == .software {
+            if device.requireHardware, decoding.backend.kind == .software {
                 throw VaencError(
-                    .unavailable, "the input was decoded in software: \(decoding.place.why)", remedy: "leave out --require-hardware")
+                    .unavailable, "the input was decoded in software: \(decoding.backend.why)",
+                    remedy: "leave out --require-hardware")
             }
             try sink.finish()
         } catch {
@@ -96,7 +97,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     }
 
     private func tell(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool) throws {
-        let place = decoding.place
+        let backend = decoding.backend
         let report = DecodeReport(decoding, sink, times, output: output, isInterrupted: isInterrupted)
         if json {
             try Terminal.report(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1)
@@ -107,7 +108,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         Terminal.note(
             """
             \(FileName.printable(output)): \(counted(report.frames.decoded, "picture")), \(report.width)×\(report.height) \
-            \(report.format), decoded \(place.kind == .software ? "in software (\(place.why))" : "on \(place.driver)")\
+            \(report.format), decoded \(backend.kind == .software ? "in software (\(backend.why))" : "on \(backend.driver)")\
             \(skipped > 0 ? ", \(counted(skipped, "picture")) at the start LEFT OUT: they cannot be decoded" : "")\
             \(isInterrupted ? ", interrupted" : "")
             """)

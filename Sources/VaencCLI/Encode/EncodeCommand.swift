@@ -183,10 +183,10 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
     private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
         if let error { return Terminal.note("\(report.output): \(error)") }
-        let place = report.outputs == nil ? "" : "\(report.output): "
+        let prefix = report.outputs == nil ? "" : "\(report.output): "
         // A change of speed was reported at the start.
         for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
-            Terminal.note("\(place)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
+            Terminal.note("\(prefix)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.

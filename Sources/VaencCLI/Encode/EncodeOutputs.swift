@@ -61,7 +61,7 @@ struct OutputNames {
     /// Returns the codecs that other outputs have or may get, without this output's own.
     func others(of index: Int) -> Set<VideoCodec> {
         var result: Set<VideoCodec> = []
-        for (place, one) in all.enumerated() where place != index {
+        for (position, one) in all.enumerated() where position != index {
             result.formUnion(one.codec.map { [$0] } ?? VideoCodec.allCases)
         }
         if let own = all[index].codec { result.remove(own) }

@@ -35,8 +35,8 @@ enum RepeatedOptions {
                 value = arguments[index]
                 index += 1
             }
-            if let place = values.firstIndex(where: { $0.option == option }) {
-                values[place].values.append(value ?? "")
+            if let position = values.firstIndex(where: { $0.option == option }) {
+                values[position].values.append(value ?? "")
             } else {
                 values.append((option, [value ?? ""]))
             }
