@@ -97,7 +97,7 @@ struct ContinuedTimes {
     /// the time of the other streams.
     private func jumps(_ stream: Stream, to time: Int64) -> Bool {
         guard Self.isJump(from: stream.raw, to: time), let latest else { return false }
-        let placed = place(Self.raw(time), part: stream.part, near: latest)
+        let placed = timelineTime(Self.raw(time), part: stream.part, near: latest)
         return placed <= stream.time || (placed - latest).magnitude > Self.nearness
     }
 
@@ -106,7 +106,7 @@ struct ContinuedTimes {
 
     /// Returns the time on the timeline for a value of the clock in a part of the file. It is the candidate nearest to
     /// `reference`.
-    private func place(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
+    private func timelineTime(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
         reference + Self.distance(reference, raw &+ shifts[part])
     }
 
@@ -116,7 +116,9 @@ struct ContinuedTimes {
         guard let latest, stream.part + 1 < shifts.count else { return nil }
         // The latest time may belong to another program, which has its own clock (H.222.0 2.4.2.2).
         for reference in [latest, stream.time] {
-            func distance(_ part: Int) -> UInt64 { (place(raw, part: part, near: reference) - reference).magnitude }
+            func distance(_ part: Int) -> UInt64 {
+                (timelineTime(raw, part: part, near: reference) - reference).magnitude
+            }
             let nearest = recent(from: stream.part + 1).min { distance($0) < distance($1) }
             if let nearest, distance(nearest) <= Self.nearness { return nearest }
         }
@@ -183,13 +185,17 @@ struct ContinuedTimes {
         } else if let latest, part + 1 < shifts.count {
             // A stream that ended before the others in its part continues in the next part without a jump.
             let nearest = ([part] + recent(from: part + 1)).min { a, b in
-                let (one, other) = (place(raw, part: a, near: latest), place(raw, part: b, near: latest))
+                let (one, other) = (timelineTime(raw, part: a, near: latest), timelineTime(raw, part: b, near: latest))
                 let (isBack, otherIsBack) = (one < before?.time ?? .min, other < before?.time ?? .min)
                 return isBack == otherIsBack ? (one - latest).magnitude < (other - latest).magnitude : otherIsBack
             }
-            if let nearest, before == nil || (place(raw, part: nearest, near: latest) - latest).magnitude <= Self.nearness { part = nearest }
+            if let nearest,
+                before == nil || (timelineTime(raw, part: nearest, near: latest) - latest).magnitude <= Self.nearness
+            {
+                part = nearest
+            }
         }
-        let placed = latest.map { place(raw, part: part, near: $0) } ?? (time.magnitude < 1 << 60 ? time : raw)
+        let placed = latest.map { timelineTime(raw, part: part, near: $0) } ?? (time.magnitude < 1 << 60 ? time : raw)
         let shown = stamp.shown.map { placed + Self.distance(time, $0) }
         let step = before.map { placed - $0.time } ?? 0
         let usual = step > 0 && step < Self.second ? step : Self.second / 25

@@ -214,8 +214,9 @@ import VideoBase
                 hasRead = true
                 return reading
             }
-            if let place = sounds.firstIndex(where: { $0.index == index }) {
-                soundPackets[place].append(unsafe try TrackPacket(taking: packet, timeBase: sounds[place].track.timeBase, av))
+            if let position = sounds.firstIndex(where: { $0.index == index }) {
+                let timeBase = sounds[position].track.timeBase
+                soundPackets[position].append(unsafe try TrackPacket(taking: packet, timeBase: timeBase, av))
             } else {
                 unsafe av.pointee.av_packet_unref!(packet)
             }

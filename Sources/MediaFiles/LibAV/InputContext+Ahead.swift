@@ -31,13 +31,13 @@ extension InputContext {
     /// Reads packets ahead until `isEnough` returns true or the input ends. `isEnough` receives each packet's times,
     /// and whether the packet is truncated.
     private func lookAhead(until isEnough: (ContinuedTimes.Stamp, _ isCut: Bool) -> Bool) throws {
-        var (place, bytes) = (0, 0)
-        while place < Self.aheadLimit, bytes < Self.aheadByteLimit {
-            if place == ahead.count { try readAhead() }
-            guard case .packet(let next, let words) = ahead[place] else { return }
+        var (index, bytes) = (0, 0)
+        while index < Self.aheadLimit, bytes < Self.aheadByteLimit {
+            if index == ahead.count { try readAhead() }
+            guard case .packet(let next, let words) = ahead[index] else { return }
             if isEnough(unsafe stamp(next.packet), words != nil) { return }
             bytes += next.byteCount
-            place += 1
+            index += 1
         }
     }
 
@@ -182,11 +182,11 @@ extension InputContext {
     func correctStarts() throws {
         guard hasEarlyTimes else { return }
         var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
-        var place = 0
-        while !wanted.isEmpty, place < Self.startLimit {
-            if place == ahead.count { try readAhead() }
-            guard case .packet(let one, _) = ahead[place] else { return }
-            place += 1
+        var position = 0
+        while !wanted.isEmpty, position < Self.startLimit {
+            if position == ahead.count { try readAhead() }
+            guard case .packet(let one, _) = ahead[position] else { return }
+            position += 1
             let index = Int(unsafe one.packet.pointee.stream_index)
             guard wanted.remove(index) != nil, let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
                 let start = earlyTime(found, of: index)

@@ -205,10 +205,12 @@ import VideoBase
 
     /// Whether the counter of the packet's stream jumps only because another segment or recording follows.
     private func isAtJoint(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
-        let (index, place) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
-        guard container == "mpegts", place >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else { return false }
+        let (index, offset) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
+        guard container == "mpegts", offset >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else {
+            return false
+        }
         // libavformat's id of an MPEG-TS stream is its PID.
-        return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: place)
+        return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: offset)
     }
 
     /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although no packet lacks data, and
@@ -264,9 +266,9 @@ import VideoBase
             let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
             fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
             unsafe packet.pointee.flags &= ~corrupt
-            let place = unsafe packet.pointee.pos
-            let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
-            latestEnd = place < 0 || isOutside ? nil : end
+            let offset = unsafe packet.pointee.pos
+            let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(offset))
+            latestEnd = offset < 0 || isOutside ? nil : end
             if !io.early.isEmpty { unsafe setEarlyTime(of: packet) }
             return .packet
         }

@@ -114,9 +114,11 @@ import VideoBase
         if let filter = adtsFilters[track] { try check(unsafe filter.filter(scratch), copies: copies) }
         let none = vaenc_no_pts()
         let delay = tracks[track].delay
-        func place(_ time: MediaTime) -> Int64 { Int64(clamping: Int128(ticks(time - origin, track)) + Int128(delay)) }
-        var shown = packet.presentation.map(place)
-        var decoded = packet.decode.map(place)
+        func timestamp(_ time: MediaTime) -> Int64 {
+            Int64(clamping: Int128(ticks(time - origin, track)) + Int128(delay))
+        }
+        var shown = packet.presentation.map(timestamp)
+        var decoded = packet.decode.map(timestamp)
         // After separate rounding, the decoding time could be later than the presentation time.
         if let shown, let time = decoded { decoded = min(time, shown) }
         if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(packet.decode ?? packet.presentation, decoded ?? shown, track) }

@@ -11,7 +11,7 @@ import VideoBase
     /// Whether the output states when each picture is shown.
     private let saysPresentation: Bool
     private let streams: [MediaTrack?]
-    private let places: [Int?]
+    private let trackIndices: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
     private var shownTimes: [Int: MissingPresentationTimes] = [:]
     private var missingTimes: [Int: MissingDecodeTimes] = [:]
@@ -63,7 +63,7 @@ import VideoBase
     private var ended: Set<Int> = []
     /// The streams with continuous packets.
     private let timed: Set<Int>
-    private var held: [(place: Int, packet: TrackPacket)] = []
+    private var held: [(trackIndex: Int, packet: TrackPacket)] = []
     /// The presentation time of the first packet, but not before the origin, and the end of the last packet.
     private var earliest: MediaTime?
     private var last = MediaTime.zero
@@ -88,7 +88,7 @@ import VideoBase
         let name = format.holdsTracks ? format.muxerName : first?.rawValue ?? format.muxerName
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
-        places = plan.places
+        trackIndices = plan.trackIndices
         let codec = VideoCodec(ofPicturesIn: plan.tracks)
         saysPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
         muxerOptions = format.muxerOptions(
@@ -96,7 +96,7 @@ import VideoBase
             isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
             isSeekable: destination.isSeekable, survivesKill: false,
             segments: destination as? SegmentFolder)
-        let streams: [MediaTrack?] = plan.places.map { $0.map { plan.tracks[$0] } }
+        let streams: [MediaTrack?] = plan.trackIndices.map { $0.map { plan.tracks[$0] } }
         self.streams = streams
         for (index, track) in streams.enumerated() where track == nil {
             unsafe input.context.pointee.streams[index]!.pointee.discard = AVDISCARD_ALL
@@ -299,7 +299,7 @@ import VideoBase
     }
 
     private func pass(_ packet: TrackPacket, _ index: Int) throws {
-        guard let place = places[index] else { return }
+        guard let trackIndex = trackIndices[index] else { return }
         let time = packet.presentation ?? packet.decode
         if index == leader, let time {
             // Some containers do not state the duration of a picture.
@@ -319,9 +319,9 @@ import VideoBase
             overhang = max(overhang ?? end, time + packet.duration)
         }
         if !isOpen {
-            guard index == leader else { return held.append((place, packet)) }
+            guard index == leader else { return held.append((trackIndex, packet)) }
             if search != nil {
-                if let first = search?.add(packet) { try begin(with: first, place) }
+                if let first = search?.add(packet) { try begin(with: first, trackIndex) }
                 // The copy begins no earlier than here, or there is no such key frame before.
                 if packet.isKey, let time, let wanted, !(wanted < time) { dropHeld(before: time) }
                 return
@@ -339,13 +339,13 @@ import VideoBase
             effective.append(entry)
             if options.strict, let error = effective.strictError { throw error }
         }
-        if isLeftOut != true { try write(packet, place) }
+        if isLeftOut != true { try write(packet, trackIndex) }
     }
 
-    private func begin(with group: [TrackPacket], _ place: Int) throws {
+    private func begin(with group: [TrackPacket], _ trackIndex: Int) throws {
         guard let first = group.first, let time = first.presentation ?? first.decode else { return }
         try begin(at: time)
-        for packet in group where !((packet.presentation ?? time) < time) { try write(packet, place) }
+        for packet in group where !((packet.presentation ?? time) < time) { try write(packet, trackIndex) }
         try writeHeld()
     }
 
@@ -355,7 +355,7 @@ import VideoBase
 
     private func writeHeld() throws {
         dropHeld(before: origin)
-        for (place, packet) in held { try write(packet, place) }
+        for (trackIndex, packet) in held { try write(packet, trackIndex) }
         held = []
     }
 
@@ -425,13 +425,13 @@ import VideoBase
         if options.strict, let error = effective.strictError { throw error }
     }
 
-    private func write(_ packet: TrackPacket, _ place: Int) throws {
+    private func write(_ packet: TrackPacket, _ trackIndex: Int) throws {
         if !hasHeader {
             try muxer.copyFile(from: input, origin: origin, end: end)
             try muxer.writeHeader(options: muxerOptions, copies: true)
             hasHeader = true
         }
-        guard let index = places.firstIndex(of: place) else { return }
+        guard let index = trackIndices.firstIndex(of: trackIndex) else { return }
         // Attachments are written in the header.
         if streams[index]?.kind != .attachment {
             if let track = streams[index], track.kind == .video, packet.presentation == nil {
@@ -453,7 +453,7 @@ import VideoBase
                 let piece =
                     try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)
                     ?? (delimited.contains(index) ? packet.delimited() : packet)
-                try muxer.write(piece, track: place, origin: origin, copies: true)
+                try muxer.write(piece, track: trackIndex, origin: origin, copies: true)
             } catch let error as VaencError where error.category == .badInput {
                 throw isUntimed ? untimed : damaged(packet, index, error.message)
             }
@@ -499,7 +499,9 @@ import VideoBase
             throw VaencError(
                 .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }
-        if let leader, let place = places[leader], let group = search?.finish() { try begin(with: group, place) }
+        if let leader, let trackIndex = trackIndices[leader], let group = search?.finish() {
+            try begin(with: group, trackIndex)
+        }
     }
 
     /// Writes the trailer of the container.
@@ -530,8 +532,8 @@ import VideoBase
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
                 "the input has two packets of one stream at the same time")
         }
-        for (place, why) in muxer.leftOut {
-            guard let index = places.firstIndex(of: place), let track = streams[index] else { continue }
+        for (trackIndex, why) in muxer.leftOut {
+            guard let index = trackIndices.firstIndex(of: trackIndex), let track = streams[index] else { continue }
             (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
             try tell(track.name(of: index), asked: "copied", used: "left out", why)
         }

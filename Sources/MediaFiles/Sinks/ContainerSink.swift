@@ -136,11 +136,11 @@ final class ContainerSink: PacketSink {
         state.early = []
     }
 
-    private enum ChapterPlace { case atStart, atEnd, nowhere }
+    private enum ChapterPosition { case atStart, atEnd, nowhere }
 
     /// Returns when chapters are written. At the end it is known which chapters the pictures reach, if the container
     /// accepts chapters then.
-    private func chapters(_ destination: any SinkDestination) -> ChapterPlace {
+    private func chapters(_ destination: any SinkDestination) -> ChapterPosition {
         guard format.hasSampleEntries || format == .mkv else { return .nowhere }
         // A file that must survive a kill gets the chapters when it is rewritten at the end.
         if isFragmented(destination) { return options.survivesKill && destination.isSeekable ? .nowhere : .atStart }

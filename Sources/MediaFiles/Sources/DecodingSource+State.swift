@@ -105,9 +105,9 @@ extension DecodingSource {
                 return
             }
             let time = unsafe frame?.pointee.pts ?? vaenc_no_pts()
-            guard time != vaenc_no_pts(), let seen, let place = seen.lastIndex(of: time) else { return }
+            guard time != vaenc_no_pts(), let seen, let index = seen.lastIndex(of: time) else { return }
             // If an edit list hides the first key picture, pictures that are shown later may still be output.
-            leftOut = max(leftOut, seen[..<place].count { $0 < time })
+            leftOut = max(leftOut, seen[..<index].count { $0 < time })
         }
 
         /// The deinterlacer, created for the first interlaced picture.

@@ -126,11 +126,11 @@ final class TestPattern: FrameSource {
         let luma = unsafe (base: planes.base(0), pitch: planes.pitch(0))
         let chroma = unsafe (base: planes.base(1), pitch: planes.pitch(1))
         for y in 0..<size.height {
-            let (tile, row, offset) = place(y, index)
+            let (tile, row, offset) = tileRow(y, index)
             unsafe tile.copyLuma(row: row, offset: offset, to: luma.base + y * luma.pitch, count: width)
         }
         for y in 0..<(size.height + 1) / 2 {
-            let (tile, row, offset) = place(y * 2, index)
+            let (tile, row, offset) = tileRow(y * 2, index)
             unsafe tile.copyChroma(
                 row: row / 2, offset: offset, to: chroma.base + y * chroma.pitch, count: (width + 1) / 2 * 2)
         }
@@ -149,7 +149,7 @@ final class TestPattern: FrameSource {
     }
 
     /// Returns the tile and its row that are shown in row `y`, and the tile's shift. Shifts are even.
-    private func place(_ y: Int, _ index: Int) -> (PatternTile, row: Int, offset: Int) {
+    private func tileRow(_ y: Int, _ index: Int) -> (PatternTile, row: Int, offset: Int) {
         let side = PatternTile.side
         let third = (size.height / 3) & ~1
         if y < third { return (tiles[0], y % side, index * 2 % side) }
