@@ -81,7 +81,8 @@ private struct HeldPicture {
         options.isRealTime = configuration.isRealTime
         options.keepsOrder = true
         decoder = unsafe try ResilientDecoder(
-            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true, end: end,
+            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, reportsDamage: true,
+            end: end,
             renewed: { try device?.display.reopened() })
         frames = try FrameMaker(configuration)
         follower =

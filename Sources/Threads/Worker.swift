@@ -45,13 +45,13 @@ package final class Worker: Sendable {
     /// The body of the worker's thread.
     private func work() {
         while true {
-            let tell = next()()
+            let notify = next()()
             let goesOn = Self.idleOnes.withLock { idle in
                 guard idle.count < Self.most else { return false }
                 idle.append(self)
                 return true
             }
-            tell()
+            notify()
             if !goesOn { return }
         }
     }

@@ -43,7 +43,7 @@ package import VideoBase
     package private(set) var rebuilds = 0
     /// Whether damage must be reported for the picture that has it. From the first fault on, only one thread decodes
     /// then.
-    private let tellsDamage: Bool
+    private let reportsDamage: Bool
     /// Returns the error that ends the work; nil to continue. It is called while the decoder waits for a surface.
     private let end: () -> VaencError?
     private var isExact = false
@@ -70,20 +70,21 @@ package import VideoBase
     ///   - device: The device that decodes; nil for software.
     ///   - why: The reason for decoding in software, if `device` is nil.
     ///   - options: The options of the decoder, except the device.
-    ///   - tellsDamage: Whether a damaged packet is reported when it is sent, whatever the number of threads.
+    ///   - reportsDamage: Whether a damaged packet is reported when it is sent, whatever the number of threads.
     ///   - end: Returns the error that ends the work; nil to continue. It is called while the decoder waits for a
     ///     surface.
     ///   - renewed: Returns a display that replaces a failed one; nil for none.
     /// - Throws: `badInput` if libavcodec rejects the stream.
     package init(
         _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was requested",
-        _ options: VideoDecoder.Options = VideoDecoder.Options(), tellsDamage: Bool = false,
+        _ options: VideoDecoder.Options = VideoDecoder.Options(), reportsDamage: Bool = false,
         end: @escaping () -> VaencError? = { nil }, renewed: @escaping () throws -> Display? = { nil }
     ) throws {
         let av = unsafe try LibAV.load(.codec)
         unsafe self.stream = unsafe stream
         unsafe self.av = unsafe av
-        (self.options, self.device, self.renewed, self.tellsDamage, self.end) = (options, device, renewed, tellsDamage, end)
+        (self.options, self.device, self.renewed) = (options, device, renewed)
+        (self.reportsDamage, self.end) = (reportsDamage, end)
         backend = device == nil ? .software(why: why) : .device
         decoder = unsafe try Self.make(stream, options, device, av)
     }
@@ -272,7 +273,7 @@ package import VideoBase
     /// Returns whether the last packet is good; nil if nothing was decoded again, for example because one thread
     /// decodes already.
     private func decodeExactly() throws -> Bool? {
-        guard tellsDamage, !isExact, backend != .device, options.threads != 1, !log.isBroken else { return nil }
+        guard reportsDamage, !isExact, backend != .device, options.threads != 1, !log.isBroken else { return nil }
         isExact = true
         retire()
         return try again()

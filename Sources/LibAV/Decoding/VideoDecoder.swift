@@ -60,10 +60,10 @@ package import VideoBase
     ) throws {
         unsafe self.av = unsafe av
         let identifier = unsafe codec.pointee.id
-        let tellsMissing = unsafe options.fill != nil || options.device != nil
+        let detectsMissing = unsafe options.fill != nil || options.device != nil
         isInMemory = unsafe options.device == nil
         standard = VideoCodec(libavcodecID: identifier)
-        marksMemory = standard != nil && !tellsMissing
+        marksMemory = standard != nil && !detectsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         // The decoder of JPEG conceals damage unless it may stop there. (That of MPEG-4 Visual aborts the process if it may.)
         let explode: Int32 = 8
@@ -84,7 +84,7 @@ package import VideoBase
         }
         unsafe try Self.apply(options, to: opened, av)
         if marksMemory { unsafe Self.mark(opened, requests) }
-        if !tellsMissing {
+        if !detectsMissing {
             let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
             sentinels = unsafe SliceSentinels(identifier, extradata: Array(extradata))
         }

@@ -151,7 +151,7 @@ import VideoBase
             let why =
                 InputContext.holdsImages(input.container)
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
-            try tell("frameRate", asked: asked.description, used: "the input's times", why)
+            try addEntry("frameRate", asked: asked.description, used: "the input's times", why)
         }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
@@ -176,7 +176,7 @@ import VideoBase
             _ = muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         if let start = options.start, let wanted { try seek(to: start, wanted) }
-        if isOpen, options.start != nil { try tell("start", asked: "0.0", used: "0.0", "as asked") }
+        if isOpen, options.start != nil { try addEntry("start", asked: "0.0", used: "0.0", "as asked") }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -415,12 +415,12 @@ import VideoBase
         origin = hasEdits ? max(beginning, time) : time
         let early = wanted.map { ($0 - origin).seconds } ?? 0
         if early > 0 { earlyBeginning = origin == time ? "the previous key frame" : "the first picture of the input" }
-        try tell(
+        try addEntry(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
             early == 0 ? "as asked" : earlyBeginning ?? "the first key frame")
     }
 
-    private func tell(_ option: String, asked: String, used: String, _ why: String) throws {
+    private func addEntry(_ option: String, asked: String, used: String, _ why: String) throws {
         effective.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
         if options.strict, let error = effective.strictError { throw error }
     }
@@ -513,7 +513,9 @@ import VideoBase
                 earlyBeginning.map { "from \($0)" },
                 overhang == nil ? nil : "pictures before the end need later ones for decoding",
             ]
-            try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
+            try addEntry(
+                "duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)",
+                words.compactMap { $0 }.joined(separator: "; "))
         }
         let copied = streams.indices.filter { streams[$0] != nil }
         report.notices += input.lossNotices(of: Set(copied))
@@ -523,19 +525,19 @@ import VideoBase
         }
         effective += [input.timesEntry].compactMap { $0 }
         if leftOut > 0 {
-            try tell(
+            try addEntry(
                 "times", asked: "as in the input", used: "\(leftOut) picture\(leftOut == 1 ? "" : "s") left out",
                 "no key frame comes before them, and the input has no presentation times for undecodable pictures")
         }
         if muxer.movedCount > 0 {
-            try tell(
+            try addEntry(
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
                 "the input has two packets of one stream at the same time")
         }
         for (trackIndex, why) in muxer.leftOut {
             guard let index = trackIndices.firstIndex(of: trackIndex), let track = streams[index] else { continue }
             (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
-            try tell(track.name(of: index), asked: "copied", used: "left out", why)
+            try addEntry(track.name(of: index), asked: "copied", used: "left out", why)
         }
         do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
         report.effective += effective

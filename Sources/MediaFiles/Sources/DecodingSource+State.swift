@@ -128,7 +128,7 @@ extension DecodingSource {
             return unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(format).map { unsafe Int($0.pointee.comp.0.depth) }
         }
 
-        mutating func tell(_ option: String, asked: String, used: String, _ why: String) {
+        mutating func addChange(_ option: String, asked: String, used: String, _ why: String) {
             if changes.contains(where: { $0.option == option }) { return }
             changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "\(why) at picture \(given)"))
         }

@@ -307,10 +307,10 @@ package final class DecodingSource: FrameSource {
     /// Adapts to a change of the stream's size or depth. The output keeps its own size and depth.
     func follow(_ size: VideoSize, _ state: inout State) {
         if let depth = state.frameDepth, depth > info.bitDepth, info.bitDepth > 0 {
-            state.tell("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")
+            state.addChange("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")
         }
         if size == state.nativeSize { return }
-        state.tell("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
+        state.addChange("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
         state.nativeSize = size
         state.shaper = FrameShaper(
             source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)

@@ -178,8 +178,8 @@ public final class CameraSource: FrameSource {
                 if camera.stream.isPast { finish() } else { try ended(camera) }
                 return nil
             }
-            tellDrops()
-            tellSoundEnd()
+            reportDrops()
+            reportSoundEnd()
             let elapsed = frame.time.seconds - zero(frame.time).seconds
             if prepare(elapsed) || elapsed < lastSwitchTime {
                 camera.stream.countUnused()
@@ -285,7 +285,7 @@ public final class CameraSource: FrameSource {
         }
     }
 
-    private func tellDrops() {
+    private func reportDrops() {
         let counts = counts
         let before = state.withLock { state in
             defer { state.counts = counts }
@@ -296,7 +296,7 @@ public final class CameraSource: FrameSource {
         if driver + late + damaged > 0 { onNotice(.dropped(byDriver: driver, late: late, damaged: damaged)) }
     }
 
-    private func tellSoundEnd() {
+    private func reportSoundEnd() {
         guard let input = microphone?.input, let end = input.end else { return }
         let isFirst = state.withLock { state in
             defer { state.soundHasEnded = true }
@@ -307,7 +307,7 @@ public final class CameraSource: FrameSource {
 
     /// - Throws: The reason why the camera ended, if it returned no picture.
     private func ended(_ camera: Camera) throws {
-        tellDrops()
+        reportDrops()
         let end = camera.stream.end ?? .stopped
         let given = state.withLock { state in
             state.isOver = true

@@ -74,7 +74,7 @@ struct TranscodeRun {
                 throw VaencError(
                     .unavailable, "strict: \(late)", remedy: "use an earlier frame or time, or leave out `strict`")
             }
-            try hearTheRest(branches, state.input, interrupted: interrupted)
+            try finishAudio(branches, state.input, interrupted: interrupted)
             try group.completeFrames()
             drop(branches, of: group, note: { note($0, .running) })
         } catch {
@@ -188,15 +188,15 @@ struct TranscodeRun {
 
     /// Passes on the audio that was read along with a picture.
     private func appendAudio(_ branches: [OutputBranch], _ timing: FrameTiming) {
-        guard branches.contains(where: \.hears) else { return }
+        guard branches.contains(where: \.hasSound) else { return }
         let packets = source.takeSounds()
         for branch in branches where branch.failure == nil { branch.appendAudio(packets, until: timing.presentation) }
     }
 
     /// Reads and passes on the rest of the audio. The audio ends with the pictures if these were cut or interrupted.
     /// Otherwise it ends with the input.
-    private func hearTheRest(_ branches: [OutputBranch], _ input: FrameCounts, interrupted: Bool) throws {
-        guard branches.contains(where: \.hears) else { return }
+    private func finishAudio(_ branches: [OutputBranch], _ input: FrameCounts, interrupted: Bool) throws {
+        guard branches.contains(where: \.hasSound) else { return }
         let end = endOfSound(input, interrupted: interrupted)
         let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }

@@ -60,7 +60,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             sink.cancel()
             throw error
         }
-        try tell(decoding, sink, times, isInterrupted: isInterrupted)
+        try printReport(decoding, sink, times, isInterrupted: isInterrupted)
         if isInterrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
     }
 
@@ -96,7 +96,9 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         return true
     }
 
-    private func tell(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool) throws {
+    private func printReport(
+        _ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool
+    ) throws {
         let backend = decoding.backend
         let report = DecodeReport(decoding, sink, times, output: output, isInterrupted: isInterrupted)
         if json {

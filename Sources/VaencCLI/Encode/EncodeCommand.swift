@@ -64,7 +64,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             for name in named.compactMap(\.name) { try MediaOutput.checkLocation(name, options: sinkOptions) }
         }
         let camera = try capture.open(
-            input, options: inputOptions, readsSound: sourceOptions.readsSound, tellsNotices: !reporting.json)
+            input, options: inputOptions, readsSound: sourceOptions.readsSound, printsNotices: !reporting.json)
         defer { camera?.preview?.close() }
         let source = try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: sourceOptions)
         defer { source.close() }
@@ -91,9 +91,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
             transcoder: Transcoder(source, outputs: outputs, options: options), info: source.info, interruption: interruption,
-            progress: progressStyle(), tellsNotices: !(reporting.json && isOnStdout))
+            progress: progressStyle(), printsNotices: !(reporting.json && isOnStdout))
         var (report, failure) = try job.run()
-        camera?.complete(&report, tellsNotices: !reporting.json)
+        camera?.complete(&report, printsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)
         if let failure { throw failure }
         if report.interrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }

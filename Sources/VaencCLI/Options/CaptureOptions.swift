@@ -49,7 +49,9 @@ struct CaptureOptions: ParsableArguments {
     /// Opens the input if it is a camera; returns nil for other inputs.
     ///
     /// - Throws: `usage` for camera options with another input, and for file options with a camera.
-    func open(_ input: String?, options: InputOptions, readsSound: Bool = false, tellsNotices: Bool) throws -> CameraInput? {
+    func open(
+        _ input: String?, options: InputOptions, readsSound: Bool = false, printsNotices: Bool
+    ) throws -> CameraInput? {
         guard let input, Self.isCamera(input) else {
             if let option = given.first {
                 throw VaencError.usage(
@@ -68,7 +70,7 @@ struct CaptureOptions: ParsableArguments {
         return try CameraInput(
             input, request: try request(options, source), switches: try switches(), options: source,
             microphone: readsSound ? audioDevice : nil, preview: preview,
-            tellsNotices: tellsNotices)
+            printsNotices: printsNotices)
     }
 
     /// The names of the options of this group that were given.
