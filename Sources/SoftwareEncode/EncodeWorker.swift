@@ -49,7 +49,7 @@ final class EncodeWorker: Sendable {
         var tooLarge = 0
 
         /// Drops all frames except the one whose packet the handler has.
-        mutating func giveUp() {
+        mutating func dropFrames() {
             queue = []
             lost.formUnion(waiting.keys.filter { $0 != leaving })
             waiting = waiting.filter { $0.key == leaving }
@@ -93,7 +93,7 @@ final class EncodeWorker: Sendable {
     func stop() {
         monitor.withLock { state in
             state.isInvalid = true
-            state.giveUp()
+            state.dropFrames()
         }
         monitor.wait { state -> Void? in
             let isOwn = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -159,7 +159,7 @@ final class EncodeWorker: Sendable {
             let isFirst = monitor.withLock { state in
                 if state.isInvalid { return false }
                 state.error = error
-                state.giveUp()
+                state.dropFrames()
                 return true
             }
             if isFirst { handler(.failure(error)) }

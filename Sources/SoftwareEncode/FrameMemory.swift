@@ -135,7 +135,7 @@ final class FramePool: Sendable {
         }
     }
 
-    fileprivate func giveBack(_ memory: FrameMemory) {
+    fileprivate func recycle(_ memory: FrameMemory) {
         monitor.withLock { if !$0.isClosed { $0.free.append(memory) } }
     }
 }
@@ -152,7 +152,7 @@ final class SoftwarePixelBuffer: PixelBuffer {
         self.pool = pool
     }
 
-    deinit { pool.giveBack(memory) }
+    deinit { pool.recycle(memory) }
 
     var format: PixelFormat { memory.format }
     var size: VideoSize { memory.size }

@@ -28,8 +28,8 @@ struct TakenFrame: Sendable {
 
     /// Returns the surface to its pool when the device no longer uses it. If the frame was drawn in memory, the surface
     /// is mapped for the next frame. Call it on a thread that makes device calls.
-    func giveBack() {
-        if source == nil { pool?.giveBackMapped(surface) } else { pool?.giveBack(InputSurface(surface: surface)) }
+    func recycle() {
+        if source == nil { pool?.recycleMapped(surface) } else { pool?.recycle(InputSurface(surface: surface)) }
     }
 }
 

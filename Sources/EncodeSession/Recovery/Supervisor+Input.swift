@@ -28,8 +28,8 @@ extension Supervisor {
     /// cannot be read any more. Blocks while all surfaces are in use.
     func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame? {
         let taken = ContinuousClock.now
-        if let brought = buffer as? SurfaceBuffer,
-            let frame = try frame(on: brought, timing: timing, options: options, taken: taken)
+        if let provided = buffer as? SurfaceBuffer,
+            let frame = try frame(on: provided, timing: timing, options: options, taken: taken)
         {
             return frame
         }

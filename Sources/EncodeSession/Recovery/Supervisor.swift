@@ -126,12 +126,12 @@ final class Supervisor: Sendable {
         let current = try given.flatMap { try inCurrentSurface($0) }
         return try admitted { pipeline, submission -> Admission? in
             if let current, !current.isAtHome(in: pipeline.inputs) {
-                if current.pool !== given?.pool { current.pool?.giveBack(current.input) }
+                if current.pool !== given?.pool { current.pool?.recycle(current.input) }
                 return nil
             }
             do { try submission.check(timing) } catch {
                 // A frame of another caller was taken in between.
-                if let current { current.pool?.giveBack(current.input) }
+                if let current { current.pool?.recycle(current.input) }
                 throw error
             }
             var frame = current
@@ -293,7 +293,7 @@ final class Supervisor: Sendable {
             }
             return send(group, generation: generation)
         }
-        for frame in done { frame.giveBack() }
+        for frame in done { frame.recycle() }
     }
 
     /// Delivers packets. Call it only with `delivery` held.

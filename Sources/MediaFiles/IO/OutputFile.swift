@@ -253,12 +253,12 @@ final class OutputFile {
             if path != "-", close(descriptor) != 0 { throw SystemError.writing(errno, name) }
             return
         }
-        try UnfinishedFiles.close(part) { try giveName(part) }
+        try UnfinishedFiles.close(part) { try moveToFinalName(part) }
         isOpen = false
         if close(descriptor) != 0 { throw SystemError.writing(errno, name) }
     }
 
-    private func giveName(_ part: [CChar]) throws {
+    private func moveToFinalName(_ part: [CChar]) throws {
         guard UnfinishedFiles.isNamed(part, descriptor) else { throw replaced() }
         // SAFETY: the calls read the strings while they run.
         if overwrite {

@@ -148,11 +148,11 @@ struct EndCheck {
                 unsafe check.append(
                     Array(UnsafeBufferPointer(start: spare!.pointee.data, count: Int(spare!.pointee.size))),
                     isKey: spare!.pointee.flags & key != 0)
-                let gives = holds
-                if gives { unsafe av.pointee.av_packet_move_ref!(packet, held) }
+                let isReady = holds
+                if isReady { unsafe av.pointee.av_packet_move_ref!(packet, held) }
                 unsafe av.pointee.av_packet_move_ref!(held, spare)
                 holds = true
-                if gives { return .packet }
+                if isReady { return .packet }
             case let reading: end = reading
             }
         }
