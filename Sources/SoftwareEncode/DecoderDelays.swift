@@ -104,7 +104,8 @@ struct DecoderDelays: Sendable {
         switch codec {
         case .h264: break
         case .hevc:
-            // irap_cpb_params_present_flag and the offsets with it, concatenation_flag, au_cpb_removal_delay_delta_minus1.
+            // irap_cpb_params_present_flag and the offsets with it, concatenation_flag,
+            // au_cpb_removal_delay_delta_minus1.
             if bits.flag() { bits.position += hrd.removalDelayLength + hrd.outputDelayLength }
             bits.position += 1 + hrd.removalDelayLength
         }

@@ -93,7 +93,7 @@ public struct EncoderChoice: Sendable, Hashable {
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
         guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
-        // What a driver advertises is not what works: proved, as nobody asked for it.
+        // A driver may advertise a codec that does not work. The user did not request this codec, so it is tried first.
         do {
             let made = try make(codec, why, on: display)
             try made.encoder.prepare()

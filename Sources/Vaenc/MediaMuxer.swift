@@ -63,9 +63,9 @@ public final class MediaMuxer: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The output and its options.
-    ///   - onError: Called on the muxer's thread: once with the error that ends the muxer early, or once with `usage` if
-    ///     `start`, `describe` or `append` is called after `stop`. It may call the muxer, except the blocking `stop`,
-    ///     which throws there.
+    ///   - onError: Called on the muxer's thread: once with the error that ends the muxer early, or once with `usage`
+    ///     if `start`, `describe` or `append` is called after `stop`. It may call the muxer, except the blocking
+    ///     `stop`, which throws there.
     public init(_ configuration: Configuration, onError: (@Sendable (any Error) -> Void)? = nil) {
         self.configuration = configuration
         self.onError = onError

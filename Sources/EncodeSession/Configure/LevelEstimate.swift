@@ -1,7 +1,7 @@
 import EncodePlanning
 import VideoBase
 
-/// Estimates the bit rate of a stream without a rate limit, so that its level is one that the stream keeps to.
+/// Estimates the bit rate of a stream without a rate limit, so that the stream keeps within its level.
 ///
 /// x264 and FFmpeg choose the level of these streams by size alone; the stream then exceeds the level's bit rate. A
 /// macroblock has at most 3200 bits (H.264 A.3.1), but few streams come near that. The estimate is 1.5 times the bits

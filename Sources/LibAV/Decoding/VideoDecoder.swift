@@ -65,7 +65,8 @@ package import VideoBase
         standard = VideoCodec(libavcodecID: identifier)
         marksMemory = standard != nil && !detectsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
-        // The decoder of JPEG conceals damage unless it may stop there. (That of MPEG-4 Visual aborts the process if it may.)
+        // libavcodec's JPEG decoder conceals damage unless AV_EF_EXPLODE is set. With this flag, the decoder of MPEG-4
+        // Visual aborts the process.
         let explode: Int32 = 8
         if identifier == AV_CODEC_ID_MJPEG { unsafe context?.pointee.err_recognition |= explode }
         unsafe packet = av.pointee.av_packet_alloc!()

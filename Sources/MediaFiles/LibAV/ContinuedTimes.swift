@@ -35,7 +35,7 @@ struct ContinuedTimes {
     private static let period = Int64(1) << 33
     /// A wrap is expected only within this distance of the clock's ends.
     private static let wrapMargin = 60 * second
-    /// If a time goes back by less than `largestStepBack`, the packets are out of order. If it goes on by more than
+    /// If a time decreases by less than `largestStepBack`, the packets are out of order. If it increases by more than
     /// `largestStep`, an hour, it belongs to another stream.
     private static let largestStepBack = second / 2
     private static let largestStep = 3600 * second
@@ -65,7 +65,8 @@ struct ContinuedTimes {
                 + "to \(seconds(firstJump.to)) s, which is not a wrap of the clock")
     }
 
-    /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of packets.
+    /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of
+    /// packets.
     func silentStreams(of all: Set<Int>) -> [Int] {
         let last = shifts.count - 1
         let known = streams.filter { all.contains($0.key) }

@@ -203,7 +203,7 @@ import VideoBase
         while true {
             let reading = try unsafe input.read(packet)
             if case .broken = reading, !hasRead, input.faultStream == streamIndex, let fault = input.fault, fault != InputContext.cut {
-                // The packet is left out. libavformat goes on with the next.
+                // The packet is left out. libavformat continues with the next packet.
                 input.fault = nil
                 lacksFirstPacket = true
                 continue

@@ -29,7 +29,8 @@ enum FileEnd {
         return try transportPackets(start, length, bytes)
     }
 
-    /// Whether the last bytes of a file are zeros: space that was reserved and never written, as in an unfinished download.
+    /// Whether the last bytes of a file are zeros: space that was reserved and never written, as in an unfinished
+    /// download.
     private static func endsInZeros(_ count: Int, _ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         guard length - start > 2 * count else { return false }
         return try bytes(count, length - count).allSatisfy { $0 == 0 }

@@ -21,14 +21,15 @@ import VideoBase
     var fault: String?
     /// The stream of the packet that was not returned because of `fault`.
     private(set) var faultStream = 0
-    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise they are damage like any other.
+    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise they are damage
+    /// like any other.
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
-    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and the first
-    /// packet has none before it.
+    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and
+    /// the first packet has none before it.
     private var firstCorrupt: (stream: Int, dts: Int64)?
     private static let lacksStart = "the first packet lacks data"
     private let reader: ByteReader
@@ -213,8 +214,8 @@ import VideoBase
         return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: offset)
     }
 
-    /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although no packet lacks data, and
-    /// streams that end where another recording follows.
+    /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although
+    /// no packet lacks data, and streams that end where another recording follows.
     func lossNotices(of streams: Set<Int>) -> [String] {
         let silent = (times?.silentStreams(of: streams.filter(keepsTime)) ?? []).map { index in
             "stream \(index) of \(name) ends where the times jump: the part after the jump has no such stream, or another codec"
@@ -274,8 +275,8 @@ import VideoBase
         }
     }
 
-    /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take it for a bare
-    /// stream.
+    /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take
+    /// it for a bare stream.
     private static func beginsInsideTransportPacket(_ reader: ByteReader) throws -> Bool {
         let head = try reader.peek(4096)
         let (packetSize, sync, count): (Int, UInt8, Int) = (188, 0x47, 8)

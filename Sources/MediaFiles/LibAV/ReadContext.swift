@@ -17,7 +17,7 @@ import NALUnits
     /// Converted bytes. Those from `given` on are not read yet.
     private var converted: [UInt8] = []
     private var given = 0
-    /// Why the input is not a stream of NAL units from some offset on. For libavformat the input ends there.
+    /// The reason why the input is not a stream of NAL units from some offset on. For libavformat the input ends there.
     private(set) var fault: MalformedStream?
 
     /// The bytes of an input that cannot seek.

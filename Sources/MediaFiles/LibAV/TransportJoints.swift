@@ -1,8 +1,9 @@
-/// Finds the joints of MPEG-TS: the places where another segment or recording follows whose continuity counters restart.
+/// Finds the joints of MPEG-TS: the offsets where another segment or recording follows whose continuity counters
+/// restart.
 ///
-/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each PID continues there at
-/// the start of a PES packet or section and with the counter with which it began in the input. Multiplexers that begin with any counter
-/// are not recognized.
+/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each
+/// PID continues there at the start of a PES packet or section and with the counter with which it began in the input.
+/// Multiplexers that begin with any counter are not recognized.
 struct TransportJoints {
     private struct Joint {
         /// The offset of the first packet after the joint.
@@ -72,7 +73,8 @@ struct TransportJoints {
                 position += layout.size
                 continue
             }
-            // A packet that begins in one piece and ends in another. The rest of one whose beginning is unknown is skipped.
+            // A packet that begins in one piece and ends in another. The rest of one whose beginning is unknown is
+            // skipped.
             let count = min(layout.size - inside, bytes.count - position)
             if inside == partial.count { for index in position..<(position + count) { partial.append(bytes[index]) } }
             position += count

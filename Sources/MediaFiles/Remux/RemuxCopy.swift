@@ -28,8 +28,8 @@ import VideoBase
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream at whose key frames the output is cut; nil if there is no stream.
     private let leader: Int?
-    /// The input time that becomes zero: the beginning of the input. With `start` it is the leader's first key frame, or
-    /// the input's first shown time if that is later.
+    /// The input time that becomes zero: the beginning of the input. With `start` it is the leader's first key frame,
+    /// or the input's first shown time if that is later.
     private var origin: MediaTime
     /// The beginning of the input, from which `start` and `duration` count.
     private let beginning: MediaTime
@@ -49,7 +49,7 @@ import VideoBase
     /// The input time of `start`, and the end of the leader's pictures so far.
     private var wanted: MediaTime?
     private var reached: MediaTime?
-    /// Where the copy begins if that is before `wanted`, in words; nil otherwise.
+    /// A description of the packet where the copy begins, if that is before `wanted`; nil otherwise.
     private var earlyBeginning: String?
     /// The search for the first key frame in an input that cannot seek to it.
     private var search: RemuxStart?
@@ -130,8 +130,8 @@ import VideoBase
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
         }
         let isLate = isOpen && !startsAnywhere && MediaTime.zero < firstStart
-        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays before
-        // the beginning.
+        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays
+        // before the beginning.
         for (index, track) in streams.enumerated() where isLate && !hasEdits {
             guard let track, track.kind == .video, track.isReordered, let ticks = try input.earliestShown(of: index) else { continue }
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))

@@ -105,8 +105,8 @@ final class ContainerSink: PacketSink {
         }
     }
 
-    /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and Apple's players
-    /// take `hvc1` only.
+    /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and
+    /// Apple's players take `hvc1` only.
     private func sampleEntry(of codec: VideoCodec) -> HEVCSampleEntry? {
         if format == .hls { return codec.segmentFormat.hasSampleEntries ? .hvc1 : nil }
         return format.hasSampleEntries ? options.hevcSampleEntry : nil

@@ -54,7 +54,8 @@ public enum MediaOutput {
     /// vaenc's own code writes Annex B and length-prefixed streams. libavformat, which is loaded for this, writes
     /// containers. MP4 and MOV are written fragmented to a pipe, because a pipe cannot seek back. Connecting blocks for
     /// up to ten seconds.
-    /// - Parameter isCancelled: Called while a connection is being opened, or while a named pipe has no reader; returns whether to stop. It must not block.
+    /// - Parameter isCancelled: Called while a connection is being opened, or while a named pipe has no reader; returns
+    ///   whether to stop. It must not block.
     /// - Throws: `DescribedError`: `interrupted` if `isCancelled` returns true; `cannotCreate` if the file exists
     ///   (without `overwrite`) or its folder is missing; `noPermission`; `usage` for a name that determines no format;
     ///   `inputOutput` if no server answers; `unavailable` for missing libraries.

@@ -61,8 +61,8 @@ public protocol PacketSink: AnyObject, Sendable {
     /// packet.
     func start(_ description: EncoderDescription) throws
     /// Writes the next packet of the encoder, in decoding order.
-    /// - Throws: `usage` for a packet that is out of order or that the output cannot hold, and if decoding cannot begin at
-    ///   the first packet.
+    /// - Throws: `usage` for a packet that is out of order or that the output cannot hold, and if decoding cannot begin
+    ///   at the first packet.
     func write(_ packet: EncodedPacket) throws
     /// Writes the next packet of a track, in the track's decoding order. Tracks may run ahead of each other: they are
     /// interleaved by their times, and wait for each other for up to ten seconds of media time.

@@ -25,8 +25,8 @@ public final class SoundFeed {
     /// decides, which an edit list may cut off.
     private var cutsStart: Bool?
 
-    /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets are copied, those
-    /// count that lack data that MPEG-TS has lost; their content is not checked.
+    /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets
+    /// are copied, those count that lack data that MPEG-TS has lost; their content is not checked.
     public var damagedPackets: Int { transcoder?.damagedPackets ?? copiedDamage }
     private var copiedDamage = 0
     /// Whether packets are copied.

@@ -100,8 +100,8 @@ public final class DecompressionSession: Sendable {
     /// - Throws: `badInput` if the bytes do not have the declared framing; `usage` after `invalidate`; the error that
     ///   ended the session. `usage` if `capacity` results are unread and their reader cannot run, as in
     ///   `CompressionSession.encode`. `usage` if delivered pictures hold all surfaces of the device, and none is
-    ///   released within the device's time limit. In this one case, the bytes were taken: release pictures, and continue
-    ///   with the next access unit.
+    ///   released within the device's time limit. In this one case, the bytes were taken: release pictures, and
+    ///   continue with the next access unit.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
         _ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil, isolation: isolated (any Actor)? = #isolation

@@ -72,7 +72,7 @@ final class OutputBranch {
     ///
     /// - Parameters:
     ///   - sounds: The source's audio streams.
-    ///   - options: The options of the container, with what the source adds to them.
+    ///   - options: The options of the container, including those that the source adds.
     ///   - isCancelled: Whether to stop the encoding of a long silence, or the connection to a server.
     func open(_ sounds: [SourceSound], options: SinkOptions, isCancelled: @escaping @Sendable () -> Bool) throws {
         var options = options

@@ -120,7 +120,7 @@ struct TranscodeRun {
         return branches
     }
 
-    /// Returns the options of a container, with what the source and the configuration add to them.
+    /// Returns the options of a container, including those that the source and the configuration add.
     private func sinkOptions(_ output: Transcoder.Output) -> SinkOptions {
         var options = output.options
         let configuration = output.configuration

@@ -4,8 +4,8 @@ import Threads
 public import VAAPI
 public import VideoBase
 
-/// Encodes an input into files or streams: it reads, decodes and scales the pictures, encodes them once for each output,
-/// copies or encodes the sound, and writes the containers.
+/// Encodes an input into files or streams: it reads, decodes and scales the pictures, encodes them once for each
+/// output, copies or encodes the sound, and writes the containers.
 ///
 ///     let transcoder = try Transcoder(input: "movie.mkv", output: "movie.mp4") { $0.quality = 26 }
 ///     let result = try await transcoder.run { print($0.framesEncoded) }
@@ -13,11 +13,11 @@ public import VideoBase
 ///
 /// A transcoder runs once. Any thread may call `cancel`. The command `vaenc encode` uses it.
 public final class Transcoder: Sendable {
-    /// What is common to all outputs.
+    /// The options that apply to all outputs.
     public struct Options: Sendable {
         /// The device that encodes, and decodes if it can.
         public var device = DeviceSelector.auto
-        /// Whether to throw an error where no hardware encodes. Otherwise `auto` falls back to software.
+        /// Whether to throw an error if no hardware encodes. Otherwise `auto` falls back to software.
         public var requireHardware = false
         /// Changes of the encoders' settings, by the index of the frame before which they apply.
         public var rateChanges: [Int: RunningChange] = [:]
@@ -99,8 +99,8 @@ public final class Transcoder: Sendable {
     ///     container.
     ///   - device: The device that encodes.
     ///   - overwrite: Whether to replace an existing file.
-    ///   - configure: Changes the configuration of the encoder, which describes the input's pictures. Without a bit rate
-    ///     or QP, the encoder aims at a constant quality.
+    ///   - configure: Changes the configuration of the encoder, which describes the input's pictures. Without a bit
+    ///     rate or QP, the encoder aims at a constant quality.
     /// - Throws: `DescribedError`: what `MediaInput.open` throws; `usage` if the output is the input, or if its name
     ///   determines no container.
     public init(

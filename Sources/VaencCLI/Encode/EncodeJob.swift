@@ -2,7 +2,7 @@ import MediaFiles
 import Synchronization
 import Vaenc
 
-/// One run of the command `encode`: its transcoder, and what is shown of it.
+/// One run of the command `encode`: its transcoder, and the display of its progress and notices.
 struct EncodeJob {
     let transcoder: Transcoder
     let info: SourceInfo

@@ -63,7 +63,7 @@ struct CodecOptions: ParsableArguments {
         }
         configuration.tier = isOthers({ !$0.tiers.isEmpty }) ? nil : tier.tier
         configuration.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
-        // What the options leave no choice about, in the order in which the session would have it.
+        // The codec if the options determine it. The checks have the same order as in a session.
         let codec = CodecChoice.bound(by: configuration)?.codec
         try Validation.validate(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)

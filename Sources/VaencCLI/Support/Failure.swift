@@ -19,7 +19,7 @@ enum Failure {
         if code == .success {
             // `--help` and `--version` were requested, so their text goes to stdout.
             guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
-            // A reader that closes the pipe has what it wants, for example the first lines of a help text.
+            // A closed pipe is no error: its reader may need only the first lines of a help text.
             if failure != EPIPE { Terminal.note(Terminal.cannotWrite(failure, to: STDOUT_FILENO).description) }
             return ErrorCategory.inputOutput.exitStatus
         }
