@@ -160,7 +160,7 @@ private struct HeldPicture {
         let done = gathered
         gathered = GatheredPicture()
         let picture = follower.endPicture(isBroken: done.isBroken)
-        if picture.beginsAnew { try drain() }
+        if picture.restartsDecoding { try drain() }
         if picture.isKey { (wasDamaged, isDamaged) = (isDamaged, false) }
         let index = picture.isSecondField ? counts.taken - 1 : counts.taken
         if !picture.isSecondField { counts.taken += 1 }
@@ -268,7 +268,7 @@ private struct HeldPicture {
 
     private func skip(_ index: Int, _ timing: FrameTiming, _ reason: SkippedPicture.Reason) {
         if reason != .notShown, reason != .beforeStart {
-            let end = waiting.spoil(after: index)
+            let end = waiting.markFollowers(after: index)
             if end == .max { isDamaged = true }
             for position in held.indices where held[position].frame.index > index && held[position].frame.index < end {
                 held[position].frame.followsDamage = true

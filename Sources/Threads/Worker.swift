@@ -46,13 +46,13 @@ package final class Worker: Sendable {
     private func work() {
         while true {
             let notify = next()()
-            let goesOn = Self.idleOnes.withLock { idle in
+            let continues = Self.idleOnes.withLock { idle in
                 guard idle.count < Self.most else { return false }
                 idle.append(self)
                 return true
             }
             notify()
-            if !goesOn { return }
+            if !continues { return }
         }
     }
 

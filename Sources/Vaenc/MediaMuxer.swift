@@ -121,7 +121,7 @@ public final class MediaMuxer: Sendable {
             remedy: "list its kind in the configuration's kinds; describe the video track once, after all others")
     }
 
-    /// Completes the file after all samples that were appended, and gives it its final name. The file is complete after
+    /// Completes the file after all samples that were appended, and renames it to its final name. The file is complete after
     /// the first call; a second call fails. If nothing was appended, the call fails with `usage` and no file remains.
     /// Does not wait.
     ///

@@ -155,7 +155,7 @@ package struct H264Follower: StreamFollower {
         openField = first.field_pic_flag && !result.isSecondField ? first : nil
         let isGap = hasGap(first, sps)
         if first.isIDR || (done.hasRecoveryPoint && (isLost || isGap)) {
-            result.beginsAnew = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
+            result.restartsDecoding = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
             isLost = false
         } else if isGap {
             isLost = true

@@ -154,7 +154,7 @@ package struct HEVCFollower: StreamFollower {
         }
         if unit.isIRAP {
             leadsNothing = startsSequence
-            result.beginsAnew = active.map { $0 != sps } ?? false
+            result.restartsDecoding = active.map { $0 != sps } ?? false
         }
         let order = first.pictureOrderCount(after: previousTid0, sps, startsSequence: startsSequence)
         if startsSequence { references.clear() }

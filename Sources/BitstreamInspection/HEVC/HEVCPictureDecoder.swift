@@ -75,7 +75,7 @@ struct HEVCPictureDecoder {
             report(
                 .temporalLayer, "TemporalId is \(nal.temporalID), but there are \(sps.sps_max_sub_layers) sub-layers")
         }
-        putOut(frame, first, sps)
+        runOutputProcess(frame, first, sps)
         reorder(frame, sps, &stream)
 
         references.add(
@@ -114,7 +114,9 @@ struct HEVCPictureDecoder {
     }
 
     /// Runs the output process (C.5.2) of decoders for every number of sub-layers.
-    private mutating func putOut(_ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet) {
+    private mutating func runOutputProcess(
+        _ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet
+    ) {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
         for layer in outputs.indices where layer >= min(frame.temporalID, outputs.count - 1) {

@@ -56,10 +56,10 @@ package import VideoBase
     /// Called when a device has failed. Returns the tags of pictures that were returned, are on that device, and must
     /// be returned again.
     var reclaimed: () -> Set<Int64> = { [] }
-    /// Pictures that were decoded again and are returned next. After them, `owesBroken` reports that the last packet is
-    /// damaged.
+    /// Pictures that were decoded again and are returned next. `mustReportBroken` is whether the last packet is
+    /// reported as damaged after them.
     private var ready: [(picture: DecodedPicture, isDamaged: Bool)] = []
-    private var owesBroken = false
+    private var mustReportBroken = false
     private var current: DecodedPicture?
     private var isDamaged = false
 
@@ -161,8 +161,8 @@ package import VideoBase
                 given.insert(next.picture.tag)
                 return .frame
             }
-            if owesBroken {
-                owesBroken = false
+            if mustReportBroken {
+                mustReportBroken = false
                 return .broken
             }
             do {
@@ -172,19 +172,19 @@ package import VideoBase
                     if let frame = unsafe decoder.frame { given.insert(unsafe vaenc_tag(frame)) }
                 }
                 if answer == .broken, let isGood = try decodeExactly() {
-                    owesBroken = !isGood
+                    mustReportBroken = !isGood
                     continue
                 }
                 return answer
             } catch {
-                owesBroken = try !recover(from: error)
+                mustReportBroken = try !recover(from: error)
             }
         }
     }
 
     package func flush() {
         log.clear()
-        (given, ready, current, owesBroken, hasEnded) = ([], [], nil, false, false)
+        (given, ready, current, mustReportBroken, hasEnded) = ([], [], nil, false, false)
         guard backend == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
         // If this call fails, the call with the next packet fails too and reports the error.

@@ -71,7 +71,7 @@ struct WaitingPictures {
     /// Marks pictures that may refer to a damaged one: those after it, up to the next key picture.
     ///
     /// - Returns: The index of the key picture that ends the damage; `.max` if it has not been sent yet.
-    mutating func spoil(after index: Int) -> Int {
+    mutating func markFollowers(after index: Int) -> Int {
         let end = keys.first { $0 > index } ?? .max
         for position in entries.indices where entries[position].index > index && entries[position].index < end {
             entries[position].followsDamage = true

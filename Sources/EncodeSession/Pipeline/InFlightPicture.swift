@@ -22,7 +22,7 @@ struct TakenFrame: Sendable {
     var isLost: Bool { input.mapping?.isLost ?? false }
 
     /// Whether a pipeline with that pool can encode the frame without a copy.
-    func isAtHome(in inputs: InputPool) -> Bool {
+    func isUsable(in inputs: InputPool) -> Bool {
         pool.map { $0 === inputs } ?? (surface.display === inputs.display)
     }
 

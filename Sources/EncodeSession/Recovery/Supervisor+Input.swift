@@ -111,7 +111,7 @@ extension Supervisor {
                 try state.throwIfEnded()
                 return state.pool
             }
-            if frame.isAtHome(in: pool) { return frame }
+            if frame.isUsable(in: pool) { return frame }
             do {
                 return FrameMigration.move(frame, to: try pool.take(), of: pool)
             } catch is InputPool.Replaced { continue }

@@ -125,7 +125,7 @@ final class Supervisor: Sendable {
         // The device may have been reinitialized since the buffer was filled.
         let current = try given.flatMap { try inCurrentSurface($0) }
         return try admitted { pipeline, submission -> Admission? in
-            if let current, !current.isAtHome(in: pipeline.inputs) {
+            if let current, !current.isUsable(in: pipeline.inputs) {
                 if current.pool !== given?.pool { current.pool?.recycle(current.input) }
                 return nil
             }

@@ -243,7 +243,7 @@ final class OutputFile {
         if part != nil, fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
     }
 
-    /// Synchronizes the file to the disk and gives it its final name. Idempotent.
+    /// Synchronizes the file to the disk and renames it to its final name. Idempotent.
     /// - Throws: `cannotCreate` if another file has taken the name meanwhile, `inputOutput`.
     func commit() throws {
         guard isOpen else { return }

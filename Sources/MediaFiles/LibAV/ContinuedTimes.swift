@@ -28,7 +28,7 @@ struct ContinuedTimes {
         var steady: Int64 = 0
         /// The number of packets in the stream's part.
         var count = 1
-        var hurried = 0
+        var earlyJumps = 0
     }
 
     private static let second: Int64 = 90_000
@@ -44,7 +44,7 @@ struct ContinuedTimes {
     /// The number of latest parts that are searched for a time. Older parts are farther in the past than `nearness`.
     private static let recentParts = 32
     /// The number of consecutive jumps, each after less than `shortestPart`, at which a stream counts as damaged.
-    private static let hurriedLimit = 16
+    private static let earlyJumpLimit = 16
     private static let shortestPart = second / 2
 
     private var streams: [Int: Stream] = [:]
@@ -134,7 +134,7 @@ struct ContinuedTimes {
 
     /// Returns why a stream is damaged from its latest packet on; nil if it is not damaged.
     func fault(of stream: Int) -> String? {
-        guard let known = streams[stream], known.hurried >= Self.hurriedLimit else { return nil }
+        guard let known = streams[stream], known.earlyJumps >= Self.earlyJumpLimit else { return nil }
         return "the times of stream \(stream) jump back and forth"
     }
 
@@ -206,9 +206,9 @@ struct ContinuedTimes {
             shownEnd: max(before?.shownEnd ?? placed, (shown ?? placed) + length))
         if let before, before.part == part { next.count = before.count + 1 }
         if let before {
-            let isHurried = hasJumped && before.steady < Self.shortestPart
+            let isEarlyJump = hasJumped && before.steady < Self.shortestPart
             next.steady = hasJumped ? 0 : before.steady + (step > 0 && step < Self.nearness ? step : 0)
-            next.hurried = hasJumped ? isHurried ? before.hurried + 1 : 0 : before.hurried
+            next.earlyJumps = hasJumped ? isEarlyJump ? before.earlyJumps + 1 : 0 : before.earlyJumps
         }
         streams[stamp.stream] = next
         latest = max(latest ?? placed, placed)

@@ -58,7 +58,7 @@ extension InputContext {
     /// Reads the AudioSpecificConfig of AAC streams in ADTS from the first packet of each. ADTS contains the
     /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
     /// beginning.
-    func lookAtSound() throws {
+    func readSoundConfigurations() throws {
         var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
             let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
             return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0

@@ -103,7 +103,7 @@ import VideoBase
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
         firstCorrupt = LibAV.takeCorruptPacket()
-        try lookAtSound()
+        try readSoundConfigurations()
         try correctStarts()
     }
 

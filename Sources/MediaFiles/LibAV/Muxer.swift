@@ -274,7 +274,7 @@ protocol MuxerDestination: AnyObject {
     var isImmediate: Bool { get }
     /// The error of this destination that made a libav call fail; nil if writing did not fail.
     var error: (any Error)? { get }
-    /// Gives a muxer its input and output functions.
+    /// Sets the input and output functions of a muxer.
     func attach(to context: UnsafeMutablePointer<AVFormatContext>) throws
     func detach(from context: UnsafeMutablePointer<AVFormatContext>)
     func flush() throws

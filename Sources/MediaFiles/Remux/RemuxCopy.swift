@@ -9,7 +9,7 @@ import VideoBase
     private let muxer: Muxer
     private let options: RemuxOptions
     /// Whether the output states when each picture is shown.
-    private let saysPresentation: Bool
+    private let storesPresentation: Bool
     private let streams: [MediaTrack?]
     private let trackIndices: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
@@ -90,7 +90,7 @@ import VideoBase
         report = RemuxReport(streams: plan.report, effective: plan.effective)
         trackIndices = plan.trackIndices
         let codec = VideoCodec(ofPicturesIn: plan.tracks)
-        saysPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
+        storesPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
         muxerOptions = format.muxerOptions(
             codec,
             isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
@@ -155,7 +155,7 @@ import VideoBase
         }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
-            if saysPresentation, let damage = ParameterSetCheck.damage(of: track) {
+            if storesPresentation, let damage = ParameterSetCheck.damage(of: track) {
                 throw InputContext.unreadable(input.name, "its parameter sets are damaged: \(damage)")
             }
             checks[index] = SampleCheck(track)
@@ -233,7 +233,7 @@ import VideoBase
 
     /// Seeks to an earlier key frame than the leader's packet if necessary, and returns whether it did. The indexes of
     /// some containers list decoding times, so the key frame that they return may be shown after the requested time.
-    private func goesBack(from packet: TrackPacket) -> Bool {
+    private func seeksBack(from packet: TrackPacket) -> Bool {
         guard let leader, let before = sought, let wanted, !isOpen, packet.isKey, let shown = packet.presentation ?? packet.decode,
             let ticks = packet.decodeTicks ?? packet.presentationTicks
         else { return false }
@@ -283,7 +283,7 @@ import VideoBase
             return true
         }
         let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
-        if index == leader, goesBack(from: one) { return true }
+        if index == leader, seeksBack(from: one) { return true }
         do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
         for packet in try withTimes(one, index) { try pass(packet, index) }
         // Streams may lag behind each other, so the copy ends only when all of them have ended.
@@ -443,7 +443,7 @@ import VideoBase
                 }
                 isUntimed = true
                 // Muxers would use the decoding time instead.
-                if saysPresentation, isReordered { throw untimed }
+                if storesPresentation, isReordered { throw untimed }
             }
             if report.streams[index].packets == 0, let track = streams[index], LeadingParameterSets.areMissing(track, first: packet) {
                 throw InputContext.unreadable(input.name, "its \(track.codecName) has no parameter sets")

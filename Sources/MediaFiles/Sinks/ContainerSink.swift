@@ -170,7 +170,7 @@ final class ContainerSink: PacketSink {
                 format.isLengthPrefixed(description.codec)
                 ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
             if units?.isEmpty ?? false { throw EncodedSample.noUnits }
-            if packet.changesFormat, !isKept, let units, EncodedSample.bringsParameterSets(units, of: packet) {
+            if packet.changesFormat, !isKept, let units, EncodedSample.hasNewParameterSets(units, of: packet) {
                 throw VaencError(
                     .usage, "the session's format changed, but \(format.rawValue) can contain only one (\(path))",
                     remedy: "start another output at the change, or write ts or a stream without a container")

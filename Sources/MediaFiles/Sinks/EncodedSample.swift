@@ -94,7 +94,7 @@ enum EncodedSample {
 
     /// Whether a packet contains parameter sets that are not in the header. The samples of such a container cannot hold
     /// them.
-    static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
+    static func hasNewParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
         units.contains { NALUnitKind(header: packet.bytes[$0.lowerBound], packet.codec).isParameterSet }
     }
 

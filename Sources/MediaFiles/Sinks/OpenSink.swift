@@ -18,7 +18,7 @@ public enum MediaOutput {
         let ending = output.contains("://") ? "" : pathExtension(output)
         let codec = VideoCodec(fileExtension: ending)
         if let format = options.format {
-            if let named = Self.format(extension: ending), !named.isKin(of: format) {
+            if let named = Self.format(extension: ending), !named.isRelated(to: format) {
                 throw VaencError(
                     .usage, "`format` \(format.rawValue) contradicts the name \(output)",
                     remedy: "leave out `format`, or choose another name")
@@ -146,7 +146,7 @@ public enum MediaOutput {
 
 extension OutputFormat {
     /// Whether a name with this format may hold the other: both are bare streams, or both belong to the MP4 family.
-    fileprivate func isKin(of other: OutputFormat) -> Bool {
+    fileprivate func isRelated(to other: OutputFormat) -> Bool {
         let families: [Set<OutputFormat>] = [[.annexb, .avcc], [.mp4, .fmp4, .mov]]
         return self == other || families.contains { $0.contains(self) && $0.contains(other) }
     }

@@ -71,9 +71,9 @@ public protocol PacketSink: AnyObject, Sendable {
     /// a packet. Fragmented MP4 and HLS describe some tracks by their first packet, which may come too late. Read it
     /// after all packets are written, before `finish`.
     var leftOut: [Int: String] { get }
-    /// Completes the file and gives it its final name.
+    /// Completes the file and renames it to its final name.
     func finish() throws
-    /// Makes running and later calls that block on a network give up within two seconds. Any thread may call this at
+    /// Makes running and later calls that block on a network fail within two seconds. Any thread may call this at
     /// any time.
     func abortBlockingIO()
     /// Removes what was written, unless `finish` succeeded. Idempotent.

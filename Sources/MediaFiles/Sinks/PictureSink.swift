@@ -90,7 +90,7 @@ public final class PictureSink {
         pictures += 1
     }
 
-    /// Completes the file and gives it its final name.
+    /// Completes the file and renames it to its final name.
     /// - Throws: `cannotCreate`, `inputOutput`.
     public func finish() throws {
         hasEnded = true

@@ -16,7 +16,7 @@ import VideoBase
     private let timeBase: Rational
     /// Whether the decoder may delay the samples of a packet.
     private let hasDelay: Bool
-    private var hasGiven = false
+    private var hasDecoded = false
     let rate: Int
     let channels: Int
 
@@ -105,9 +105,9 @@ import VideoBase
             if unsafe frameIsDamaged(frame!) { isDamaged = true }
             blocks.append(try convert())
         }
-        if let packet, blocks.isEmpty, hasGiven, !hasDelay, !packet.mayGiveNothing { isDamaged = true }
+        if let packet, blocks.isEmpty, hasDecoded, !hasDelay, !packet.mayDecodeToNothing { isDamaged = true }
         if isDamaged { damaged += 1 }
-        hasGiven = hasGiven || !blocks.isEmpty
+        hasDecoded = hasDecoded || !blocks.isEmpty
         if packet == nil, unsafe resampler != nil { blocks.append(Block(start: nil, samples: unsafe try run(nil, 0))) }
         return blocks
     }

@@ -59,8 +59,8 @@ package final class DecodingSource: FrameSource {
         info.changes = demuxer.changes
         info.isImages = InputContext.holdsImages(stream.container)
         info.frameRateIsAssumed = info.isImages && options.frameRate == nil
-        let saysNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
-        let own = mean ?? (saysNoRate ? nil : stream.frameRate)
+        let hasNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
+        let own = mean ?? (hasNoRate ? nil : stream.frameRate)
         info.note(options)
         info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
         info.hasSound = demuxer.hasSound

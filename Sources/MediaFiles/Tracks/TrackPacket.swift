@@ -149,7 +149,7 @@ public import VideoBase
     var isEmpty: Bool { unsafe packet.pointee.size == 0 && packet.pointee.side_data_elems == 0 }
     /// Whether decoding the packet may legitimately return nothing: an edit list or its side data require it, or it has
     /// no duration.
-    var mayGiveNothing: Bool { unsafe isCutOff || packet.pointee.side_data_elems > 0 || durationTicks <= 0 }
+    var mayDecodeToNothing: Bool { unsafe isCutOff || packet.pointee.side_data_elems > 0 || durationTicks <= 0 }
     /// The number of bytes in the packet.
     public var byteCount: Int { Int(unsafe packet.pointee.size) }
     /// A copy of the packet's bytes.

@@ -56,11 +56,11 @@ public final class CameraSource: FrameSource {
         let stream: CameraStream
         let shaper: Monitor<FrameShaper>
         /// Whether the pictures already have that size and color.
-        let isAsGiven: Bool
+        let isUnconverted: Bool
 
         init(_ stream: CameraStream, output: VideoSize?, color: ColorDescription?, fit: FrameFit) {
             self.stream = stream
-            isAsGiven = stream.info.size == output && (color == nil || stream.info.color == color)
+            isUnconverted = stream.info.size == output && (color == nil || stream.info.color == color)
             shaper = Monitor(Camera.shaper(stream.info.size, stream.info.color, output, color, fit))
         }
 

@@ -226,7 +226,7 @@ struct TranscodeRun {
     }
 
     private func outputResult(_ branch: OutputBranch, _ result: Transcoder.Result) -> Transcoder.OutputResult {
-        var effective = branch.effective(source.info, unasked: options.inheritedSettings)
+        var effective = branch.effective(source.info, inherited: options.inheritedSettings)
         effective += [result.decode, result.scaling, result.captureMemory].compactMap { $0 }
         return Transcoder.OutputResult(
             name: branch.name, description: branch.description, bytes: branch.sink.bytesWritten, counts: branch.tally.snapshot,

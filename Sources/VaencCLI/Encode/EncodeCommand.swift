@@ -87,7 +87,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         (options.device, options.requireHardware) = (selection, device.requireHardware)
         options.rateChanges = try rate.changes()
         options.soundFitsPictures = inputOptions.fps == nil || camera != nil
-        options.inheritedSettings = unasked
+        options.inheritedSettings = inheritedSettings
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
             transcoder: Transcoder(source, outputs: outputs, options: options), info: source.info, interruption: interruption,
@@ -114,7 +114,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
     /// The options that the effective configuration reports as requested although their values come from the input or
     /// from another option.
-    private var unasked: Set<String> {
+    private var inheritedSettings: Set<String> {
         var names: Set<String> = []
         if inputOptions.size == nil { names.insert("size") }
         if inputOptions.fps == nil { names.insert("frameRate") }
