@@ -175,7 +175,7 @@ import VideoBase
         unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(settings.color.matrix))
         unsafe context.pointee.color_range =
             c.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
-        unsafe set(settings.given(settings.limits), on: context)
+        unsafe set(settings.libraryLimits(settings.limits), on: context)
         if settings.limits.initialPercent > 0 {
             unsafe context.pointee.rc_initial_buffer_occupancy =
                 Int32(clamping: settings.limits.bufferSize * 10 * settings.limits.initialPercent)

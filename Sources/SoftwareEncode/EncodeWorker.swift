@@ -138,7 +138,7 @@ final class EncodeWorker: Sendable {
                         encoder.unwritten(
                             captions: job.captions, userData: job.userData, dynamicHDR: job.dynamicHDR))
                     job.buffer.memory.padToEven()
-                    encoder.change(settings.given(job.limits))
+                    encoder.change(settings.libraryLimits(job.limits))
                     try encoder.send(
                         job.buffer, index: job.index, forceKey: job.forceKey, regions: job.regions,
                         captions: job.captions, userData: job.userData)

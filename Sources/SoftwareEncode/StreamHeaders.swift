@@ -76,7 +76,7 @@ struct StreamHeaders: Sendable {
         }
         var wanted = schedule(settings.limits.maxRate)
         // If the library reduced the rate to that of the level, the reduced rate is kept.
-        if own.bitrate != schedule(settings.given(settings.limits).maxRate).bitrate.value {
+        if own.bitrate != schedule(settings.libraryLimits(settings.limits).maxRate).bitrate.value {
             wanted = DeliverySchedule(
                 bitrate: BitsPerSecond(own.bitrate), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
         }

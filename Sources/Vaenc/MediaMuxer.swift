@@ -121,9 +121,9 @@ public final class MediaMuxer: Sendable {
             remedy: "list its kind in the configuration's kinds; describe the video track once, after all others")
     }
 
-    /// Completes the file after all samples that were appended, and renames it to its final name. The file is complete after
-    /// the first call; a second call fails. If nothing was appended, the call fails with `usage` and no file remains.
-    /// Does not wait.
+    /// Completes the file after all samples that were appended, and renames it to its final name. The file is complete
+    /// after the first call; a second call fails. If nothing was appended, the call fails with `usage` and no file
+    /// remains. Does not wait.
     ///
     /// - Parameter completion: Called once, on the muxer's thread. It may call the muxer, except the blocking `stop`,
     ///   which throws there.

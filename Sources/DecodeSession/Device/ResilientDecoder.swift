@@ -52,7 +52,7 @@ package import VideoBase
     private var nextTag: Int64 = 0
     private var hasEnded = false
     /// The tags of pictures that were already returned, for the packets in the log.
-    private var given: Set<Int64> = []
+    private var returnedTags: Set<Int64> = []
     /// Called when a device has failed. Returns the tags of pictures that were returned, are on that device, and must
     /// be returned again.
     var reclaimed: () -> Set<Int64> = { [] }
@@ -140,7 +140,9 @@ package import VideoBase
         } else if let packet = unsafe packet {
             try waitForSurface()
             log.append(unsafe try PacketCopy(of: packet, av), tag: nextTag)
-            if let first = log.entries.first?.tag, given.count > 1024 { given = given.filter { $0 >= first } }
+            if let first = log.entries.first?.tag, returnedTags.count > 1024 {
+                returnedTags = returnedTags.filter { $0 >= first }
+            }
             decoder.tag(nextTag)
             nextTag += 1
         }
@@ -158,7 +160,7 @@ package import VideoBase
             if !ready.isEmpty {
                 let next = ready.removeFirst()
                 (current, isDamaged) = (next.picture, next.isDamaged)
-                given.insert(next.picture.tag)
+                returnedTags.insert(next.picture.tag)
                 return .frame
             }
             if mustReportBroken {
@@ -169,7 +171,7 @@ package import VideoBase
                 let answer = try answer()
                 if answer == .frame {
                     isDamaged = try !settle()
-                    if let frame = unsafe decoder.frame { given.insert(unsafe vaenc_tag(frame)) }
+                    if let frame = unsafe decoder.frame { returnedTags.insert(unsafe vaenc_tag(frame)) }
                 }
                 if answer == .broken, let isGood = try decodeExactly() {
                     mustReportBroken = !isGood
@@ -184,7 +186,7 @@ package import VideoBase
 
     package func flush() {
         log.clear()
-        (given, ready, current, mustReportBroken, hasEnded) = ([], [], nil, false, false)
+        (returnedTags, ready, current, mustReportBroken, hasEnded) = ([], [], nil, false, false)
         guard backend == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
         // If this call fails, the call with the next packet fails too and reports the error.
@@ -212,12 +214,12 @@ package import VideoBase
 
     /// Decodes the last returned picture again.
     private func renew(_ tag: Int64, after fault: any Error) throws {
-        given.remove(tag)
+        returnedTags.remove(tag)
         _ = try recover(from: fault)
         guard let index = ready.firstIndex(where: { $0.picture.tag == tag }) else { throw fault }
         let again = ready.remove(at: index)
         (current, isDamaged) = (again.picture, again.isDamaged)
-        given.insert(tag)
+        returnedTags.insert(tag)
     }
 
     // MARK: Calls and faults
@@ -294,7 +296,7 @@ package import VideoBase
             rebuilds += 1
             device = rebuilds > 1 ? nil : try? renewed().map { try DecodeDevice($0) }
             if device == nil { backend = .software(why: "the device failed: \(fault)") }
-            given.subtract(reclaimed())
+            returnedTags.subtract(reclaimed())
             do { return try again() } catch { fault = error }
         }
     }
@@ -329,7 +331,9 @@ package import VideoBase
             case .broken: continue
             case .frame:
                 let isWhole = try settle() && !decoder.frameIsDamaged
-                guard let frame = unsafe decoder.frame, !given.contains(unsafe vaenc_tag(frame)) else { continue }
+                guard let frame = unsafe decoder.frame, !returnedTags.contains(unsafe vaenc_tag(frame)) else {
+                    continue
+                }
                 ready.append((try picture(), !isWhole))
             }
         }

@@ -26,7 +26,7 @@ extension DecodingSource {
         var rate: Rational?
         /// The numbers of decoded pictures and of output pictures.
         var decoded = 0
-        var given = 0
+        var delivered = 0
         var previous: Int64?
         var inputEnded = false
         /// Why the input breaks off. It is reported after the good pictures.
@@ -130,7 +130,8 @@ extension DecodingSource {
 
         mutating func addChange(_ option: String, asked: String, used: String, _ why: String) {
             if changes.contains(where: { $0.option == option }) { return }
-            changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "\(why) at picture \(given)"))
+            let why = "\(why) at picture \(delivered)"
+            changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
         }
 
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }

@@ -165,7 +165,7 @@ package final class DecodingSource: FrameSource {
                 guard let timing = try next(&state) else { return nil }
                 if let timing = timing.value {
                     try body(&state!)
-                    state!.given += 1
+                    state!.delivered += 1
                     return timing
                 }
             }
@@ -177,7 +177,7 @@ package final class DecodingSource: FrameSource {
 
     /// Decodes one picture. Returns nil at the end.
     private func next(_ state: inout State?) throws -> Step? {
-        guard let s = state, s.given < s.frameLimit else { return nil }
+        guard let s = state, s.delivered < s.frameLimit else { return nil }
         while true {
             switch try state!.receive() {
             case .frame:
@@ -187,7 +187,7 @@ package final class DecodingSource: FrameSource {
                     if s.decoded == 0, state!.frameIsKey { state!.skipsToKey = true }
                     try Self.stumble(&state!)
                     guard let failure = state!.failure else { continue }
-                    state!.frameLimit = state!.given
+                    state!.frameLimit = state!.delivered
                     throw broken(state!, failure)
                 }
                 if state!.skipsToKey {
@@ -200,17 +200,17 @@ package final class DecodingSource: FrameSource {
                 if s.decoded == 0 { state!.begin() }
                 state!.decoded += 1
                 guard let step = timing(&state!) else {
-                    state!.frameLimit = state!.given
+                    state!.frameLimit = state!.delivered
                     return nil
                 }
                 if let end = state!.lossTime, let failure = state!.failure, state!.previous ?? .min >= end {
                     state!.decoded -= 1
-                    state!.frameLimit = state!.given
+                    state!.frameLimit = state!.delivered
                     throw broken(state!, failure)
                 }
                 return step
             case .end:
-                state!.frameLimit = state!.given
+                state!.frameLimit = state!.delivered
                 if let failure = state!.failure { throw broken(state!, failure) }
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
                 return nil
@@ -277,7 +277,7 @@ package final class DecodingSource: FrameSource {
             let scale = Int32(clamping: rate.numerator)
             return Step(
                 value: FrameTiming(
-                    presentation: MediaTime(value: Int64(state.given * rate.denominator), timescale: scale),
+                    presentation: MediaTime(value: Int64(state.delivered * rate.denominator), timescale: scale),
                     duration: MediaTime(value: Int64(rate.denominator), timescale: scale)))
         }
         let scale = Int32(clamping: base.denominator)

@@ -82,7 +82,7 @@ public final class CameraSource: FrameSource {
         var next = StreamPhase.idle
         /// The time of the last picture that was returned, in microseconds on the monotonic clock.
         var lastTime: Int64?
-        var given = 0
+        var delivered = 0
         var counts = CaptureCounts()
         var isOver = false
         var soundHasEnded = false
@@ -273,8 +273,8 @@ public final class CameraSource: FrameSource {
             // apart.
             if let last = state.lastTime, time.value < last + 1000 { return nil }
             state.lastTime = time.value
-            state.given += 1
-            if let limit = options.frameLimit, state.given >= limit { state.isOver = true }
+            state.delivered += 1
+            if let limit = options.frameLimit, state.delivered >= limit { state.isOver = true }
             return MediaTime(value: max(0, time.value - origin), timescale: 1_000_000)
         }
     }
@@ -309,12 +309,12 @@ public final class CameraSource: FrameSource {
     private func ended(_ camera: Camera) throws {
         reportDrops()
         let end = camera.stream.end ?? .stopped
-        let given = state.withLock { state in
+        let delivered = state.withLock { state in
             state.isOver = true
-            return state.given
+            return state.delivered
         }
         onNotice(.ended(end))
-        if given == 0, let error = end.error(camera.stream.info.path) { throw error }
+        if delivered == 0, let error = end.error(camera.stream.info.path) { throw error }
     }
 
     private func finish() { state.withLock { $0.isOver = true } }

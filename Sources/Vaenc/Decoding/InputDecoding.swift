@@ -12,7 +12,7 @@ public final class InputDecoding {
     private let decoder: ResilientDecoder?
     /// The scaler on the device that decodes; nil if pictures are scaled in memory or need no scaling.
     private let scaling: InputScaling?
-    private var given = 0
+    private var delivered = 0
     /// The object that imports a camera's pictures, or the reason why they are copied; nil for other inputs.
     private let camera: (import: CameraImport?, why: String)?
     /// Whether several sessions copy each picture.
@@ -97,7 +97,7 @@ public final class InputDecoding {
         makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         let frame = try readFrame(makeBuffer)
-        if frame != nil { given += 1 }
+        if frame != nil { delivered += 1 }
         return frame
     }
 
@@ -141,11 +141,11 @@ public final class InputDecoding {
         if source.info.size == source.info.nativeSize, onDevice == 0 { return nil }
         let reason = scaling?.refusal ?? memoryReason
         if onDevice == 0 { return EffectiveEntry(option: "scaling", asked: nil, used: "software", why: reason) }
-        let rest = given - onDevice
+        let rest = delivered - onDevice
         return EffectiveEntry(
             option: "scaling", asked: nil, used: "device",
             why: "by its video processor"
-                + (rest == 0 ? "" : ", but the CPU scaled \(rest) of \(given) pictures: \(reason)"))
+                + (rest == 0 ? "" : ", but the CPU scaled \(rest) of \(delivered) pictures: \(reason)"))
     }
 
     private var memoryReason: String {

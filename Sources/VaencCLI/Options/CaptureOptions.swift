@@ -53,7 +53,7 @@ struct CaptureOptions: ParsableArguments {
         _ input: String?, options: InputOptions, readsSound: Bool = false, printsNotices: Bool
     ) throws -> CameraInput? {
         guard let input, Self.isCamera(input) else {
-            if let option = given.first {
+            if let option = usedOptions.first {
                 throw VaencError.usage(
                     "\(option) applies only to cameras", remedy: "leave it out, or name /dev/videoN as the input")
             }
@@ -73,8 +73,8 @@ struct CaptureOptions: ParsableArguments {
             printsNotices: printsNotices)
     }
 
-    /// The names of the options of this group that were given.
-    private var given: [String] {
+    /// The names of the options of this group that the command line contains.
+    private var usedOptions: [String] {
         [
             captureSize.map { _ in "--capture-size" }, captureInput.map { _ in "--capture-input" },
             lateFrames.map { _ in "--late-frames" }, switchTo.isEmpty ? nil : "--switch-to", preview ? "--preview" : nil,
