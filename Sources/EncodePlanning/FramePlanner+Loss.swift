@@ -93,8 +93,8 @@ extension FramePlanner {
         let acknowledged = kept.filter(\.isAcknowledged)
         if acknowledged.count > 1 { return acknowledged[0].picture.longTermIndex }
         // Allow time for an acknowledgement to return.
-        let patience = wantsLongTerm ? 0 : 4 * structure.longTermInterval
-        return kept.first { !$0.isAcknowledged && plan.displayIndex - $0.displayIndex >= patience }?
+        let graceFrames = wantsLongTerm ? 0 : 4 * structure.longTermInterval
+        return kept.first { !$0.isAcknowledged && plan.displayIndex - $0.displayIndex >= graceFrames }?
             .picture.longTermIndex
     }
 }

@@ -21,7 +21,7 @@ struct EarlyBlocks {
     /// A block is at most 2^15 ticks before its cluster.
     private static let lastClusterTime = 1 << 15
     /// The search for blocks before 0 ends after this number of consecutive blocks with times from 0 on.
-    private static let patience = 256
+    private static let searchLimit = 256
     private static let elementLimit = 1 << 16
 
     /// The blocks, by the offset of their data from the start of the file.
@@ -87,7 +87,7 @@ struct EarlyBlocks {
             }
             if element.id == Self.simpleBlock || element.id == Self.block {
                 note(content, at: offset + element.headerSize)
-                if blocksFromZero >= Self.patience { return }
+                if blocksFromZero >= Self.searchLimit { return }
             }
             length += size
         }

@@ -257,7 +257,7 @@ import VideoBase
                     + "format",
                 remedy: "check the input's times, or choose another `format`")
         }
-        if copies, destination.patience == nil, Self.isUnwritableValue(code) {
+        if copies, destination.networkTimeout == nil, Self.isUnwritableValue(code) {
             throw VaencError(
                 .badInput, "\(destination.name) cannot contain this stream (\(unsafe LibAV.message(code, av)))",
                 remedy: "check that the input is complete, or use another `format`")
@@ -279,7 +279,7 @@ protocol MuxerDestination: AnyObject {
     func detach(from context: UnsafeMutablePointer<AVFormatContext>)
     func flush() throws
     /// The timeout of calls that wait for a network; nil if no call waits.
-    var patience: Patience? { get }
+    var networkTimeout: NetworkTimeout? { get }
     /// Called before each call of libavformat that writes.
     func willWrite()
     /// Returns the error for libavformat's error code, if `error` is nil.
@@ -287,7 +287,7 @@ protocol MuxerDestination: AnyObject {
 }
 
 extension MuxerDestination {
-    var patience: Patience? { nil }
+    var networkTimeout: NetworkTimeout? { nil }
     func willWrite() {}
 
     func failure(_ code: Int32, _ words: String) -> VaencError {

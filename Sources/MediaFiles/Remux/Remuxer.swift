@@ -15,7 +15,7 @@ public final class Remuxer: Sendable {
     private let cancelled = Atomic(false)
     private let hasRun = Atomic(false)
     /// The timeout of calls that wait for a network; nil if no call waits.
-    private let patience = Guarded<Patience?>(nil)
+    private let networkTimeout = Guarded<NetworkTimeout?>(nil)
 
     /// Opens the input.
     /// - Throws: `DescribedError`: `usage` for invalid options, for a name that determines no format, and for an output
@@ -48,7 +48,7 @@ public final class Remuxer: Sendable {
     public func cancel() {
         cancelled.store(true, ordering: .relaxed)
         reader.cancel()
-        patience.withLock { $0 }?.shorten()
+        networkTimeout.withLock { $0 }?.shorten()
     }
 
     /// Copies the input, once. Blocks.
@@ -63,7 +63,7 @@ public final class Remuxer: Sendable {
         let input = try InputContext(reader)
         let plan = try RemuxPlan(input, format: format, named: codec, strict: options.strict)
         let destination = try open()
-        patience.withLock { $0 = destination.patience }
+        networkTimeout.withLock { $0 = destination.networkTimeout }
         do {
             let copy = try RemuxCopy(input, plan, to: destination, format: format, options: options)
             var isInterrupted = false

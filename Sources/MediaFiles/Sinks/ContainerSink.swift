@@ -43,8 +43,8 @@ final class ContainerSink: PacketSink {
         self.format = format
         self.options = options
         keptPart = (destination as? WriteContext)?.file.keptPart
-        let patience = destination.patience
-        abortingBlockingIO = { patience?.shorten() }
+        let networkTimeout = destination.networkTimeout
+        abortingBlockingIO = { networkTimeout?.shorten() }
         state = Guarded(State(destination: destination))
     }
 
