@@ -294,15 +294,15 @@ extension EncoderSettings {
         let c = configuration
         let range = (c.minQP ?? 0)...max(c.maxQP ?? 51, c.minQP ?? 0)
         let lowest = max(library.lowestQP, range.lowerBound)
-        func kept(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
+        func clampedQP(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
             guard let asked else { return otherwise }
             if asked == used { return "as asked" }
             return range.contains(asked)
                 ? "in libx264, QP 0 is lossless coding, which needs another profile" : "kept within `minQP` and `maxQP`"
         }
-        let qp = kept(c.qp ?? c.quality ?? EncoderConfiguration.standardQuality)
-        let qpI = kept(c.qpI ?? qp), qpB = kept(c.qpB ?? qp)
+        let qp = clampedQP(c.qp ?? c.quality ?? EncoderConfiguration.standardQuality)
+        let qpI = clampedQP(c.qpI ?? qp), qpB = clampedQP(c.qpB ?? qp)
         set("qp", qp)
         report(
             "qp", c.qp, "\(qp)", reason(c.qp, qp, c.quality == nil ? "default" : "from the quality"))

@@ -20,9 +20,9 @@ extension EncoderConfiguration {
         if let new = change.maxQP { maxQP = new }
         if let new = change.dataRateLimits { dataRateLimits = new }
         if let new = change.qp {
-            let step = kept(new) - before.kept(before.qp ?? before.quality ?? Self.standardQuality)
-            qpI = qpI.map { kept(before.kept($0) + step) }
-            qpB = qpB.map { kept(before.kept($0) + step) }
+            let step = clampedQP(new) - before.clampedQP(before.qp ?? before.quality ?? Self.standardQuality)
+            qpI = qpI.map { clampedQP(before.clampedQP($0) + step) }
+            qpB = qpB.map { clampedQP(before.clampedQP($0) + step) }
             qp = new
         }
     }
@@ -31,7 +31,7 @@ extension EncoderConfiguration {
     package static let standardQuality = 24
 
     /// Returns a QP limited to `minQP` and `maxQP`.
-    private func kept(_ qp: Int) -> Int { min(max(qp, minQP ?? 0), max(maxQP ?? 51, minQP ?? 0)) }
+    private func clampedQP(_ qp: Int) -> Int { min(max(qp, minQP ?? 0), max(maxQP ?? 51, minQP ?? 0)) }
 }
 
 extension [EffectiveEntry] {
