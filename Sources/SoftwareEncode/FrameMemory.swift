@@ -159,7 +159,7 @@ final class SoftwarePixelBuffer: PixelBuffer {
 
     func belongs(to pool: FramePool) -> Bool { self.pool === pool }
 
-    /// Gives the picture to the encoder.
+    /// Marks the picture as used by the encoder.
     ///
     /// - Throws: `usage` if the encoder has it already.
     func take() throws(VaencError) {

@@ -141,7 +141,7 @@ struct StreamHeaders: Sendable {
         if isKey { result += bytes }
         for (index, unit) in units.enumerated()
         where unit != delimiter && !NALUnitKind(header: packet[unit.lowerBound], codec).isParameterSet {
-            // A greeting.
+            // libx264 repeats the identification message.
             if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
             AnnexB.append(packet[unit], to: &result)
         }

@@ -79,7 +79,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let display = try open()
         func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
-            // Its surfaces have the depth that is coded: who draws into them converts.
+            // Surfaces have the coded depth. Whoever draws into them converts the samples.
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
@@ -193,7 +193,7 @@ extension EncoderConfiguration {
 }
 
 extension VideoCodec {
-    /// The codec to use if a device fails with this one and nobody asked for it; nil: the failure is an error.
+    /// The codec to use if a device fails with this one, which was not requested; nil: the failure is an error.
     fileprivate var fallback: VideoCodec? {
         switch self {
         case .h264: nil

@@ -100,12 +100,12 @@ package import VideoBase
             stream.codec, parameters: stream.parameters, timeBase: stream.timeBase, options, av)
     }
 
-    /// Releases the decoder. If its device hangs, the decoder is left behind.
+    /// Releases the decoder. If its device hangs, the decoder is abandoned.
     private func retire() {
         guard let device else { return decoder.close() }
         nonisolated(unsafe) let old = decoder
         device.display.watch.release { unsafe old.close() }
-        // The decoder is closed by now, or left behind.
+        // The decoder is closed by now, or abandoned.
         unsafe old.abandon()
     }
 

@@ -57,7 +57,7 @@ final class Supervisor: Sendable {
     let rate: RateSession
     /// Converts pictures that callers provide on the device.
     let fitting = Mutex(DeviceFitting())
-    /// Converts pictures in memory that cannot be copied; nil if they are refused.
+    /// Converts pictures in memory that cannot be copied; nil if they are rejected.
     let conversion: (any PictureConversion)?
     let state: Monitor<State>
     let submission = Mutex(Submission())

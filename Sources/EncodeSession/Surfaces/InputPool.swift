@@ -112,8 +112,8 @@ final class InputBuffer: PixelBuffer {
 
     var pool: InputPool { state.withLock { $0.pool } }
 
-    /// Gives `body` access to the samples. When `body` returns, the edges beyond the visible size are filled. The
-    /// samples stay mapped until the frame is submitted to the device.
+    /// Calls `body` with the samples. When `body` returns, the edges beyond the visible size are filled. The samples
+    /// stay mapped until the frame is submitted to the device.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let mapping = try mapping()
         try state.withLock { state in

@@ -36,7 +36,7 @@ package import VideoBase
     /// Appends the sentinels; nil on a device, if memory is filled, and for codecs other than H.264 and HEVC.
     private var sentinels: SliceSentinels?
     private let marksMemory: Bool
-    /// Records refused memory requests of the decoder's threads.
+    /// Records failed memory allocations of the decoder's threads.
     private let requests = MemoryRequests()
     /// The codec; nil for codecs that vaenc does not encode.
     private let standard: VideoCodec?
@@ -138,7 +138,7 @@ package import VideoBase
                 let av = try? unsafe LibAV.load(.codec)
             else { return vaenc_averror(ENOMEM) }
             let code = unsafe av.pointee.avcodec_default_get_buffer2!(context, frame, flags)
-            if LibAV.isNoMemory(code) { unsafe Unmanaged<MemoryRequests>.fromOpaque(opaque).takeUnretainedValue().noteRefusal() }
+            if LibAV.isNoMemory(code) { unsafe Unmanaged<MemoryRequests>.fromOpaque(opaque).takeUnretainedValue().noteFailure() }
             if code >= 0 { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: VideoDecoder.isDeep(frame, av)) }
             return code
         }
@@ -196,7 +196,7 @@ package import VideoBase
     /// damage.
     private func checkMemory() throws {
         guard isInMemory else { return }
-        if LibAV.isNoMemory(latestCode) || requests.takeRefusal() || (isFault(latestCode) && lacksMemory) {
+        if LibAV.isNoMemory(latestCode) || requests.takeFailure() || (isFault(latestCode) && lacksMemory) {
             throw VaencError.noMemory("to decode a picture")
         }
     }
@@ -298,12 +298,13 @@ package import VideoBase
     package func flush() { if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) } }
 }
 
-/// Records whether memory for a picture was refused. Any thread of a decoder writes it; the decoder's user reads it.
+/// Records whether memory for a picture could not be allocated. Any thread of a decoder writes it; the decoder's user
+/// reads it.
 private final class MemoryRequests: Sendable {
-    private let wereRefused = Atomic(false)
+    private let hasFailed = Atomic(false)
 
-    func noteRefusal() { wereRefused.store(true, ordering: .relaxed) }
+    func noteFailure() { hasFailed.store(true, ordering: .relaxed) }
 
-    /// Returns whether memory was refused since the last call.
-    func takeRefusal() -> Bool { wereRefused.exchange(false, ordering: .relaxed) }
+    /// Returns whether an allocation has failed since the last call.
+    func takeFailure() -> Bool { hasFailed.exchange(false, ordering: .relaxed) }
 }

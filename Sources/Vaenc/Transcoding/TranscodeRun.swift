@@ -176,7 +176,7 @@ struct TranscodeRun {
         }
     }
 
-    /// Changes the encoders that run. One that refuses the change ends its output.
+    /// Changes the encoders that run. If an encoder rejects the change, its output ends.
     private func apply(_ change: RunningChange, _ branches: [OutputBranch], _ group: SessionGroup) {
         for (index, branch) in branches.enumerated() where branch.failure == nil {
             do { try branch.session.change(change) } catch {

@@ -86,7 +86,7 @@ public final class Transcoder: Sendable {
     /// - Parameters:
     ///   - source: The input: what `MediaInput.open` returns, or a `CameraSource`. The caller closes it after the run.
     ///   - outputs: The outputs, at least one, each of another name. Their configurations have the size of the source.
-    ///   - options: What is common to all outputs.
+    ///   - options: The options that apply to all outputs.
     public init(_ source: any FrameSource, outputs: [Output], options: Options = Options()) {
         (self.source, self.outputs, self.options, ownsSource) = (source, outputs, options, false)
     }
@@ -183,7 +183,7 @@ public final class Transcoder: Sendable {
 
     /// Encodes the input.
     ///
-    /// - Parameter onNotice: Called on this thread for each notice but those of the end, which the result contains.
+    /// - Parameter onNotice: Called on this thread for each notice except those at the end, which the result contains.
     package func run(progress: @escaping (Progress) -> Void, onNotice: (Notice) -> Void) throws -> Result {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }

@@ -55,7 +55,7 @@ struct CodecOptions: ParsableArguments {
             configuration.profile = meant
         }
         configuration.level = try level.map(Self.level)
-        // Whether a wish can be kept by other outputs' codecs alone.
+        // Whether this output's codec lacks an option that the codec of another output has.
         func isOthers(_ has: (VideoCodec) -> Bool) -> Bool { wanted.map { !has($0) && others.contains(where: has) } ?? false }
         configuration.bitDepth = isOthers({ $0.bitDepths.contains(bitDepth ?? 8) }) ? nil : bitDepth
         if let bitDepth, bitDepth != 8, bitDepth != 10 {

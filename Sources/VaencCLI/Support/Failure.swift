@@ -76,7 +76,7 @@ enum Failure {
 extension VaencError {
     static func usage(_ message: String, remedy: String) -> VaencError { VaencError(.usage, message, remedy: remedy) }
 
-    /// Returns the error for a feature of the contract that this version does not implement.
+    /// Returns the error for a planned feature that this version does not implement.
     static func notBuilt(_ feature: String, remedy: String = "leave it out") -> VaencError {
         VaencError(.unavailable, "\(feature) is not implemented yet", remedy: remedy)
     }
