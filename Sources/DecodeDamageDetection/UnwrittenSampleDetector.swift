@@ -46,9 +46,9 @@ package enum UnwrittenSampleDetector {
     private static func fill<Pattern>(_ start: UnsafeMutablePointer<UInt8>, _ count: Int, _ pattern: Pattern) {
         let step = MemoryLayout<Pattern>.size
         unsafe withUnsafeBytes(of: pattern) { pattern in
-            for place in stride(from: 0, to: count, by: step) {
-                unsafe UnsafeMutableRawPointer(start + place).copyMemory(
-                    from: pattern.baseAddress!, byteCount: min(step, count - place))
+            for offset in stride(from: 0, to: count, by: step) {
+                unsafe UnsafeMutableRawPointer(start + offset).copyMemory(
+                    from: pattern.baseAddress!, byteCount: min(step, count - offset))
             }
         }
     }

@@ -10,7 +10,7 @@ private struct HeldPicture {
     /// The tag by which the decoder identifies the picture.
     var tag: Int64
     /// The position in output order.
-    var place: Int
+    var outputPosition: Int
 }
 
 /// A pipeline that takes NAL units and returns pictures in presentation order. One thread at a time.
@@ -37,8 +37,8 @@ private struct HeldPicture {
     private var held: [HeldPicture] = []
     /// The output positions of pictures that are decoded again because the device that held them failed, by picture
     /// index.
-    private var places: [Int: Int] = [:]
-    private var nextPlace = 0
+    private var outputPositions: [Int: Int] = [:]
+    private var nextOutputPosition = 0
     private let isRealTime: Bool
     private var counts = DecoderStatistics()
     private var hasDelivered = false
@@ -52,7 +52,7 @@ private struct HeldPicture {
         return result
     }
 
-    package var way: ResilientDecoder.Backend { decoder.way }
+    package var backend: ResilientDecoder.Backend { decoder.backend }
 
     /// Creates a pipeline.
     ///
@@ -81,7 +81,8 @@ private struct HeldPicture {
         options.isRealTime = configuration.isRealTime
         options.keepsOrder = true
         decoder = unsafe try ResilientDecoder(
-            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true, end: end,
+            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, reportsDamage: true,
+            end: end,
             renewed: { try device?.display.reopened() })
         frames = try FrameMaker(configuration)
         follower =
@@ -134,7 +135,7 @@ private struct HeldPicture {
         try drain()
         follower.restart()
         (hasDelivered, isDamaged, wasDamaged) = (false, false, false)
-        places = [:]
+        outputPositions = [:]
     }
 
     private func add(_ unit: ArraySlice<UInt8>, _ timing: FrameTiming) throws {
@@ -159,7 +160,7 @@ private struct HeldPicture {
         let done = gathered
         gathered = GatheredPicture()
         let picture = follower.endPicture(isBroken: done.isBroken)
-        if picture.beginsAnew { try drain() }
+        if picture.restartsDecoding { try drain() }
         if picture.isKey { (wasDamaged, isDamaged) = (isDamaged, false) }
         let index = picture.isSecondField ? counts.taken - 1 : counts.taken
         if !picture.isSecondField { counts.taken += 1 }
@@ -224,13 +225,13 @@ private struct HeldPicture {
         if decoder.frameIsDamaged { return skip(index, picture.timing, .damaged) }
         let buffer = try frames.buffer(decoder)
         hasDelivered = true
-        let place = places.removeValue(forKey: index) ?? nextPlace
-        nextPlace = max(nextPlace, place + 1)
+        let outputPosition = outputPositions.removeValue(forKey: index) ?? nextOutputPosition
+        nextOutputPosition = max(nextOutputPosition, outputPosition + 1)
         let output = DecodedFrame(
             buffer: buffer, timing: picture.timing, index: index, isKey: picture.isKey,
             color: unsafe FrameMaker.color(UnsafePointer(frame)), followsDamage: picture.followsDamage)
-        let behind = held.lastIndex { $0.place < place }.map { $0 + 1 } ?? 0
-        held.insert(HeldPicture(frame: output, tag: decoder.frameTag, place: place), at: behind)
+        let behind = held.lastIndex { $0.outputPosition < outputPosition }.map { $0 + 1 } ?? 0
+        held.insert(HeldPicture(frame: output, tag: decoder.frameTag, outputPosition: outputPosition), at: behind)
         if isRealTime { release() }
     }
 
@@ -239,7 +240,9 @@ private struct HeldPicture {
         let oldest = isRealTime ? nil : waiting.oldest
         while let first = held.first, oldest.map({ first.frame.index < $0 }) ?? true {
             // A picture that is being decoded again has an earlier output position.
-            if places.contains(where: { $0.value < first.place && waiting.contains($0.key) }) { return }
+            if outputPositions.contains(where: { $0.value < first.outputPosition && waiting.contains($0.key) }) {
+                return
+            }
             held.removeFirst()
             counts.delivered += 1
             handler(.frame(first.frame), statistics)
@@ -253,7 +256,7 @@ private struct HeldPicture {
         let lost = held.filter { $0.frame.buffer is SurfaceBuffer }
         held.removeAll { $0.frame.buffer is SurfaceBuffer }
         for picture in lost {
-            places[picture.frame.index] = picture.place
+            outputPositions[picture.frame.index] = picture.outputPosition
             waiting.putBack(picture.frame)
         }
         return Set(lost.map(\.tag))
@@ -265,10 +268,10 @@ private struct HeldPicture {
 
     private func skip(_ index: Int, _ timing: FrameTiming, _ reason: SkippedPicture.Reason) {
         if reason != .notShown, reason != .beforeStart {
-            let end = waiting.spoil(after: index)
+            let end = waiting.markFollowers(after: index)
             if end == .max { isDamaged = true }
-            for place in held.indices where held[place].frame.index > index && held[place].frame.index < end {
-                held[place].frame.followsDamage = true
+            for position in held.indices where held[position].frame.index > index && held[position].frame.index < end {
+                held[position].frame.followsDamage = true
             }
         }
         counts.skipped[reason, default: 0] += 1

@@ -197,8 +197,8 @@ extension FramePlanner {
     /// Returns the coding indices of short-term anchors that no list reaches any more. If B pictures make room for all
     /// other pictures, these anchors would otherwise stay until frame_num wraps around to their value.
     private func staleAnchors(storing plan: FramePlan) -> Set<Int> {
-        let kept = structure.references + (structure.bFrames > 0 ? 1 : 0) - (plan.type == .b ? 0 : 1)
-        let stale = buffer.entries.filter(isAnchor).dropLast(kept).filter { $0.picture.longTermIndex == nil }
+        let anchorCount = structure.references + (structure.bFrames > 0 ? 1 : 0) - (plan.type == .b ? 0 : 1)
+        let stale = buffer.entries.filter(isAnchor).dropLast(anchorCount).filter { $0.picture.longTermIndex == nil }
         return Set(stale.map(\.codingIndex))
     }
 }

@@ -81,20 +81,20 @@ extension FramePlanner {
     /// picture that was not acknowledged. The latest acknowledged picture stays, because its replacement may not
     /// arrive. So if only one index exists, an acknowledged picture keeps it until an intra picture ends its use.
     private func longTermIndex(for plan: FramePlan) -> Int? {
-        let kept = buffer.entries.filter { $0.picture.longTermIndex != nil }
+        let longTerm = buffer.entries.filter { $0.picture.longTermIndex != nil }
         if let free = (0..<structure.longTermReferences).first(where: { index in
-            !kept.contains { $0.picture.longTermIndex == index }
+            !longTerm.contains { $0.picture.longTermIndex == index }
         }) {
             return free
         }
-        if let useless = kept.first(where: { $0.isLost || $0.displayIndex < intraDisplayIndex }) {
+        if let useless = longTerm.first(where: { $0.isLost || $0.displayIndex < intraDisplayIndex }) {
             return useless.picture.longTermIndex
         }
-        let acknowledged = kept.filter(\.isAcknowledged)
+        let acknowledged = longTerm.filter(\.isAcknowledged)
         if acknowledged.count > 1 { return acknowledged[0].picture.longTermIndex }
         // Allow time for an acknowledgement to return.
-        let patience = wantsLongTerm ? 0 : 4 * structure.longTermInterval
-        return kept.first { !$0.isAcknowledged && plan.displayIndex - $0.displayIndex >= patience }?
+        let graceFrames = wantsLongTerm ? 0 : 4 * structure.longTermInterval
+        return longTerm.first { !$0.isAcknowledged && plan.displayIndex - $0.displayIndex >= graceFrames }?
             .picture.longTermIndex
     }
 }

@@ -34,7 +34,7 @@ package final class HardwareEncoder: VideoEncoder {
     ///   - display: The device. It is retained until the encoder is released.
     ///   - limits: The limits on device faults and delays before the session gives up; nil selects the limits for the
     ///     kind of device.
-    ///   - conversion: Converts frames of other formats than the surfaces can be copied from; nil refuses such frames.
+    ///   - conversion: Converts frames of other formats than the surfaces can be copied from; nil rejects such frames.
     ///   - onPacket: Called on the encoder's thread in decoding order. An error is the last call and comes at most
     ///     once.
     /// - Throws: `usage` for values out of range, `unavailable` for features that the device does not support, a

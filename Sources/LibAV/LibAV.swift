@@ -59,8 +59,8 @@ package enum LibAV {
     /// Whether libav logged an error that contains `words` on this thread. Only the last lines are kept.
     package static func hasLogged(_ words: String) -> Bool { unsafe vaenc_libav_has_logged(words) }
 
-    /// Returns the stream and the decoding time of the first packet that libavformat called corrupt on this thread since
-    /// the last call; nil if there is none.
+    /// Returns the stream and the decoding time of the first packet that libavformat called corrupt on this thread
+    /// since the last call; nil if there is none.
     package static func takeCorruptPacket() -> (stream: Int, dts: Int64)? {
         var (stream, dts): (Int32, Int64) = (0, 0)
         return unsafe vaenc_libav_take_corrupt(&stream, &dts) ? (Int(stream), dts) : nil

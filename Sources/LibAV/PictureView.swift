@@ -50,9 +50,9 @@ extension PixelFormat {
         unsafe data = [nil, nil, nil, nil]
         unsafe strides = [0, 0, 0, 0]
         for plane in 0..<(unsafe planes.format.planeCount) {
-            let place = unsafe planes.format == .yv12 && plane > 0 ? 3 - plane : plane
-            unsafe data[place] = planes.base(plane).assumingMemoryBound(to: UInt8.self)
-            unsafe strides[place] = Int32(planes.pitch(plane))
+            let component = unsafe planes.format == .yv12 && plane > 0 ? 3 - plane : plane
+            unsafe data[component] = planes.base(plane).assumingMemoryBound(to: UInt8.self)
+            unsafe strides[component] = Int32(planes.pitch(plane))
         }
     }
 

@@ -42,14 +42,14 @@ package import VideoBase
         var from = unsafe source
         var to = unsafe destination
         if unsafe !source.isAligned {
-            let copy = unsafe try standIn(input, for: source)
+            let copy = unsafe try alignedCopy(input, for: source)
             input = copy
             unsafe source.copy(to: copy.view, av)
             unsafe from = copy.view
         }
         let bounces = unsafe within || !destination.isAligned
         if bounces {
-            let copy = unsafe try standIn(output, for: destination)
+            let copy = unsafe try alignedCopy(output, for: destination)
             output = copy
             unsafe to = copy.view
         }
@@ -57,7 +57,7 @@ package import VideoBase
         if bounces { unsafe to.copy(to: destination, av) }
     }
 
-    private func standIn(_ kept: AlignedPicture?, for picture: PictureView) throws -> AlignedPicture {
+    private func alignedCopy(_ kept: AlignedPicture?, for picture: PictureView) throws -> AlignedPicture {
         if let kept, unsafe kept.fits(picture) { return kept }
         return unsafe try AlignedPicture(like: picture, av)
     }

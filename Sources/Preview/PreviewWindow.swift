@@ -30,7 +30,8 @@ public final class PreviewWindow: Sendable {
 
     /// Opens a window and waits until it is open.
     ///
-    /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display is missing.
+    /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display
+    ///   is missing.
     public init(title: String, size: VideoSize) throws {
         guard size.width > 0, size.height > 0, size.width % 2 == 0, size.height % 2 == 0 else {
             throw VaencError(

@@ -28,8 +28,8 @@ enum WindowThread {
         guard unsafe sdl.pointee.SDL_InitSubSystem!(SDL_INIT_VIDEO) == 0 else { throw unsafe failure("SDL_Init", sdl) }
         // SAFETY: SDL owns the string, and the environment is only read.
         let name = unsafe sdl.pointee.SDL_GetCurrentVideoDriver!().map { unsafe String(cString: $0) } ?? ""
-        let isTold = unsafe getenv("SDL_VIDEODRIVER") != nil
-        if !isTold, ["offscreen", "dummy", "evdev"].contains(name) {
+        let isChosen = unsafe getenv("SDL_VIDEODRIVER") != nil
+        if !isChosen, ["offscreen", "dummy", "evdev"].contains(name) {
             unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO)
             throw VaencError(.unavailable, "there is no display for a preview", remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave out `preview`")
         }

@@ -18,7 +18,7 @@ package struct WindowLimit: Sendable, Hashable {
 /// The targets and limits of a stream's rate control.
 package struct RateTargets: Sendable, Hashable {
     package enum Aim: Sendable, Hashable {
-        /// The same rate at all times, within what the buffer evens out.
+        /// The same rate at all times, apart from variations that the buffer absorbs.
         case constant
         /// The rate on average.
         case variable

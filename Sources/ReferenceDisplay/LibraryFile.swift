@@ -24,8 +24,8 @@ enum LibraryFile {
         for index in 0..<Int(header.e_phnum) {
             var segment = Elf64_Phdr()
             // SAFETY: The call fills the structure, and the table lies within the file.
-            let place = Int(header.e_phoff) + index * MemoryLayout<Elf64_Phdr>.size
-            guard unsafe pread(file, &segment, MemoryLayout<Elf64_Phdr>.size, place) == MemoryLayout<Elf64_Phdr>.size,
+            let offset = Int(header.e_phoff) + index * MemoryLayout<Elf64_Phdr>.size
+            guard unsafe pread(file, &segment, MemoryLayout<Elf64_Phdr>.size, offset) == MemoryLayout<Elf64_Phdr>.size,
                 ends(segment.p_offset, segment.p_filesz)
             else { return false }
         }

@@ -79,7 +79,7 @@ import VideoBase
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
         switch unsafe Self.open(context, codec, settings, memory, av) {
-        case .done(let answer, let said): (code, words) = (answer, said)
+        case .done(let result, let log): (code, words) = (result, log)
         case .lacksMemory(let error):
             headers = []
             throw error
@@ -119,7 +119,7 @@ import VideoBase
     }
 
     /// Opens the library. libx265 waits forever for a thread that it could not start. Therefore the required number of
-    /// threads is tried first. If the call still does not return, the thread that made it is left behind after 30 s.
+    /// threads is tried first. If the call still does not return, the thread that made it is abandoned after 30 s.
     /// The call normally takes milliseconds.
     private static func open(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, _ settings: EncoderSettings,
@@ -175,7 +175,7 @@ import VideoBase
         unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(settings.color.matrix))
         unsafe context.pointee.color_range =
             c.display.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
-        unsafe set(settings.given(settings.limits), on: context)
+        unsafe set(settings.libraryLimits(settings.limits), on: context)
         if settings.limits.initialPercent > 0 {
             unsafe context.pointee.rc_initial_buffer_occupancy =
                 Int32(clamping: settings.limits.bufferSize * 10 * settings.limits.initialPercent)
@@ -307,7 +307,7 @@ import VideoBase
         if let data = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_QUALITY_STATS, &size), size >= 5 {
             let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
             switch codec {
-            // libx264's is that of another picture.
+            // libavcodec reports the QP of another picture for libx264.
             case .h264: break
             case .hevc:
                 let lambda = Int32(truncatingIfNeeded: (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) })

@@ -104,17 +104,18 @@ struct DecoderDelays: Sendable {
         switch codec {
         case .h264: break
         case .hevc:
-            // irap_cpb_params_present_flag and the offsets with it, concatenation_flag, au_cpb_removal_delay_delta_minus1.
+            // irap_cpb_params_present_flag and the offsets with it, concatenation_flag,
+            // au_cpb_removal_delay_delta_minus1.
             if bits.flag() { bits.position += hrd.removalDelayLength + hrd.outputDelayLength }
             bits.position += 1 + hrd.removalDelayLength
         }
-        let place = bits.position
+        let start = bits.position
         let own = bits.u(hrd.initialDelayLength)
         let timing = self.timing ?? begun(afterTicks: own)
         self.timing = timing
         let initial = timing.initialDelay
         let most = 1 << hrd.initialDelayLength - 1
-        bits.position = place
+        bits.position = start
         bits.write(min(initial.delay, most), bits: hrd.initialDelayLength)
         bits.write(min(initial.offset, most), bits: hrd.initialDelayLength)
     }

@@ -49,7 +49,7 @@ final class EncodeWorker: Sendable {
         var tooLarge = 0
 
         /// Drops all frames except the one whose packet the handler has.
-        mutating func giveUp() {
+        mutating func dropFrames() {
             queue = []
             lost.formUnion(waiting.keys.filter { $0 != leaving })
             waiting = waiting.filter { $0.key == leaving }
@@ -93,7 +93,7 @@ final class EncodeWorker: Sendable {
     func stop() {
         monitor.withLock { state in
             state.isInvalid = true
-            state.giveUp()
+            state.dropFrames()
         }
         monitor.wait { state -> Void? in
             let isOwn = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -111,7 +111,7 @@ final class EncodeWorker: Sendable {
         var context = first
         var limits = settings.limits
         var history = TimeHistory(settings, headers)
-        var books = SoftwareRateCompliance(settings, headers)
+        var compliance = SoftwareRateCompliance(settings, headers)
         do {
             while true {
                 let work: Work = monitor.wait { state in
@@ -125,10 +125,10 @@ final class EncodeWorker: Sendable {
                     if let encoder = context, settings.needsNewStream(limits, job.limits) {
                         context = nil
                         try encoder.sendEnd()
-                        try deliver(from: encoder, &history, &books)
+                        try deliver(from: encoder, &history, &compliance)
                     }
                     if limits != job.limits {
-                        books.change(job.limits, pending: monitor.withLock { $0.waiting.count })
+                        compliance.change(job.limits, pending: monitor.withLock { $0.waiting.count })
                         limits = job.limits
                     }
                     let encoder = try context ?? CodecContext(settings.with(limits))
@@ -138,17 +138,17 @@ final class EncodeWorker: Sendable {
                         encoder.unwritten(
                             captions: job.captions, userData: job.userData, dynamicHDR: job.dynamicHDR))
                     job.buffer.memory.padToEven()
-                    encoder.change(settings.given(job.limits))
+                    encoder.change(settings.libraryLimits(job.limits))
                     try encoder.send(
                         job.buffer, index: job.index, forceKey: job.forceKey, regions: job.regions,
                         captions: job.captions, userData: job.userData)
-                    try deliver(from: encoder, &history, &books)
+                    try deliver(from: encoder, &history, &compliance)
                 case .drain:
                     if let encoder = context, monitor.withLock({ $0.delivered < $0.taken }) {
                         // A drained encoder has ended. The next picture begins a new stream with a key frame.
                         context = nil
                         try encoder.sendEnd()
-                        try deliver(from: encoder, &history, &books)
+                        try deliver(from: encoder, &history, &compliance)
                     }
                     monitor.withLock { state in
                         if state.queue.isEmpty { state.drains = false }
@@ -159,14 +159,16 @@ final class EncodeWorker: Sendable {
             let isFirst = monitor.withLock { state in
                 if state.isInvalid { return false }
                 state.error = error
-                state.giveUp()
+                state.dropFrames()
                 return true
             }
             if isFirst { handler(.failure(error)) }
         }
     }
 
-    private func deliver(from encoder: CodecContext, _ history: inout TimeHistory, _ books: inout SoftwareRateCompliance) throws {
+    private func deliver(
+        from encoder: CodecContext, _ history: inout TimeHistory, _ compliance: inout SoftwareRateCompliance
+    ) throws {
         while let output = try encoder.receive() {
             guard var packet = history.packet(output, headers, settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder returned a packet of an unknown picture")
@@ -176,9 +178,9 @@ final class EncodeWorker: Sendable {
                 return state.isInvalid
             }
             if isOver { return }
-            let broken = books.add(&packet)
+            let broken = compliance.add(&packet)
             monitor.withLock { state in
-                (state.broken, state.tooLarge) = (books.limits.broken, books.limits.tooLarge)
+                (state.broken, state.tooLarge) = (compliance.limits.broken, compliance.limits.tooLarge)
                 if broken != nil, settings.configuration.strict { state.leaving = nil }
             }
             if settings.configuration.strict, let broken { throw broken.error(frame: packet.displayIndex) }

@@ -22,16 +22,16 @@ extension EncoderSettings {
     /// Returns the limits that are passed to the library. libx265 counts only the bits of slices, but HRD parameters
     /// apply to all NAL units. Therefore the maximum rate is reduced by the rate of the other data, so that the
     /// library's buffer is never fuller than the decoder's.
-    func given(_ limits: RateLimits) -> RateLimits {
+    func libraryLimits(_ limits: RateLimits) -> RateLimits {
         switch library {
         case .x264: return limits
         case .x265: break
         }
         guard writesHRD, limits.maxRate > 0 else { return limits }
-        var given = limits
-        given.maxRate = max(1, limits.maxRate - uncountedRate)
-        given.bitrate = min(limits.bitrate, given.maxRate)
-        return given
+        var reduced = limits
+        reduced.maxRate = max(1, limits.maxRate - uncountedRate)
+        reduced.bitrate = min(limits.bitrate, reduced.maxRate)
+        return reduced
     }
 
     /// The rate of start codes, SEI messages, delimiters and parameter sets in kbit/s, rounded up.

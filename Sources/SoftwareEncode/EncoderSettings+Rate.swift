@@ -197,19 +197,21 @@ extension EncoderSettings {
     ///
     /// - Throws: `unavailable` if the library cannot make the change while it runs; `usage` for invalid values.
     func changed(_ limits: RateLimits, by change: RunningChange) throws(VaencError) -> RateLimits {
-        func refuse(_ what: String, _ remedy: String = "create a new session") -> VaencError {
+        func unsupported(_ what: String, _ remedy: String = "create a new session") -> VaencError {
             VaencError(.unavailable, "\(encoderName) cannot change \(what) while it runs", remedy: remedy)
         }
         // Check for values that no encoder accepts before checking for changes that this encoder does not support.
         try Self.checkValues(of: change)
-        if change.qp != nil { throw refuse("its QP") }
-        if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
-        if change.frameRate != nil { throw refuse("the frame rate") }
+        if change.qp != nil { throw unsupported("its QP") }
+        if change.minQP != nil || change.maxQP != nil { throw unsupported("its QP limits") }
+        if change.frameRate != nil { throw unsupported("the frame rate") }
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
-        if !library.changesRate { throw refuse("its rate", "use `codec` h264, or create a new session") }
-        if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
+        if !library.changesRate { throw unsupported("its rate", "use `codec` h264, or create a new session") }
+        if limits.bitrate == 0 || limits.maxRate == 0 {
+            throw unsupported("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr")
+        }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
-            throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off")
+            throw unsupported("its rate in a stream with HRD parameters", "use `hrdParameters` off")
         }
         var next = self
         next.limits = limits
@@ -292,15 +294,15 @@ extension EncoderSettings {
         let c = configuration
         let range = (c.rate.minQP ?? 0)...max(c.rate.maxQP ?? 51, c.rate.minQP ?? 0)
         let lowest = max(library.lowestQP, range.lowerBound)
-        func kept(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
+        func clampedQP(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
             guard let asked else { return otherwise }
             if asked == used { return "as asked" }
             return range.contains(asked)
                 ? "in libx264, QP 0 is lossless coding, which needs another profile" : "kept within `minQP` and `maxQP`"
         }
-        let qp = kept(c.rate.qp ?? c.rate.quality ?? EncoderConfiguration.standardQuality)
-        let qpI = kept(c.rate.qpI ?? qp), qpB = kept(c.rate.qpB ?? qp)
+        let qp = clampedQP(c.rate.qp ?? c.rate.quality ?? EncoderConfiguration.standardQuality)
+        let qpI = clampedQP(c.rate.qpI ?? qp), qpB = clampedQP(c.rate.qpB ?? qp)
         set("qp", qp)
         report(
             "qp", c.rate.qp, "\(qp)", reason(c.rate.qp, qp, c.rate.quality == nil ? "default" : "from the quality"))

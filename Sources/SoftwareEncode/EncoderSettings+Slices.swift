@@ -12,7 +12,8 @@ extension EncoderSettings {
         set("slices", used)
         switch library {
         case .x264:
-            // If threads share a picture, each thread writes a slice of at least four rows, whatever the slice count is.
+            // If threads share a picture, each thread writes a slice of at least four rows, whatever the slice count
+            // is.
             if configuration.pipeline.lowLatency || configuration.pipeline.maxFrameDelay != nil {
                 let mostThreads = 128
                 set("threads", used <= min(codedRows(of: 16) / 4, mostThreads) ? used : 1)

@@ -15,7 +15,7 @@ extension EncoderSettings {
     private func checkSmallSidesOfX265() throws(VaencError) {
         let c = configuration
         guard min(codedSize.width, codedSize.height) < 32, let highest = HEVCSyntax.Level(number: 41) else { return }
-        func refuse(_ reason: String, _ remedy: String = "") -> VaencError {
+        func unsupported(_ reason: String, _ remedy: String = "") -> VaencError {
             VaencError(
                 .unavailable,
                 "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 supports only if each side is "
@@ -28,18 +28,18 @@ extension EncoderSettings {
         // The smallest blocks are 8×8.
         let size = codedSize.aligned(to: 8)
         let longest = Int(Double(8 * highest.maxLumaPs).squareRoot()) / 8 * 8
-        if max(size.width, size.height) > longest { throw refuse("a side above \(longest) needs \(needs)") }
+        if max(size.width, size.height) > longest { throw unsupported("a side above \(longest) needs \(needs)") }
         if Double(size.width * size.height) * c.frameRate.value > Double(highest.maxLumaSr) {
-            throw refuse("\(c.frameRate.words) frames per second need \(needs)")
+            throw unsupported("\(c.frameRate.words) frames per second need \(needs)")
         }
         if let asked = c.level, let used = usedLevelNumber {
             if used < 50 { return }
             let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate, bit rate or buffer)"
-            throw refuse("`level` is \(SoftwareLevel.name(used))\(raised)", "use level 4.1 or lower, ")
+            throw unsupported("`level` is \(SoftwareLevel.name(used))\(raised)", "use level 4.1 or lower, ")
         }
         // In kbit/s. libx265 uses the values of the table, without the factor of 1.1 for all NAL units.
         let most = (highest.maxBitrate(tier: c.tier == .main ? .main : .high)?.value ?? 0) / 1100
         let rate = max(limits.bitrate, limits.maxRate)
-        if rate > most { throw refuse("\(rate) kbit/s need \(needs)", "lower `bitrate` or `maxBitrate`, ") }
+        if rate > most { throw unsupported("\(rate) kbit/s need \(needs)", "lower `bitrate` or `maxBitrate`, ") }
     }
 }

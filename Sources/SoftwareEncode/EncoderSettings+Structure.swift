@@ -92,10 +92,10 @@ extension EncoderSettings {
         return gop
     }
 
-    /// Maps streams in which each picture is a key frame. If libx265 is told this, it writes the profile Main Intra of
-    /// the range extensions, which few decoders support, and writes parameter sets with a long message into each
-    /// picture. Therefore it is configured for a GOP of two pictures, each picture is forced to be a key frame, and the
-    /// tools that intra pictures do not need are disabled.
+    /// Maps streams in which each picture is a key frame. With a GOP of one picture, libx265 writes the profile Main
+    /// Intra of the range extensions, which few decoders support, and writes parameter sets with a long message into
+    /// each picture. Therefore it is configured for a GOP of two pictures, each picture is forced to be a key frame,
+    /// and the tools that intra pictures do not need are disabled.
     private mutating func mapAllIntra() {
         for name in ["b-adapt", "rc-lookahead", "cutree", "weightp"] { set(name, 0) }
         set("ref", 1)
@@ -195,7 +195,8 @@ extension EncoderSettings {
             let taken =
                 switch library {
                 case .x264: references
-                // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265 7.4.7.2).
+                // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265
+                // 7.4.7.2).
                 case .x265: min(references, library.mostReferences - reorderDepth)
                 }
             // libx264 only warns of references that the level does not hold, and libx265 takes fewer.

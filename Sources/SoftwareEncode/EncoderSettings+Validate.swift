@@ -14,10 +14,10 @@ extension EncoderSettings {
         try check(change.qp, 0...51, "qp")
         try check(change.minQP, 0...51, "minQP")
         try check(change.maxQP, 0...51, "maxQP")
-        if let rate = change.frameRate { try Validation.refuse(frameRate: rate) }
-        try Validation.refuse(bitrate: change.bitrate, "bitrate")
-        try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")
-        for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
+        if let rate = change.frameRate { try Validation.validate(frameRate: rate) }
+        try Validation.validate(bitrate: change.bitrate, "bitrate")
+        try Validation.validate(bitrate: change.maxBitrate, "maxBitrate")
+        for limit in change.dataRateLimits ?? [] { try Validation.validate(limit) }
     }
 
     /// Rejects requests that no encoder supports: values out of range and contradictions.
@@ -41,21 +41,21 @@ extension EncoderSettings {
         try check(c.pipeline.maxFrameDelay, 0...64, "maxFrameDelay")
         try check(c.rate.maxSliceBytes, Validation.sliceBytes, "maxSliceBytes")
         try check(c.rate.maxFrameBytes, Validation.frameBytes, "maxFrameBytes")
-        try Validation.refuse(bitrate: c.rate.bitrate, "bitrate")
-        try Validation.refuse(bitrate: c.rate.maxBitrate, "maxBitrate")
-        try Validation.refuse(vbvSize: c.rate.vbvSize)
-        for limit in c.rate.dataRateLimits { try Validation.refuse(limit) }
+        try Validation.validate(bitrate: c.rate.bitrate, "bitrate")
+        try Validation.validate(bitrate: c.rate.maxBitrate, "maxBitrate")
+        try Validation.validate(vbvSize: c.rate.vbvSize)
+        for limit in c.rate.dataRateLimits { try Validation.validate(limit) }
         if let filter = c.coding.deblocking {
             for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]
             where !(-6...6).contains(value) {
                 throw VaencError(.usage, "`\(option)` \(value) is out of range", remedy: "use -6 to 6")
             }
         }
-        try Validation.refuse(forcedKeyTimes: c.structure.forcedKeyTimes)
-        for region in c.coding.regionsOfInterest { try Validation.refuse(region, in: c.size) }
-        try Validation.refuse(frameRate: c.frameRate)
-        try Validation.refuse(masteringDisplay: c.display.masteringDisplay)
-        if let ratio = c.display.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
+        try Validation.validate(forcedKeyTimes: c.structure.forcedKeyTimes)
+        for region in c.coding.regionsOfInterest { try Validation.validate(region, in: c.size) }
+        try Validation.validate(frameRate: c.frameRate)
+        try Validation.validate(masteringDisplay: c.display.masteringDisplay)
+        if let ratio = c.display.sampleAspectRatio { try Validation.validate(sampleAspectRatio: ratio) }
         if let seconds = c.structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(
                 .usage, "`gopSeconds` \(seconds) is out of range",
@@ -66,8 +66,8 @@ extension EncoderSettings {
                 .usage, "\(profile.rawValue) is not a profile of \(c.codec.standardName)",
                 remedy: "leave out `profile`, or choose another `codec`")
         }
-        try Validation.refuse(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
-        try Validation.refuse(tier: c.tier, level: c.level, codec: c.codec)
+        try Validation.validate(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
+        try Validation.validate(tier: c.tier, level: c.level, codec: c.codec)
         if let level = c.level, !SoftwareLevel.numbers(c.codec).contains(level) {
             throw VaencError(
                 .usage, "\(c.codec.standardName) has no level \(SoftwareLevel.name(level))",
@@ -84,7 +84,7 @@ extension EncoderSettings {
                 remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
         }
         try c.checkContradictions(c.wantedRateControl)
-        try Validation.refuse(size: c.size)
+        try Validation.validate(size: c.size)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "the software encoder does not encode pictures of \(c.size)",

@@ -41,7 +41,7 @@ struct EncoderSettings: Sendable {
     /// The maximum difference between decoding order and display order in pictures, which is the libraries' delay of
     /// decoding times.
     var reorderDepth = 0
-    /// Whether each picture must be forced to be a key frame: libx265 is not told that all pictures are.
+    /// Whether each picture must be forced to be a key frame, because libx265 is configured for a longer GOP.
     var isAllIntra = false
 
     let configuration: EncoderConfiguration

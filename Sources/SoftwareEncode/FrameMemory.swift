@@ -135,7 +135,7 @@ final class FramePool: Sendable {
         }
     }
 
-    fileprivate func giveBack(_ memory: FrameMemory) {
+    fileprivate func recycle(_ memory: FrameMemory) {
         monitor.withLock { if !$0.isClosed { $0.free.append(memory) } }
     }
 }
@@ -152,14 +152,14 @@ final class SoftwarePixelBuffer: PixelBuffer {
         self.pool = pool
     }
 
-    deinit { pool.giveBack(memory) }
+    deinit { pool.recycle(memory) }
 
     var format: PixelFormat { memory.format }
     var size: VideoSize { memory.size }
 
     func belongs(to pool: FramePool) -> Bool { self.pool === pool }
 
-    /// Gives the picture to the encoder.
+    /// Marks the picture as used by the encoder.
     ///
     /// - Throws: `usage` if the encoder has it already.
     func take() throws(VaencError) {

@@ -70,7 +70,7 @@ private struct SliceSyntax: Sendable {
 
     /// Reads slice_header() of an I slice of an IDR picture, H.264 7.3.3. Returns idr_pic_id, its position and the end
     /// of the header; nil for other slices.
-    func header(_ unit: UnescapedBits) -> (number: Int, place: Range<Int>, end: Int)? {
+    func header(_ unit: UnescapedBits) -> (number: Int, numberRange: Range<Int>, end: Int)? {
         var bits = unit
         bits.position = 8
         bits.ue()
@@ -79,7 +79,7 @@ private struct SliceSyntax: Sendable {
         bits.position += sequence.frameNumberBits
         let start = bits.position
         let number = bits.ue()
-        let place = start..<max(bits.position, start)
+        let numberRange = start..<max(bits.position, start)
         // pic_order_cnt_lsb, dec_ref_pic_marking(), slice_qp_delta.
         bits.position += sequence.orderCountBits + 2
         bits.ue()
@@ -87,7 +87,7 @@ private struct SliceSyntax: Sendable {
             bits.ue()
             bits.ue()
         }
-        return bits.isExhausted ? nil : (number, place, bits.position)
+        return bits.isExhausted ? nil : (number, numberRange, bits.position)
     }
 
     /// Returns the slice with another idr_pic_id; unchanged if it has none.
@@ -95,15 +95,15 @@ private struct SliceSyntax: Sendable {
         let bits = UnescapedBits(unit)
         guard let header = header(bits), let stop = bits.stopBit, header.end <= stop else { return Array(unit) }
         var w = BitWriter(reservingCapacity: unit.count + 8)
-        bits.copy(0..<header.place.lowerBound, to: &w)
+        bits.copy(0..<header.numberRange.lowerBound, to: &w)
         w.ue(number)
         if isCABAC {
-            bits.copy(header.place.upperBound..<header.end, to: &w)
+            bits.copy(header.numberRange.upperBound..<header.end, to: &w)
             // cabac_alignment_one_bit, in the input and in the output: slice data begins at a byte boundary.
             while !w.isByteAligned { w.flag(true) }
             bits.copy((header.end + 7) / 8 * 8..<bits.bitCount, to: &w)
         } else {
-            bits.copy(header.place.upperBound..<stop, to: &w)
+            bits.copy(header.numberRange.upperBound..<stop, to: &w)
             w.trailingBits()
         }
         return EmulationPrevention.escaped(w.bytes)

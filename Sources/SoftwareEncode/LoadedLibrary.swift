@@ -12,8 +12,8 @@ enum LoadedLibrary {
         // SAFETY: fgets writes at most the given number of bytes and ends the text with a zero byte.
         while unsafe fgets(&line, Int32(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            guard let place = text.firstRange(of: mark) else { continue }
-            let digits = text[place.upperBound...].prefix { $0.isNumber }
+            guard let range = text.firstRange(of: mark) else { continue }
+            let digits = text[range.upperBound...].prefix { $0.isNumber }
             if !digits.isEmpty { return String(digits) }
         }
         return nil

@@ -24,7 +24,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// The libraries' maximum rate in bits per second, and their maximum buffer size in bits.
     package static let highestRate = 2_000_000_000
 
-    /// References that the libraries take where no picture is reordered.
+    /// Returns the maximum number of reference pictures that a library supports if no picture is reordered.
     package static func mostReferences(_ codec: VideoCodec) -> Int { codec.softwareLibrary.mostReferences }
 
     /// Returns the maximum number of slices in a picture for a configuration. Without a size, a common one is used.

@@ -1,7 +1,7 @@
 package import VideoBase
 
-/// A library that encodes in software, by its encoder's name in libavcodec. Each behaves in its own way: code that depends on the library
-/// switches over all of them.
+/// A library that encodes in software, by its encoder's name in libavcodec. Each behaves in its own way: code that
+/// depends on the library switches over all of them.
 package enum SoftwareLibrary: String, Sendable, Hashable {
     case x264 = "libx264"
     case x265 = "libx265"

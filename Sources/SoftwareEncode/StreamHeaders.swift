@@ -57,18 +57,18 @@ struct StreamHeaders: Sendable {
     mutating func adoptHRD(_ settings: EncoderSettings) {
         let codec = settings.codec
         guard settings.writesHRD,
-            let place = parameterSets.firstIndex(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }),
-            let own = StreamHRD(sps: parameterSets[place], codec: codec)
+            let index = parameterSets.firstIndex(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }),
+            let own = StreamHRD(sps: parameterSets[index], codec: codec)
         else { return }
         (hrd, libraryRate) = (own, own.bitrate)
         switch settings.library {
         case .x264: break
-        case .x265: rewriteHRD(settings, own, at: place)
+        case .x265: rewriteHRD(settings, own, at: index)
         }
     }
 
     /// libx265's HRD parameters, with the rate that was asked for.
-    private mutating func rewriteHRD(_ settings: EncoderSettings, _ own: StreamHRD, at place: Int) {
+    private mutating func rewriteHRD(_ settings: EncoderSettings, _ own: StreamHRD, at index: Int) {
         let codec = settings.codec
         func schedule(_ kilobits: Int) -> DeliverySchedule {
             DeliverySchedule(
@@ -76,14 +76,14 @@ struct StreamHeaders: Sendable {
         }
         var wanted = schedule(settings.limits.maxRate)
         // If the library reduced the rate to that of the level, the reduced rate is kept.
-        if own.bitrate != schedule(settings.given(settings.limits).maxRate).bitrate.value {
+        if own.bitrate != schedule(settings.libraryLimits(settings.limits).maxRate).bitrate.value {
             wanted = DeliverySchedule(
                 bitrate: BitsPerSecond(own.bitrate), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
         }
-        let sps = own.rewritten(parameterSets[place], wanted)
+        let sps = own.rewritten(parameterSets[index], wanted)
         guard let written = StreamHRD(sps: sps, codec: codec) else { return }
         hrd = written
-        parameterSets[place] = sps
+        parameterSets[index] = sps
         bytes = Self.joined(parameterSets)
     }
 
@@ -141,7 +141,7 @@ struct StreamHeaders: Sendable {
         if isKey { result += bytes }
         for (index, unit) in units.enumerated()
         where unit != delimiter && !NALUnitKind(header: packet[unit.lowerBound], codec).isParameterSet {
-            // A greeting.
+            // libx264 repeats the identification message.
             if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
             AnnexB.append(packet[unit], to: &result)
         }

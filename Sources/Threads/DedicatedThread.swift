@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Creates dedicated threads for calls that block. Every thread of vaenc starts here, and has a name that `top -H` shows.
+/// Creates dedicated threads for calls that block. Every thread of vaenc starts here, and has a name that `top -H`
+/// shows.
 package enum DedicatedThread {
     private final class Body: Sendable {
         let name: String

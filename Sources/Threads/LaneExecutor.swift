@@ -49,21 +49,21 @@ package final class LaneExecutor: Sendable {
     private let ends = Monitor(())
 
     /// The state of one thread of the executor.
-    package final class Post: Sendable {
+    package final class WorkerContext: Sendable {
         fileprivate let executor: LaneExecutor
         /// The lane of the job that the thread runs, or -1.
         fileprivate let lane = Atomic(-1)
-        fileprivate let isLeftBehind = Atomic(false)
+        fileprivate let isAbandoned = Atomic(false)
         private let calls = Atomic(false)
         private let lent = Atomic(false)
 
         fileprivate init(_ executor: LaneExecutor) { self.executor = executor }
 
         /// The state of the calling thread, or nil if it belongs to no executor.
-        package static var current: Post? {
+        package static var current: WorkerContext? {
             guard let key = LaneExecutor.key, let pointer = unsafe pthread_getspecific(key) else { return nil }
-            // SAFETY: The thread's body keeps its `Post` until the thread ends.
-            return unsafe Unmanaged<Post>.fromOpaque(pointer).takeUnretainedValue()
+            // SAFETY: The thread's body keeps its `WorkerContext` until the thread ends.
+            return unsafe Unmanaged<WorkerContext>.fromOpaque(pointer).takeUnretainedValue()
         }
 
         /// Whether the thread is in a device call. Used only by the thread itself.
@@ -82,12 +82,12 @@ package final class LaneExecutor: Sendable {
         package var whenLost: LossHandler? { isLent ? nil : executor.whenLost.withLock { $0 } }
 
         /// Marks the thread as abandoned: it takes no more jobs.
-        package func resign() { isLeftBehind.store(true, ordering: .releasing) }
+        package func abandon() { isAbandoned.store(true, ordering: .releasing) }
 
         /// Replaces this thread, which is stuck, by a new one.
         package func replace() {
-            resign()
-            executor.leaveBehind(lane.load(ordering: .acquiring))
+            abandon()
+            executor.replaceThread(lane.load(ordering: .acquiring))
         }
     }
 
@@ -112,8 +112,8 @@ package final class LaneExecutor: Sendable {
 
     /// Whether the calling thread is running a job of this lane.
     package func isDoing(_ lane: Int) -> Bool {
-        guard let post = Post.current, post.executor === self else { return false }
-        return post.lane.load(ordering: .relaxed) == lane
+        guard let context = WorkerContext.current, context.executor === self else { return false }
+        return context.lane.load(ordering: .relaxed) == lane
     }
 
     /// Adds a job to a lane. If the executor has no threads left, the job runs immediately on the calling thread.
@@ -134,14 +134,14 @@ package final class LaneExecutor: Sendable {
 
     /// Whether the calling thread takes another job after the current one.
     private var looksForJobs: Bool {
-        guard let post = Post.current, post.executor === self else { return false }
-        return !post.isLeftBehind.load(ordering: .acquiring)
+        guard let context = WorkerContext.current, context.executor === self else { return false }
+        return !context.isAbandoned.load(ordering: .acquiring)
     }
 
     /// Closes a lane: no more jobs may be added to it. Waits for the lane's jobs, except on a thread of this executor.
     package func end(_ lane: Int) {
         close(lane)
-        if Post.current?.executor === self { return }
+        if WorkerContext.current?.executor === self { return }
         ends.wait { _ in state.withLockWithoutNotifying { $0.threads == 0 || $0.lanes[lane].isDone } ? () : nil }
     }
 
@@ -152,31 +152,31 @@ package final class LaneExecutor: Sendable {
     /// Starts a thread. Returns false if the system cannot start one.
     private func start() -> Bool {
         guard let key = Self.key else { return false }
-        let post = Post(self)
+        let context = WorkerContext(self)
         state.withLockWithoutNotifying { $0.threads += 1 }
         let starts = DedicatedThread.start(name) {
-            // SAFETY: The thread's body keeps `post` until the thread ends, and resets the value before.
-            unsafe pthread_setspecific(key, Unmanaged.passUnretained(post).toOpaque())
-            post.executor.work(at: post)
+            // SAFETY: The thread's body keeps `context` until the thread ends, and resets the value before.
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
+            context.executor.work(with: context)
             pthread_setspecific(key, nil)
         }
         if !starts { state.withLockWithoutNotifying { $0.threads -= 1 } }
         return starts
     }
 
-    private func work(at post: Post) {
-        while let lane = workOnce(at: post) {
-            post.lane.store(-1, ordering: .releasing)
-            if post.isLeftBehind.load(ordering: .acquiring) { return }
+    private func work(with context: WorkerContext) {
+        while let lane = workOnce(with: context) {
+            context.lane.store(-1, ordering: .releasing)
+            if context.isAbandoned.load(ordering: .acquiring) { return }
             finish(lane)
         }
     }
 
     /// Runs the next job and returns its lane. The lane stays busy until everything that the job referenced is
     /// released.
-    @inline(never) private func workOnce(at post: Post) -> Int? {
+    @inline(never) private func workOnce(with context: WorkerContext) -> Int? {
         guard let (lane, job) = next() else { return nil }
-        post.lane.store(lane, ordering: .releasing)
+        context.lane.store(lane, ordering: .releasing)
         job()
         return lane
     }
@@ -209,7 +209,7 @@ package final class LaneExecutor: Sendable {
     }
 
     /// Frees the lane of a stuck thread and starts a replacement.
-    private func leaveBehind(_ lane: Int) {
+    private func replaceThread(_ lane: Int) {
         state.withLockWithoutNotifying { state in
             state.threads -= 1
             if lane >= 0 { state.lanes[lane].isBusy = false }

@@ -87,23 +87,23 @@ package final class SerialThread: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in
                 job.withLock { $0.continuation = continuation }
-                if request.isCancelled { return Self.give(.failure(CancellationError()), to: job) }
+                if request.isCancelled { return Self.deliver(.failure(CancellationError()), to: job) }
                 add {
                     let runs = job.withLock { job in
                         job.hasBegun = true
                         return job.continuation != nil
                     }
-                    if runs { Self.give(Result { try body(request) }, to: job) }
+                    if runs { Self.deliver(Result { try body(request) }, to: job) }
                 }
             }
         } onCancel: {
-            if request.cancel(), let nothing = () as? R { return Self.give(.success(nothing), to: job) }
+            if request.cancel(), let nothing = () as? R { return Self.deliver(.success(nothing), to: job) }
             let leaves = job.withLock { !$0.hasBegun || cancellation == .abandons }
-            if leaves { Self.give(.failure(CancellationError()), to: job) }
+            if leaves { Self.deliver(.failure(CancellationError()), to: job) }
         }
     }
 
-    private static func give<R: Sendable>(_ result: Result<R, any Error>, to job: Monitor<Job<R>>) {
+    private static func deliver<R: Sendable>(_ result: Result<R, any Error>, to job: Monitor<Job<R>>) {
         let continuation = job.withLock { job in
             defer { job.continuation = nil }
             return job.continuation

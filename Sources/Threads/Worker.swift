@@ -45,14 +45,14 @@ package final class Worker: Sendable {
     /// The body of the worker's thread.
     private func work() {
         while true {
-            let tell = next()()
-            let goesOn = Self.idleOnes.withLock { idle in
+            let notify = next()()
+            let continues = Self.idleOnes.withLock { idle in
                 guard idle.count < Self.most else { return false }
                 idle.append(self)
                 return true
             }
-            tell()
-            if !goesOn { return }
+            notify()
+            if !continues { return }
         }
     }
 

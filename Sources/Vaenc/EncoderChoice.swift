@@ -79,7 +79,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let display = try open()
         func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
-            // Its surfaces have the depth that is coded: who draws into them converts.
+            // Surfaces have the coded depth. Whoever draws into them converts the samples.
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
@@ -93,7 +93,7 @@ public struct EncoderChoice: Sendable, Hashable {
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
         guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
-        // What a driver advertises is not what works: proved, as nobody asked for it.
+        // A driver may advertise a codec that does not work. The user did not request this codec, so it is tried first.
         do {
             let made = try make(codec, why, on: display)
             try made.encoder.prepare()
@@ -193,7 +193,7 @@ extension EncoderConfiguration {
 }
 
 extension VideoCodec {
-    /// The codec to use if a device fails with this one and nobody asked for it; nil: the failure is an error.
+    /// The codec to use if a device fails with this one, which was not requested; nil: the failure is an error.
     fileprivate var fallback: VideoCodec? {
         switch self {
         case .h264: nil

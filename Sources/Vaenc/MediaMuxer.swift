@@ -63,9 +63,9 @@ public final class MediaMuxer: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The output and its options.
-    ///   - onError: Called on the muxer's thread: once with the error that ends the muxer early, or once with `usage` if
-    ///     `start`, `describe` or `append` is called after `stop`. It may call the muxer, except the blocking `stop`,
-    ///     which throws there.
+    ///   - onError: Called on the muxer's thread: once with the error that ends the muxer early, or once with `usage`
+    ///     if `start`, `describe` or `append` is called after `stop`. It may call the muxer, except the blocking
+    ///     `stop`, which throws there.
     public init(_ configuration: Configuration, onError: (@Sendable (any Error) -> Void)? = nil) {
         self.configuration = configuration
         self.onError = onError
@@ -121,9 +121,9 @@ public final class MediaMuxer: Sendable {
             remedy: "list its kind in the configuration's kinds; describe the video track once, after all others")
     }
 
-    /// Completes the file after all samples that were appended, and gives it its final name. The file is complete after
-    /// the first call; a second call fails. If nothing was appended, the call fails with `usage` and no file remains.
-    /// Does not wait.
+    /// Completes the file after all samples that were appended, and renames it to its final name. The file is complete
+    /// after the first call; a second call fails. If nothing was appended, the call fails with `usage` and no file
+    /// remains. Does not wait.
     ///
     /// - Parameter completion: Called once, on the muxer's thread. It may call the muxer, except the blocking `stop`,
     ///   which throws there.
@@ -145,9 +145,9 @@ public final class MediaMuxer: Sendable {
                 try sink.finish()
             }
             if case .failure(let error) = result {
-                let told = sink.abandon(after: error)
-                state.withLock { ($0.failure, $0.early) = (told, []) }
-                result = .failure(told)
+                let reportedError = sink.abandon(after: error)
+                state.withLock { ($0.failure, $0.early) = (reportedError, []) }
+                result = .failure(reportedError)
             }
             completion(result)
         }
@@ -255,9 +255,9 @@ public final class MediaMuxer: Sendable {
                     state.early = []
                     return state.sink
                 }
-                let told = sink?.abandon(after: error) ?? error
-                state.withLock { $0.failure = told }
-                onError?(told)
+                let reportedError = sink?.abandon(after: error) ?? error
+                state.withLock { $0.failure = reportedError }
+                onError?(reportedError)
             }
         }
     }
@@ -299,12 +299,12 @@ public final class MediaMuxer: Sendable {
         switch sample {
         case .picture(let packet): try sink?.write(packet)
         case .packet(let packet, let track):
-            guard let place = tracks.firstIndex(where: { $0 === track }) else {
+            guard let index = tracks.firstIndex(where: { $0 === track }) else {
                 throw VaencError(
                     .usage, "a packet was appended to a track that was not described",
                     remedy: "call describe with the track before its packets")
             }
-            try sink?.write(packet, track: numbers[place])
+            try sink?.write(packet, track: numbers[index])
         }
         state.withLock { $0.hasWritten = true }
     }

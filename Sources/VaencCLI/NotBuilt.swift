@@ -1,8 +1,8 @@
 import ArgumentParser
 import Vaenc
 
-/// A command of the contract that this version does not implement. With any arguments, it reports that and exits with
-/// status 69.
+/// A planned command that this version does not implement. With any arguments, it reports that and exits with status
+/// 69.
 protocol NotBuiltCommand: ParsableCommand {
     static var name: String { get }
     var rest: [String] { get }

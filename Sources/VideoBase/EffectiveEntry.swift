@@ -17,7 +17,8 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
         self.why = why
     }
 
-    /// The used value of `hrdParameters` after a change of the rate that the HRD parameters in the stream do not describe.
+    /// The used value of `hrdParameters` after a change of the rate that the HRD parameters in the stream do not
+    /// describe.
     package static let outdatedHRD = "of the first rate"
 
     private enum CodingKeys: CodingKey { case option, asked, used, why }

@@ -20,9 +20,9 @@ extension EncoderConfiguration {
         if let new = change.maxQP { rate.maxQP = new }
         if let new = change.dataRateLimits { rate.dataRateLimits = new }
         if let new = change.qp {
-            let step = kept(new) - before.kept(before.rate.qp ?? before.rate.quality ?? Self.standardQuality)
-            rate.qpI = rate.qpI.map { kept(before.kept($0) + step) }
-            rate.qpB = rate.qpB.map { kept(before.kept($0) + step) }
+            let step = clampedQP(new) - before.clampedQP(before.rate.qp ?? before.rate.quality ?? Self.standardQuality)
+            rate.qpI = rate.qpI.map { clampedQP(before.clampedQP($0) + step) }
+            rate.qpB = rate.qpB.map { clampedQP(before.clampedQP($0) + step) }
             rate.qp = new
         }
     }
@@ -31,7 +31,7 @@ extension EncoderConfiguration {
     package static let standardQuality = 24
 
     /// Returns a QP limited to `minQP` and `maxQP`.
-    private func kept(_ qp: Int) -> Int { min(max(qp, rate.minQP ?? 0), max(rate.maxQP ?? 51, rate.minQP ?? 0)) }
+    private func clampedQP(_ qp: Int) -> Int { min(max(qp, rate.minQP ?? 0), max(rate.maxQP ?? 51, rate.minQP ?? 0)) }
 }
 
 extension [EffectiveEntry] {

@@ -1,12 +1,12 @@
-/// The category of an error: what a program can do about it.
+/// The category of an error. A program can react to an error according to its category.
 public enum ErrorCategory: String, Sendable, Hashable, CaseIterable {
     /// The caller made a mistake: a value out of range, settings that contradict each other, a call out of order.
     case usage
-    /// The input is not what it should be: damaged, cut short, of another format.
+    /// The input is invalid: damaged, truncated, or of another format.
     case badInput
     /// The input does not exist.
     case noInput
-    /// Nothing here can do it: no device, a limit of the device, a missing library, no memory.
+    /// The request cannot be fulfilled on this machine: no device, a limit of the device, a missing library, no memory.
     case unavailable
     /// A fault of vaenc.
     case internalFault

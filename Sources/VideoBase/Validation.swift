@@ -9,29 +9,29 @@ package enum Validation {
     /// The valid limits for the size of a slice, in bytes.
     package static let sliceBytes = 64...(1 << 28)
 
-    package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
+    package static func validate(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
         guard let bitrate, !bitrates.contains(bitrate.value) else { return }
         throw VaencError(.usage, "`\(option)` \(bitrate) is out of range", remedy: "use 1k to 4G bits per second")
     }
 
     /// - Parameter vbvSize: The buffer size in bits.
-    package static func refuse(vbvSize: Int?) throws(VaencError) {
+    package static func validate(vbvSize: Int?) throws(VaencError) {
         guard let vbvSize, !bitrates.contains(vbvSize) else { return }
         throw VaencError(.usage, "`vbvSize` \(vbvSize) is out of range", remedy: "use 1k to 4G bits")
     }
 
     /// - Parameter times: The times in seconds.
-    package static func refuse(forcedKeyTimes times: [Double]) throws(VaencError) {
+    package static func validate(forcedKeyTimes times: [Double]) throws(VaencError) {
         guard let time = times.first(where: { !($0 >= 0 && $0.isFinite) }) else { return }
         throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "use a time of 0 or more")
     }
 
-    package static func refuse(size: VideoSize) throws(VaencError) {
+    package static func validate(size: VideoSize) throws(VaencError) {
         guard size.width < 1 || size.height < 1 else { return }
         throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "use a width and height of 1 or more")
     }
 
-    package static func refuse(frameRate rate: Rational) throws(VaencError) {
+    package static func validate(frameRate rate: Rational) throws(VaencError) {
         let terms = 1...Int64(Int32.max)
         guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)
         else {
@@ -42,7 +42,7 @@ package enum Validation {
     }
 
     /// Rejects a sample aspect ratio that sar_width and sar_height, which have 16 bits, cannot represent.
-    package static func refuse(sampleAspectRatio ratio: Rational) throws(VaencError) {
+    package static func validate(sampleAspectRatio ratio: Rational) throws(VaencError) {
         let terms = 1...65535
         let isWhole = ratio.numerator > 0 && ratio.denominator > 0
         guard isWhole, terms.contains(ratio.reduced.numerator), terms.contains(ratio.reduced.denominator) else {
@@ -52,7 +52,7 @@ package enum Validation {
         }
     }
 
-    package static func refuse(masteringDisplay display: MasteringDisplay?) throws(VaencError) {
+    package static func validate(masteringDisplay display: MasteringDisplay?) throws(VaencError) {
         guard let display, !display.isPossible else { return }
         throw VaencError(
             .usage, "`masteringDisplay` \(display) is invalid",
@@ -60,7 +60,7 @@ package enum Validation {
     }
 
     /// Rejects a bit depth that the codec does not support or that contradicts the profile.
-    package static func refuse(
+    package static func validate(
         bitDepth: Int?, profile: CodecProfile?, codec: VideoCodec
     ) throws(VaencError) {
         guard let bitDepth else { return }
@@ -78,7 +78,7 @@ package enum Validation {
     }
 
     /// Rejects a tier of H.264, and the High tier for levels below 4 (H.265 Table A.9).
-    package static func refuse(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
+    package static func validate(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
         guard let tier else { return }
         if codec.tiers.isEmpty {
             throw VaencError(.usage, "\(codec.standardName) has no tiers", remedy: "leave out the tier, or use HEVC")
@@ -90,7 +90,7 @@ package enum Validation {
         }
     }
 
-    package static func refuse(_ limit: DataRateLimit) throws(VaencError) {
+    package static func validate(_ limit: DataRateLimit) throws(VaencError) {
         let bytes = 1...(1 << 40)
         guard bytes.contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
             throw VaencError(
@@ -100,7 +100,7 @@ package enum Validation {
     }
 
     /// Rejects a region that is outside the picture, or whose difference is not a valid QP difference.
-    package static func refuse(_ region: RegionOfInterest, in size: VideoSize) throws(VaencError) {
+    package static func validate(_ region: RegionOfInterest, in size: VideoSize) throws(VaencError) {
         guard (1...65535).contains(region.width), (1...65535).contains(region.height),
             (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
         else {
@@ -124,7 +124,7 @@ extension FrameOptions {
     /// - Parameter size: The size of the frame.
     /// - Throws: A `VaencError` of category `.usage`.
     package func check(_ size: VideoSize) throws(VaencError) {
-        for region in regionsOfInterest ?? [] { try Validation.refuse(region, in: size) }
+        for region in regionsOfInterest ?? [] { try Validation.validate(region, in: size) }
         // The field cc_count has five bits.
         guard captions.count % 3 == 0, captions.count <= 31 * 3 else {
             throw VaencError(

@@ -18,7 +18,7 @@ import VideoBase
             // The card's 960 samples take a little less or more than 20 ms.
             let time = start + Int64(Double(period * count) / (Double(rate) * (1 + ppm / 1e6)) * 1e9)
             let noise = jitter == 0 ? 0 : Int64.random(in: 0...Int64(jitter), using: &random)
-            let plan = clock.hear(count, at: period == 0 ? time : time + noise)
+            let plan = clock.recordCapture(count, at: period == 0 ? time : time + noise)
             #expect(plan.silence == 0 && plan.excess == 0)
             // Applies the correction as the resampler does: the additional samples in two seconds.
             fraction += Double(plan.correction) * Double(count) / Double(2 * rate)
@@ -38,12 +38,12 @@ import VideoBase
     /// Lost samples become silence, and repeated ones are left out.
     @Test func lostSamplesBecomeSilence() {
         var clock = SoundClock(rate: 1000)
-        #expect(clock.hear(100, at: 5_000_000_000) == SoundClock.Plan())
+        #expect(clock.recordCapture(100, at: 5_000_000_000) == SoundClock.Plan())
         #expect(clock.put(100).seconds == 5)
-        #expect(clock.hear(100, at: 5_600_000_000) == SoundClock.Plan(silence: 500))
+        #expect(clock.recordCapture(100, at: 5_600_000_000) == SoundClock.Plan(silence: 500))
         #expect(abs(clock.put(600).seconds - 5.1) < 1e-9)
         #expect(abs(clock.position.seconds - 5.7) < 1e-9)
-        #expect(clock.hear(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
+        #expect(clock.recordCapture(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
     }
 
     /// Four seconds of samples are lost, and the clock is correct.
@@ -51,7 +51,7 @@ import VideoBase
         var clock = SoundClock(rate: 1000)
         for period in 0..<100 {
             let lost = period < 50 ? 0 : Int64(4_000_000_000)
-            let plan = clock.hear(100, at: 1_000_000_000 + Int64(period) * 100_000_000 + lost)
+            let plan = clock.recordCapture(100, at: 1_000_000_000 + Int64(period) * 100_000_000 + lost)
             #expect((plan.silence > 0) == (period == 50))
             _ = clock.put(100 + plan.silence)
         }

@@ -125,7 +125,7 @@ import VideoBase
                 .init(x: 0, y: 0, width: 16, height: 16, value: 4),
             ], qpDeltaRange: -10...5)
         let region = MiscParameters.regionsOfInterest(regions)
-        #expect(region.kept === regions.list)
+        #expect(region.retained === regions.list)
         let made = buffers(region)[0].bytes
         #expect(word(made, at: 0) == 10 && word(made, at: 4) == 2)
         #expect(made[8] == 5 && made[9] == UInt8(bitPattern: -10))

@@ -22,7 +22,7 @@ import VideoBase
         var call = BlockingCall(on: actor)
         call.isOnMainThread = { isMain }
         call.isInTask = isInTask
-        call.patience = patience
+        call.readerStartTimeout = patience
         return call
     }
 
@@ -136,7 +136,7 @@ import VideoBase
         let reader = await helped.beginReading(channel)
         while !channel.hasWaitingReader { await Task.yield() }
         var blocking = call(isInTask: true, patience: 1000)
-        blocking.readerPatience = 1_000_000
+        blocking.busyReaderTimeout = 1_000_000
         let (given, blocked) = (channel, blocking)
         let error = await #expect(throws: VaencError.self) {
             try await helped.fillAndBlock(given, blocked, Self.packet)

@@ -34,7 +34,7 @@ import VideoBase
         try await session.decode(bytes, presentation: .zero)
         try await session.finish()
         #expect(session.statistics.taken == 12 && session.statistics.delivered == 12 && session.statistics.pending == 0)
-        #expect(session.place.kind == .software && session.place.driver == "libavcodec")
+        #expect(session.backend.kind == .software && session.backend.driver == "libavcodec")
         session.invalidate()
         #expect(try await (reader.value == expected.map { Array($0.luma) }) as Bool)
     }
@@ -129,7 +129,7 @@ import VideoBase
         held.withLock { $0 = [] }
         try await session.finish()
         #expect(session.statistics.taken == 60 && session.statistics.delivered == 60)
-        #expect(session.place.kind == .reference)
+        #expect(session.backend.kind == .reference)
         session.invalidate()
     }
 

@@ -132,7 +132,7 @@ import VideoBase
             calls.note("decode") { try session.decode(bytes, presentation: .zero) }
             calls.note("unit") { try session.decode(unit: bytes, presentation: .zero) }
             calls.note("finish") { try session.finish() }
-            calls.note("counts") { _ = (session.statistics, session.place) }
+            calls.note("counts") { _ = (session.statistics, session.backend) }
         }
         calls.keep(session)
         try run {

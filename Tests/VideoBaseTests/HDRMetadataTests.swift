@@ -32,15 +32,15 @@ import VideoBase
 
     @Test func masteringDisplayOutOfRangeIsRefused() throws {
         let display = try #require(MasteringDisplay(words))
-        try Validation.refuse(masteringDisplay: display)
-        try Validation.refuse(masteringDisplay: nil)
+        try Validation.validate(masteringDisplay: display)
+        try Validation.validate(masteringDisplay: nil)
         let changes: [(inout MasteringDisplay) -> Void] = [
             { $0.red.x = 50001 }, { $0.white.y = 65535 }, { $0.minLuminance = $0.maxLuminance }, { $0.maxLuminance = 0 },
         ]
         for change in changes {
             var wrong = display
             change(&wrong)
-            let error = #expect(throws: VaencError.self) { try Validation.refuse(masteringDisplay: wrong) }
+            let error = #expect(throws: VaencError.self) { try Validation.validate(masteringDisplay: wrong) }
             #expect(error?.category == .usage && error?.remedy?.contains("50000") == true, "\(error as Any)")
         }
     }

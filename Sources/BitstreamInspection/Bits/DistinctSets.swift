@@ -3,7 +3,7 @@ struct DistinctSets<Element: Hashable & Sendable>: Sendable {
     /// The sets in order of arrival.
     private(set) var elements: [Element] = []
     /// Indices in `elements` by hash value. If two sets have the same hash, the later one uses the next free key.
-    private var places: [Int: Int] = [:]
+    private var indices: [Int: Int] = [:]
     private var byteCount = 0
 
     /// The maximum size of the stored sets, in bytes of their NAL units. A set takes up to a hundred times its size in
@@ -14,10 +14,10 @@ struct DistinctSets<Element: Hashable & Sendable>: Sendable {
     ///
     /// - Parameter byteCount: The size of its NAL unit's payload.
     /// - Throws: `Malformed` if the set is new and exceeds `byteLimit`.
-    mutating func place(of set: Element, byteCount: Int) throws(Malformed) -> (place: Int, isNew: Bool) {
+    mutating func index(of set: Element, byteCount: Int) throws(Malformed) -> (index: Int, isNew: Bool) {
         var key = set.hashValue
-        while let place = places[key] {
-            if elements[place] == set { return (place, false) }
+        while let index = indices[key] {
+            if elements[index] == set { return (index, false) }
             key &+= 1
         }
         guard self.byteCount + byteCount <= Self.byteLimit else {
@@ -25,7 +25,7 @@ struct DistinctSets<Element: Hashable & Sendable>: Sendable {
                 "there are more than \(elements.count) different parameter sets of this kind: the others are not read")
         }
         self.byteCount += byteCount
-        places[key] = elements.count
+        indices[key] = elements.count
         elements.append(set)
         return (elements.count - 1, true)
     }

@@ -5,8 +5,8 @@ package enum ReadingCost {
     /// Bytes for any NAL unit.
     private static let unit = 48
 
-    /// Bytes of memory that the lists of a stream's NAL units and pictures take, about, and not much more. The stream's own bytes do not
-    /// count.
+    /// The approximate number of bytes of memory that the lists of a stream's NAL units and pictures take at most,
+    /// without the stream's own bytes.
     package static func bytes(h264 stream: [UInt8]) -> Int {
         bytes(stream) { header in
             let nal_unit_type = header & 31

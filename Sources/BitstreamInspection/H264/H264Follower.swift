@@ -43,8 +43,8 @@ package struct H264Follower: StreamFollower {
 
     package mutating func take(_ bytes: [UInt8]) -> FollowedUnit {
         let bytes = Self.trimmed(bytes)
-        let place = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
-        guard let unit = InspectedNALUnit(place, in: bytes) else { return .broken }
+        let location = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
+        guard let unit = InspectedNALUnit(location, in: bytes) else { return .broken }
         switch unit.type {
         case 1, 5: return takeSlice(unit, bytes)
         // Data partitions: only decoders know what is missing.
@@ -155,7 +155,7 @@ package struct H264Follower: StreamFollower {
         openField = first.field_pic_flag && !result.isSecondField ? first : nil
         let isGap = hasGap(first, sps)
         if first.isIDR || (done.hasRecoveryPoint && (isLost || isGap)) {
-            result.beginsAnew = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
+            result.restartsDecoding = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
             isLost = false
         } else if isGap {
             isLost = true

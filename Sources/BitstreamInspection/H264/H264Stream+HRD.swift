@@ -98,17 +98,17 @@ extension H264Stream {
                     .codedPictureBuffer, frame: b.frame,
                     "dpb_output_delay outputs it at \(b.time) s, not after picture \(a.frame) at \(a.time) s"))
         }
-        for place in frames.indices.dropFirst() {
-            let sps = sequenceSet(of: frames[place])
+        for index in frames.indices.dropFirst() {
+            let sps = sequenceSet(of: frames[index])
             guard let limits = LevelLimits(sps) else { continue }
-            let interval = max(samples[place].time - samples[place - 1].time, 0)
+            let interval = max(samples[index].time - samples[index - 1].time, 0)
             let macroblocks = max(Double(limits.maxMBPS) * interval, Double(sps.macroblocksPerFrame))
             let most = 384 * macroblocks / Double(limits.minCR)
-            if Double(frames[place].videoByteCount) > most {
+            if Double(frames[index].videoByteCount) > most {
                 result.append(
                     Violation(
-                        .level, frame: frames[place].index,
-                        "the picture has \(frames[place].videoByteCount) bytes, but MinCR allows "
+                        .level, frame: frames[index].index,
+                        "the picture has \(frames[index].videoByteCount) bytes, but MinCR allows "
                             + "\(Int(clamping: most))"))
             }
         }

@@ -42,12 +42,12 @@ struct PictureDecoder {
 
         var slices = unit.slices
         var layerFault: String?
-        for place in slices.indices where !first.field_pic_flag {
+        for sliceIndex in slices.indices where !first.field_pic_flag {
             var lists = ReferenceLists(
                 buffer: references, maxFrameNum: sps.maxFrameNum, frameNum: first.frame_num,
                 pictureOrderCount: count.frame)
-            let entries = lists.lists(of: slices[place].header)
-            slices[place].lists = entries.map { $0.map { $0?.frame } }
+            let entries = lists.lists(of: slices[sliceIndex].header)
+            slices[sliceIndex].lists = entries.map { $0.map { $0?.frame } }
             for fault in lists.faults { report(.referenceList, fault) }
             if let layer = unit.temporalLayer,
                 let higher = entries.joined().compactMap({ $0?.temporalLayer }).first(where: { $0 > layer })
@@ -68,7 +68,7 @@ struct PictureDecoder {
             index: index, kind: Self.kind(slices), isIDR: first.isIDR, isReference: first.nal_ref_idc != 0,
             pictureOrderCount: counted, sequence: sequence, frameNumber: first.frame_num,
             temporalLayer: unit.temporalLayer, slices: slices, information: information, nalUnits: unit.nalUnits,
-            byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequencePlace)
+            byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequenceSetIndex)
         for nal in stream.nalUnits[unit.nalUnits] {
             frame.byteCount += nal.byteCount
             if nal.isSlice || nal.type == 12 { frame.videoByteCount += nal.payload.count }
@@ -88,7 +88,7 @@ struct PictureDecoder {
             let (a, b) = (stream.frames[$0], stream.frames[$1])
             return (a.sequence, a.pictureOrderCount, $0) < (b.sequence, b.pictureOrderCount, $1)
         }
-        for (place, index) in order.enumerated() { stream.frames[index].displayIndex = place }
+        for (displayIndex, index) in order.enumerated() { stream.frames[index].displayIndex = displayIndex }
     }
 
     private static func kind(_ slices: [InspectedFrame.Slice]) -> SliceHeader.Kind {
@@ -173,17 +173,17 @@ struct PictureDecoder {
     }
 
     private mutating func reorder(_ frame: InspectedFrame, _ sps: SequenceParameterSet, _ stream: inout H264Stream) {
-        let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
-        if place > 0, recentCounts[place - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
+        let position = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
+        if position > 0, recentCounts[position - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")
         }
-        let depth = recentCounts.count - place
+        let depth = recentCounts.count - position
         stream.reorderDepth = max(stream.reorderDepth, depth)
         if let limit = sps.vui?.restriction?.max_num_reorder_frames, depth > limit, !reportedReordering {
             report(.pictureBuffer, "\(depth) pictures are reordered, but max_num_reorder_frames is \(limit)")
             reportedReordering = true
         }
-        recentCounts.insert(frame.pictureOrderCount, at: place)
+        recentCounts.insert(frame.pictureOrderCount, at: position)
         if recentCounts.count > 64 { recentCounts.removeFirst() }
     }
 

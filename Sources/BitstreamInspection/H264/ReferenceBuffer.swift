@@ -112,7 +112,7 @@ struct ReferenceBuffer {
             if entries[found].isNonExisting { faults.append("operation 3 uses a non-existing frame") }
             let frame = entries[found]
             entries.removeAll { $0.longTermFrameIdx == index }
-            if let place = entries.firstIndex(of: frame) { entries[place].longTermFrameIdx = index }
+            if let position = entries.firstIndex(of: frame) { entries[position].longTermFrameIdx = index }
         case .limitLongTerm(let count):
             if count > sps.max_num_ref_frames {
                 faults.append("operation 4 allows \(count) long-term indices, but max_num_ref_frames is less")

@@ -67,7 +67,7 @@ struct ReferenceLists {
     ) -> [Entry?] {
         var list = list
         var predicted = frameNum
-        for (place, command) in commands.enumerated() {
+        for (index, command) in commands.enumerated() {
             let chosen: Entry?
             switch command {
             case .subtract(let difference), .add(let difference):
@@ -91,13 +91,13 @@ struct ReferenceLists {
                 chosen = buffer.longTerm.first { $0.longTermFrameIdx == number }
                 if chosen == nil { faults.append("\(name): there is no long-term picture \(number)") }
             }
-            guard let chosen, place < list.count else { continue }
+            guard let chosen, index < list.count else { continue }
             if chosen.isNonExisting { faults.append("\(name) contains a frame that was inferred for a gap") }
             // Insert the picture and remove its later occurrence.
             let length = list.count
-            var rest = Array(list[place...])
+            var rest = Array(list[index...])
             if let again = rest.firstIndex(of: chosen) { rest.remove(at: again) }
-            list = Array((list[..<place] + [chosen] + rest).prefix(length))
+            list = Array((list[..<index] + [chosen] + rest).prefix(length))
             list += [Entry?](repeating: nil, count: length - list.count)
         }
         return list

@@ -8,7 +8,7 @@ struct StreamReader: ByteStreamReader {
         var temporalLayer: Int?
         var sequenceSet: SequenceParameterSet?
         /// The index of `sequenceSet` in the stream's `sequenceSets`.
-        var sequencePlace = 0
+        var sequenceSetIndex = 0
         /// primary_pic_type of the access unit delimiter.
         var primaryPictureType: Int?
     }
@@ -19,7 +19,7 @@ struct StreamReader: ByteStreamReader {
     private var distinctSequences = DistinctSets<SequenceParameterSet>()
     private var distinctPictures = DistinctSets<PictureParameterSet>()
     private var sequenceSets: [Int: SequenceParameterSet] = [:]
-    private var sequencePlaces: [Int: Int] = [:]
+    private var sequenceSetIndices: [Int: Int] = [:]
     private var pictureSets: [Int: PictureParameterSet] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
@@ -107,15 +107,15 @@ struct StreamReader: ByteStreamReader {
         case 7:
             let set = try SequenceParameterSet(rbsp: payload(nal))
             sequenceSets[set.seq_parameter_set_id] = nil
-            let (place, isNew) = try distinctSequences.place(of: set, byteCount: nal.payload.count)
+            let (setIndex, isNew) = try distinctSequences.index(of: set, byteCount: nal.payload.count)
             sequenceSets[set.seq_parameter_set_id] = set
-            sequencePlaces[set.seq_parameter_set_id] = place
+            sequenceSetIndices[set.seq_parameter_set_id] = setIndex
             if isNew { checkLevel(set) }
         case 8:
             let sets = sequenceSets
             let set = try PictureParameterSet(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
             pictureSets[set.pic_parameter_set_id] = nil
-            _ = try distinctPictures.place(of: set, byteCount: nal.payload.count)
+            _ = try distinctPictures.index(of: set, byteCount: nal.payload.count)
             pictureSets[set.pic_parameter_set_id] = set
         case 9:
             if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) {
@@ -142,7 +142,7 @@ struct StreamReader: ByteStreamReader {
         if unit == nil { unit = AccessUnit(nalUnits: first..<first) }
         if unit?.slices.isEmpty == true {
             unit?.sequenceSet = active
-            unit?.sequencePlace = active.flatMap { sequencePlaces[$0.seq_parameter_set_id] } ?? 0
+            unit?.sequenceSetIndex = active.flatMap { sequenceSetIndices[$0.seq_parameter_set_id] } ?? 0
             unit?.temporalLayer = pendingPrefix?.temporalLayer
         } else if unit?.temporalLayer != pendingPrefix?.temporalLayer {
             report(.temporalLayer, "slices of one picture differ in temporal_id")

@@ -38,8 +38,8 @@ package struct HEVCFollower: StreamFollower {
 
     package mutating func take(_ bytes: [UInt8]) -> FollowedUnit {
         let bytes = Self.trimmed(bytes)
-        let place = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
-        guard let unit = HEVCNALUnit(place, in: bytes) else { return .broken }
+        let location = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
+        guard let unit = HEVCNALUnit(location, in: bytes) else { return .broken }
         if unit.layerID > 0 { return .other }
         switch unit.type {
         case 0...9, 16...21: return takeSlice(unit, bytes)
@@ -154,7 +154,7 @@ package struct HEVCFollower: StreamFollower {
         }
         if unit.isIRAP {
             leadsNothing = startsSequence
-            result.beginsAnew = active.map { $0 != sps } ?? false
+            result.restartsDecoding = active.map { $0 != sps } ?? false
         }
         let order = first.pictureOrderCount(after: previousTid0, sps, startsSequence: startsSequence)
         if startsSequence { references.clear() }

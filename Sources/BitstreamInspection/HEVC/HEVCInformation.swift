@@ -214,9 +214,9 @@ extension HEVCInformation {
                 let count = try reader.unsigned("num_decoding_units_minus1", in: 0...(active.sizeInCtbs - 1))
                 let isCommon = reader.flag()
                 if isCommon { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
-                for place in 0...count {
+                for index in 0...count {
                     _ = reader.unsigned()
-                    if !isCommon, place < count { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
+                    if !isCommon, index < count { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
                     if reader.isExhausted { break }
                 }
             }

@@ -1,7 +1,7 @@
 /// A NAL unit of HEVC and its position in the stream.
 package struct HEVCNALUnit: Sendable, Hashable {
     private let header: UInt16
-    private let place: UnitPlace
+    private let location: UnitLocation
 
     /// nal_unit_type (H.265 table 7-1).
     package var type: Int { Int(header >> 9) }
@@ -10,11 +10,11 @@ package struct HEVCNALUnit: Sendable, Hashable {
     /// TemporalId: nuh_temporal_id_plus1 − 1.
     package var temporalID: Int { Int(header & 7) - 1 }
     /// The offset of the start code in the byte stream.
-    package var offset: Int { place.offset }
+    package var offset: Int { location.offset }
     /// The size with start code and trailing zeros.
-    package var byteCount: Int { place.byteCount }
+    package var byteCount: Int { location.byteCount }
     /// The range of the NAL unit, without start code and trailing zeros.
-    package var payload: Range<Int> { place.payload }
+    package var payload: Range<Int> { location.payload }
 
     /// Whether the unit is a VCL NAL unit: a slice segment.
     package var isSlice: Bool { type < 32 }
@@ -72,6 +72,6 @@ package struct HEVCNALUnit: Sendable, Hashable {
             second & 7 != 0
         else { return nil }
         self.header = UInt16(first) << 8 | UInt16(second)
-        place = UnitPlace(unit)
+        location = UnitLocation(unit)
     }
 }

@@ -55,9 +55,9 @@ struct HEVCOutputBuffer {
     /// Stores the current picture after decoding (C.5.2.3).
     mutating func store(frame: Int, pictureOrderCount: Int, isOutput: Bool, _ limits: HEVCBuffering) {
         if isOutput {
-            for place in entries.indices
-            where entries[place].isWaiting && entries[place].pictureOrderCount > pictureOrderCount {
-                entries[place].latency += 1
+            for index in entries.indices
+            where entries[index].isWaiting && entries[index].pictureOrderCount > pictureOrderCount {
+                entries[index].latency += 1
             }
         }
         entries.append(Entry(frame: frame, pictureOrderCount: pictureOrderCount, isWaiting: isOutput))

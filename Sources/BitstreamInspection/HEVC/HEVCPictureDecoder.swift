@@ -49,22 +49,23 @@ struct HEVCPictureDecoder {
             index: index, kind: Self.kind(unit.slices), nalUnitType: nal.type, temporalID: nal.temporalID,
             pictureOrderCount: count, sequence: sequence, startsSequence: startsSequence,
             isOutput: first.pic_output_flag, slices: unit.slices, information: information, nalUnits: unit.nalUnits,
-            byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequencePlace,
-            pictureSet: unit.picturePlace)
+            byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequenceSetIndex,
+            pictureSet: unit.pictureSetIndex)
         let irap = rules.irap.map { stream.frames[$0] }
         frame.associatedIRAP = nal.isIRAP ? nil : irap?.index
         // RASL pictures are not decoded if their IRAP picture starts the sequence (8.1.3).
         let isSkipped = nal.isRASL && irap?.startsSequence != false
         if isSkipped { frame.isOutput = false }
-        for place in stream.nalUnits[unit.nalUnits] {
-            frame.byteCount += place.byteCount
-            if place.isSlice || place.type == 38 { frame.videoByteCount += place.payload.count }
+        for nalUnit in stream.nalUnits[unit.nalUnits] {
+            frame.byteCount += nalUnit.byteCount
+            if nalUnit.isSlice || nalUnit.type == 38 { frame.videoByteCount += nalUnit.payload.count }
         }
 
         frame.referenceSet = references.apply(first, pictureOrderCount: count, sps, mayMiss: isSkipped)
         found += references.takeFaults()
-        for place in frame.slices.indices {
-            frame.slices[place].lists = HEVCReferenceLists.lists(of: frame.slices[place].header, frame.referenceSet)
+        for sliceIndex in frame.slices.indices {
+            let header = frame.slices[sliceIndex].header
+            frame.slices[sliceIndex].lists = HEVCReferenceLists.lists(of: header, frame.referenceSet)
         }
         found += HEVCSliceRules.collocatedFaults(frame)
         found += rules.faults(of: frame, irap: irap, references, sps, stream.frames)
@@ -74,7 +75,7 @@ struct HEVCPictureDecoder {
             report(
                 .temporalLayer, "TemporalId is \(nal.temporalID), but there are \(sps.sps_max_sub_layers) sub-layers")
         }
-        putOut(frame, first, sps)
+        runOutputProcess(frame, first, sps)
         reorder(frame, sps, &stream)
 
         references.add(
@@ -90,15 +91,15 @@ struct HEVCPictureDecoder {
 
     /// Flushes the output buffers and assigns every frame its index in output order.
     mutating func end(_ stream: inout HEVCStream) {
-        for place in outputs.indices {
-            outputs[place].flush()
-            stream.found.append(contentsOf: outputs[place].takeFaults().map { Violation(.pictureBuffer, $0) })
+        for layer in outputs.indices {
+            outputs[layer].flush()
+            stream.found.append(contentsOf: outputs[layer].takeFaults().map { Violation(.pictureBuffer, $0) })
         }
         let order = stream.frames.indices.sorted {
             let (a, b) = (stream.frames[$0], stream.frames[$1])
             return (a.sequence, a.pictureOrderCount, $0) < (b.sequence, b.pictureOrderCount, $1)
         }
-        for (place, index) in order.enumerated() { stream.frames[index].displayIndex = place }
+        for (displayIndex, index) in order.enumerated() { stream.frames[index].displayIndex = displayIndex }
         let shown = order.filter { stream.frames[$0].isOutput }
         if let whole = outputs.last, whole.output != shown {
             stream.found.append(
@@ -113,7 +114,9 @@ struct HEVCPictureDecoder {
     }
 
     /// Runs the output process (C.5.2) of decoders for every number of sub-layers.
-    private mutating func putOut(_ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet) {
+    private mutating func runOutputProcess(
+        _ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet
+    ) {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
         for layer in outputs.indices where layer >= min(frame.temporalID, outputs.count - 1) {
@@ -133,18 +136,18 @@ struct HEVCPictureDecoder {
     }
 
     private mutating func reorder(_ frame: HEVCFrame, _ sps: HEVCSequenceParameterSet, _ stream: inout HEVCStream) {
-        let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
-        if place > 0, recentCounts[place - 1] == frame.pictureOrderCount {
+        let position = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
+        if position > 0, recentCounts[position - 1] == frame.pictureOrderCount {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")
         }
-        let depth = recentCounts.count - place
+        let depth = recentCounts.count - position
         stream.reorderDepth = max(stream.reorderDepth, depth)
         if depth > sps.highest.max_num_reorder_pics {
             report(
                 .pictureBuffer,
                 "\(depth) pictures are reordered, but sps_max_num_reorder_pics is \(sps.highest.max_num_reorder_pics)")
         }
-        recentCounts.insert(frame.pictureOrderCount, at: place)
+        recentCounts.insert(frame.pictureOrderCount, at: position)
         if recentCounts.count > 64 { recentCounts.removeFirst() }
     }
 }
@@ -161,8 +164,8 @@ enum HEVCReferenceLists {
             let active = header.activeReferences[list]
             guard active > 0, !order.isEmpty else { return [] }
             let entries = header.listEntries[list]
-            return (0..<active).map { place in
-                let entry = entries.map { place < $0.count ? $0[place] : 0 } ?? place
+            return (0..<active).map { index in
+                let entry = entries.map { index < $0.count ? $0[index] : 0 } ?? index
                 return order[entry % order.count]
             }
         }

@@ -57,11 +57,11 @@ package struct HEVCReferenceSet: Sendable, Hashable {
     private mutating func predict(_ reader: inout BitReader, from source: HEVCReferenceSet, delta: Int) {
         // The order of the syntax: S0, S1, and last the source's own picture.
         var moved: [Entry] = []
-        for place in 0...source.count {
+        for index in 0...source.count {
             let isUsed = reader.flag()
             let isKept = isUsed || reader.flag()
             guard isKept else { continue }
-            let base = place < source.count ? source.entries[place].deltaPOC : 0
+            let base = index < source.count ? source.entries[index].deltaPOC : 0
             moved.append(Entry(deltaPOC: base + delta, isUsed: isUsed))
         }
         negative = moved.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }

@@ -146,10 +146,10 @@ extension HEVCSliceHeader {
         let own = try reader.unsigned("num_long_term_pics", in: 0...(most - fromSequence))
         // The deltas accumulate within each of the two parts. An absent delta is 0 (7-52).
         var cycle = 0
-        for place in 0..<(fromSequence + own) {
-            if place == fromSequence { cycle = 0 }
+        for position in 0..<(fromSequence + own) {
+            if position == fromSequence { cycle = 0 }
             var picture: LongTermPicture
-            if place < fromSequence {
+            if position < fromSequence {
                 let index = known.count > 1 ? reader.bits(Self.bits(known.count)) : 0
                 guard index < known.count else { throw Malformed("lt_idx_sps is \(index) of \(known.count)") }
                 picture = LongTermPicture(
@@ -214,12 +214,12 @@ extension HEVCSliceHeader {
             let count = activeReferences[list]
             let luma = (0..<count).map { _ in reader.flag() }
             let chroma = (0..<count).map { _ in hasChroma && reader.flag() }
-            for place in 0..<count {
-                if luma[place] {
+            for index in 0..<count {
+                if luma[index] {
                     _ = try reader.signed("delta_luma_weight", in: -128...127)
                     _ = try reader.signed("luma_offset", in: -128...127)
                 }
-                for _ in 0..<(chroma[place] ? 2 : 0) {
+                for _ in 0..<(chroma[index] ? 2 : 0) {
                     _ = try reader.signed("delta_chroma_weight", in: -128...127)
                     _ = try reader.signed("delta_chroma_offset", in: -512...511)
                 }

@@ -57,11 +57,11 @@ enum HEVCSliceRules {
         let starts = headers.map { header in
             scan?.tileScan(header.slice_segment_address) ?? header.slice_segment_address
         }
-        for (place, (a, b)) in zip(starts, starts.dropFirst()).enumerated() where b <= a {
+        for (index, (a, b)) in zip(starts, starts.dropFirst()).enumerated() where b <= a {
             faults.append(
                 (
                     .accessUnit,
-                    "a slice segment starts at \(headers[place + 1].slice_segment_address), not after the previous one"
+                    "a slice segment starts at \(headers[index + 1].slice_segment_address), not after the previous one"
                 ))
             return faults
         }

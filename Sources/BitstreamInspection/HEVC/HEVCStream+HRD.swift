@@ -18,10 +18,10 @@ extension HEVCStream {
             let layers = checked.map { frame in parameters(of: frame)?.subLayers.last }
             let schedules = layers.map { (isNAL ? $0?.nal : $0?.vcl) ?? [] }
             for index in 0..<(schedules.map(\.count).min() ?? 0) {
-                let units = checked.indices.map { place in
+                let units = checked.indices.map { position in
                     accessUnit(
-                        checked[place], schedules[place][index], delays[place], isNAL, index, headerBytes,
-                        lowDelay: layers[place]?.low_delay_hrd_flag ?? false)
+                        checked[position], schedules[position][index], delays[position], isNAL, index, headerBytes,
+                        lowDelay: layers[position]?.low_delay_hrd_flag ?? false)
                 }
                 let decoder = HypotheticalDecoder(units)
                 let schedule = schedules[0][index]
@@ -126,24 +126,24 @@ extension HEVCStream {
     private func sizeFaults(_ frames: [HEVCFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
         guard frames.count == samples.count else { return [] }
         var result: [Violation] = []
-        for place in frames.indices.dropFirst() {
-            let sps = sequenceSet(of: frames[place])
+        for index in frames.indices.dropFirst() {
+            let sps = sequenceSet(of: frames[index])
             guard let limits = HEVCLevelLimits(sps) else { continue }
-            let interval = max(samples[place].time - samples[place - 1].time, 0)
+            let interval = max(samples[index].time - samples[index - 1].time, 0)
             let least = max(Double(sps.sizeInSamples) / Double(limits.maxLumaSr), 1.0 / 300)
             if interval < least * 0.9999 {
                 result.append(
                     Violation(
-                        .level, frame: frames[place].index,
+                        .level, frame: frames[index].index,
                         "it is removed \(interval) s after the previous picture, but \(least) s are needed"))
             }
             let factor = HEVCLevelLimits.formatCapability(sps) * Double(limits.maxLumaSr)
             let most = factor * interval / Double(limits.minCrBase)
-            if Double(frames[place].videoByteCount) > most {
+            if Double(frames[index].videoByteCount) > most {
                 result.append(
                     Violation(
-                        .level, frame: frames[place].index,
-                        "the picture has \(frames[place].videoByteCount) bytes, but MinCr allows "
+                        .level, frame: frames[index].index,
+                        "the picture has \(frames[index].videoByteCount) bytes, but MinCr allows "
                             + "\(Int(clamping: most))"))
             }
         }

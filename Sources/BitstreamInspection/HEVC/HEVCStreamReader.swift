@@ -8,8 +8,8 @@ struct HEVCStreamReader: ByteStreamReader {
         var sequenceSet: HEVCSequenceParameterSet?
         var pictureSet: HEVCPictureParameterSet?
         /// The indices in the stream's `sequenceSets` and `pictureSets`.
-        var sequencePlace = 0
-        var picturePlace = 0
+        var sequenceSetIndex = 0
+        var pictureSetIndex = 0
         /// pic_type and TemporalId of the access unit delimiter.
         var delimiter: (type: Int, temporalID: Int)?
     }
@@ -22,9 +22,9 @@ struct HEVCStreamReader: ByteStreamReader {
     private var distinctPictures = DistinctSets<HEVCPictureParameterSet>()
     private var videoSets: [Int: HEVCVideoParameterSet] = [:]
     private var sequenceSets: [Int: HEVCSequenceParameterSet] = [:]
-    private var sequencePlaces: [Int: Int] = [:]
+    private var sequenceSetIndices: [Int: Int] = [:]
     private var pictureSets: [Int: HEVCPictureParameterSet] = [:]
-    private var picturePlaces: [Int: Int] = [:]
+    private var pictureSetIndices: [Int: Int] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
     private var decoder = HEVCPictureDecoder()
@@ -119,16 +119,16 @@ struct HEVCStreamReader: ByteStreamReader {
         case 32:
             let set = try HEVCVideoParameterSet(rbsp: payload(nal))
             videoSets[set.vps_video_parameter_set_id] = nil
-            _ = try distinctVideos.place(of: set, byteCount: nal.payload.count)
+            _ = try distinctVideos.index(of: set, byteCount: nal.payload.count)
             videoSets[set.vps_video_parameter_set_id] = set
         case 33: try takeSequenceSet(nal)
         case 34:
             let sets = sequenceSets
             let set = try HEVCPictureParameterSet(rbsp: payload(nal)) { sets[$0] }
             pictureSets[set.pps_pic_parameter_set_id] = nil
-            let place = try distinctPictures.place(of: set, byteCount: nal.payload.count).place
+            let setIndex = try distinctPictures.index(of: set, byteCount: nal.payload.count).index
             pictureSets[set.pps_pic_parameter_set_id] = set
-            picturePlaces[set.pps_pic_parameter_set_id] = place
+            pictureSetIndices[set.pps_pic_parameter_set_id] = setIndex
             if set.pps_extension_present_flag { report(.unsupported, "extensions of a PPS are not read") }
         case 35:
             if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) {
@@ -150,9 +150,9 @@ struct HEVCStreamReader: ByteStreamReader {
     private mutating func takeSequenceSet(_ nal: HEVCNALUnit) throws(Malformed) {
         let set = try HEVCSequenceParameterSet(rbsp: payload(nal))
         sequenceSets[set.sps_seq_parameter_set_id] = nil
-        let (place, isNew) = try distinctSequences.place(of: set, byteCount: nal.payload.count)
+        let (setIndex, isNew) = try distinctSequences.index(of: set, byteCount: nal.payload.count)
         sequenceSets[set.sps_seq_parameter_set_id] = set
-        sequencePlaces[set.sps_seq_parameter_set_id] = place
+        sequenceSetIndices[set.sps_seq_parameter_set_id] = setIndex
         guard isNew else { return }
         if set.sps_extension_present_flag { report(.unsupported, "extensions of an SPS are not read") }
         for fault in set.levelFaults() { report(.level, fault) }
@@ -194,8 +194,8 @@ struct HEVCStreamReader: ByteStreamReader {
             let sequenceSet = pictureSet.flatMap { sequences[$0.pps_seq_parameter_set_id] }
             unit?.pictureSet = pictureSet
             unit?.sequenceSet = sequenceSet
-            unit?.sequencePlace = sequenceSet.flatMap { sequencePlaces[$0.sps_seq_parameter_set_id] } ?? 0
-            unit?.picturePlace = picturePlaces[header.slice_pic_parameter_set_id] ?? 0
+            unit?.sequenceSetIndex = sequenceSet.flatMap { sequenceSetIndices[$0.sps_seq_parameter_set_id] } ?? 0
+            unit?.pictureSetIndex = pictureSetIndices[header.slice_pic_parameter_set_id] ?? 0
             if let sps = sequenceSet, let pps = pictureSet,
                 checkedTiles.insert([sps.sps_seq_parameter_set_id, pps.pps_pic_parameter_set_id]).inserted
             {

@@ -29,24 +29,24 @@ struct HypotheticalDecoder {
                 initial_cpb_removal_delay: 0, initial_cpb_removal_delay_offset: 0)
         var previousFinal = 0.0
         var previousNominal = -Double.infinity
-        for (place, unit) in units.enumerated() {
+        for (index, unit) in units.enumerated() {
             // Nominal removal time (C.1.2).
             let nominal: Double
-            if place == 0 {
+            if index == 0 {
                 nominal = Double(period.initial_cpb_removal_delay) / 90000
             } else {
                 nominal = nominalOfPeriod + unit.tick * Double(unit.cpbRemovalDelay)
             }
             // Arrival time (C.1.1).
             var initial = previousFinal
-            if place > 0, !unit.schedule.cbr_flag {
+            if index > 0, !unit.schedule.cbr_flag {
                 let delay = unit.delay ?? period
                 let offset = unit.delay == nil ? delay.initial_cpb_removal_delay_offset : 0
                 initial = max(
                     previousFinal, nominal - Double(delay.initial_cpb_removal_delay + offset) / 90000)
             }
             let final = initial + unit.bits / Double(unit.schedule.bitRate)
-            if place > 0, let delay = unit.delay {
+            if index > 0, let delay = unit.delay {
                 checkDelay(delay, unit, ticks: 90000 * (nominal - previousFinal))
             }
             if nominal <= previousNominal {
@@ -111,8 +111,8 @@ struct HypotheticalDecoder {
         var arrived = 0.0
         var next = 0
         var removed = 0.0
-        for place in units.indices {
-            let time = samples[place].time
+        for index in units.indices {
+            let time = samples[index].time
             while next < units.count, arrivals[next].final <= time {
                 arrived += units[next].bits
                 next += 1
@@ -121,14 +121,14 @@ struct HypotheticalDecoder {
             if next < units.count, arrivals[next].initial < time {
                 part = (time - arrivals[next].initial) * Double(units[next].schedule.bitRate)
             }
-            samples[place].before = arrived + part - removed
-            removed += units[place].bits
-            samples[place].after = arrived + part - removed
+            samples[index].before = arrived + part - removed
+            removed += units[index].bits
+            samples[index].after = arrived + part - removed
             // One bit of slack for the rounding of times to `Double`.
-            if samples[place].before > Double(units[place].schedule.cpbSize) + 1 {
+            if samples[index].before > Double(units[index].schedule.cpbSize) + 1 {
                 fault(
-                    units[place].frame,
-                    "overflow: \(Int(clamping: samples[place].before)) bits are in the buffer of \(units[place].schedule.cpbSize)"
+                    units[index].frame,
+                    "overflow: \(Int(clamping: samples[index].before)) bits are in the buffer of \(units[index].schedule.cpbSize)"
                 )
             }
         }

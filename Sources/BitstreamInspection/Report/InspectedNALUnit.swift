@@ -14,7 +14,7 @@ package struct InspectedNALUnit: Sendable, Hashable {
     }
 
     private let header: UInt8
-    private let place: UnitPlace
+    private let location: UnitLocation
     /// svc_extension_flag and nal_unit_header_svc_extension(), 24 bits; 0 if absent.
     private let scalableBits: UInt32
 
@@ -23,11 +23,11 @@ package struct InspectedNALUnit: Sendable, Hashable {
     /// nal_ref_idc.
     package var refIDC: Int { Int(header >> 5 & 3) }
     /// The offset of the start code in the byte stream.
-    package var offset: Int { place.offset }
+    package var offset: Int { location.offset }
     /// The size with start code and trailing zeros.
-    package var byteCount: Int { place.byteCount }
+    package var byteCount: Int { location.byteCount }
     /// The range of the NAL unit, without start code and trailing zeros.
-    package var payload: Range<Int> { place.payload }
+    package var payload: Range<Int> { location.payload }
     /// The scalable header of a prefix NAL unit (type 14) or coded slice extension (type 20) with svc_extension_flag.
     package var scalable: ScalableHeader? {
         if scalableBits == 0 { return nil }
@@ -69,7 +69,7 @@ extension InspectedNALUnit {
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         guard let first = bytes[unit.payload].first, first & 0x80 == 0 else { return nil }
         header = first
-        place = UnitPlace(unit)
+        location = UnitLocation(unit)
         var extensionBits: UInt32 = 0
         // svc_extension_flag is the highest bit of the three bytes.
         if first & 31 == 14 || first & 31 == 20, unit.payload.count >= 4 {
@@ -80,7 +80,7 @@ extension InspectedNALUnit {
 }
 
 /// The position of a NAL unit in a compact form: a byte stream can hold a unit for every three bytes.
-struct UnitPlace: Sendable, Hashable {
+struct UnitLocation: Sendable, Hashable {
     let offset: Int
     private let payloadEnd: Int
     private let trailingZeros: Int

@@ -47,7 +47,7 @@ package struct FollowedPicture: Sendable, Hashable {
     /// Whether the picture is the second field of the previous picture's frame.
     package var isSecondField = false
     /// Whether decoding restarts: earlier pictures must be output first.
-    package var beginsAnew = false
+    package var restartsDecoding = false
 }
 
 /// Follows a stream NAL unit by NAL unit, as a decoder does: finds which units form a picture, and which pictures can

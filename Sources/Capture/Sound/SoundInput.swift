@@ -108,7 +108,7 @@ public final class SoundInput: Sendable {
     /// Blocks until sound up to `time` was captured, or the device has ended, or `limit` seconds have passed.
     public func wait(for time: MediaTime, atMostSeconds limit: Double) {
         _ = link.wait(atMostNanoseconds: UInt64(clamping: max(0, limit) * 1e9)) { link in
-            link.end != nil || link.heard.map { time < $0 } == true ? true : nil
+            link.end != nil || link.capturedUntil.map { time < $0 } == true ? true : nil
         }
     }
 
@@ -128,7 +128,7 @@ struct SoundLink: Sendable {
     private(set) var blocks: [SoundInput.Block] = []
     private var byteCount = 0
     /// The end time of the last block.
-    var heard: MediaTime?
+    var capturedUntil: MediaTime?
     var counts = SoundInput.Counts()
     var end: CaptureEnd?
     var isClosing = false

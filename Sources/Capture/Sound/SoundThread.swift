@@ -32,7 +32,7 @@ enum SoundThread {
         while let count = try device.nextFrame() {
             let isImmediate = device.isImmediate || clock.isFasterThanTime(count)
             if isImmediate { clock.pace(count) }
-            let plan = clock.hear(count, at: isImmediate ? nil : device.captureTime())
+            let plan = clock.recordCapture(count, at: isImmediate ? nil : device.captureTime())
             var bytes: [UInt8] = []
             let frameBytes = device.channels * 4
             if plan.silence > 0 { bytes = [UInt8](repeating: 0, count: plan.silence * frameBytes) }
@@ -46,7 +46,7 @@ enum SoundThread {
                 if plan.silence > 0 || plan.excess > 0 { link.counts.gaps += 1 }
                 link.counts.samplesFilled += plan.silence
                 link.counts.driftPPM = clock.driftPPM
-                link.heard = end
+                link.capturedUntil = end
                 if !bytes.isEmpty { link.append(SoundInput.Block(bytes: bytes, time: start)) }
             }
         }
@@ -73,13 +73,13 @@ struct SoundClock {
     private var start: Int64?
     /// The numbers of samples of a channel that were output, and that were captured, since the start.
     private var put = 0
-    private var heard = 0
+    private var captured = 0
     /// The mean error in samples; positive if too few samples were output.
     private var error = 0.0
     private var isFast = false
     /// The time of the last samples that had a time, and the number of samples before them.
     private var lastTime: Int64 = 0
-    private var heardBefore = 0
+    private var capturedBefore = 0
     /// The time from which drift is measured, and the number of samples before it. Samples that were lost in a gap do
     /// not count as drift.
     private var driftStart: Int64 = 0
@@ -92,8 +92,8 @@ struct SoundClock {
     /// - Parameters:
     ///   - count: The number of samples of a channel.
     ///   - time: The capture time of the first sample in nanoseconds; nil for the end of the last samples.
-    mutating func hear(_ count: Int, at time: Int64?) -> Plan {
-        defer { heard += count }
+    mutating func recordCapture(_ count: Int, at time: Int64?) -> Plan {
+        defer { captured += count }
         guard let start else {
             start = time ?? FrameClock.now
             lastTime = start ?? 0
@@ -101,11 +101,11 @@ struct SoundClock {
             return Plan()
         }
         guard let time else { return Plan() }
-        (lastTime, heardBefore) = (time, heard)
+        (lastTime, capturedBefore) = (time, captured)
         let due = Double(time - start) / 1e9 * Double(rate)
         let off = due - Double(put)
         let hole = Double(rate) / 10
-        if abs(off - error) > hole { (driftStart, driftBase) = (time, heard) }
+        if abs(off - error) > hole { (driftStart, driftBase) = (time, captured) }
         if off - error > hole {
             error = 0
             return Plan(silence: Int(off))
@@ -138,14 +138,14 @@ struct SoundClock {
     var driftPPM: Double {
         guard lastTime - driftStart > 2_000_000_000 else { return 0 }
         let due = Double(lastTime - driftStart) / 1e9 * Double(rate)
-        return ((Double(heardBefore - driftBase) / due - 1) * 1e7).rounded() / 10
+        return ((Double(capturedBefore - driftBase) / due - 1) * 1e7).rounded() / 10
     }
 
     /// Returns whether samples arrive before they can have been captured, as from a file that simulates a sound card.
     /// Only the first two seconds are checked: a card with a fast clock does not get so far ahead in that time.
     mutating func isFasterThanTime(_ count: Int) -> Bool {
-        guard !isFast, let start, heard < 2 * rate else { return isFast }
-        let length = Int64(Double(heard + count) / Double(rate) * 1e9)
+        guard !isFast, let start, captured < 2 * rate else { return isFast }
+        let length = Int64(Double(captured + count) / Double(rate) * 1e9)
         isFast = start + length - FrameClock.now > 50_000_000
         return isFast
     }
@@ -153,7 +153,7 @@ struct SoundClock {
     /// Waits until samples of a source without its own timing would have been captured.
     mutating func pace(_ count: Int) {
         guard let start else { return }
-        let due = start + Int64(Double(heard + count) / Double(rate) * 1e9)
+        let due = start + Int64(Double(captured + count) / Double(rate) * 1e9)
         let left = due - FrameClock.now
         if left > 0 { usleep(UInt32(min(left / 1000, 1_000_000))) }
     }

@@ -91,7 +91,7 @@ public final class CameraStream: Sendable {
                 .buffer(filled.buffers, index: Int(filled.index), layout: layout, returns: returns), time: filled.time,
                 sequence: filled.sequence)
         }
-        defer { returns.give(filled.index) }
+        defer { returns.returnBuffer(filled.index) }
         return try decoder.withLock { decoder in
             // SAFETY: the driver has filled `byteCount` bytes of the mapping, and gets the buffer back after decoding.
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: filled.buffers.mappings[Int(filled.index)][..<filled.byteCount])
@@ -108,7 +108,7 @@ public final class CameraStream: Sendable {
     package func enter(_ phase: StreamPhase) {
         link.withLock { link in
             link.phase = phase
-            if phase != .active { link.giveBackQueue() }
+            if phase != .active { link.releaseQueue() }
         }
         wake.wake()
     }
@@ -126,7 +126,7 @@ public final class CameraStream: Sendable {
     private func stop() {
         link.withLock { link in
             link.isClosing = true
-            link.giveBackQueue()
+            link.releaseQueue()
         }
         wake.wake()
     }

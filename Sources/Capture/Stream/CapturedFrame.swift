@@ -31,7 +31,7 @@ public import VideoBase
     }
 
     deinit {
-        if case .buffer(_, let index, _, let returns) = storage { returns.give(UInt32(index)) }
+        if case .buffer(_, let index, _, let returns) = storage { returns.returnBuffer(UInt32(index)) }
     }
 
     /// The DMA-BUF of the picture, for devices that import it without a copy; nil if the driver does not export it, or
@@ -64,5 +64,5 @@ public import VideoBase
 
 /// Returns a buffer that was read to the stream's thread, which passes it to the driver.
 struct BufferReturn: Sendable {
-    let give: @Sendable (UInt32) -> Void
+    let returnBuffer: @Sendable (UInt32) -> Void
 }

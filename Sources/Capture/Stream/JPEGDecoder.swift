@@ -64,10 +64,10 @@ import VideoBase
 
     /// Returns whether there is an EOI marker. Coded data cannot contain it, and drivers may leave any bytes after it.
     private static func hasEnd(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var place = bytes.count - 1
-        while place > 2 {
-            if unsafe bytes[place] == 0xd9, unsafe bytes[place - 1] == 0xff { return true }
-            place -= 1
+        var offset = bytes.count - 1
+        while offset > 2 {
+            if unsafe bytes[offset] == 0xd9, unsafe bytes[offset - 1] == 0xff { return true }
+            offset -= 1
         }
         return false
     }

@@ -41,7 +41,7 @@ struct StreamLink: Sendable {
     /// Whether a picture after the end has arrived. Earlier pictures in the queue are no longer dropped.
     var isPast = false
 
-    mutating func giveBackQueue() {
+    mutating func releaseQueue() {
         returned += queue.map(\.index)
         counts.unused += queue.count
         queue = []

@@ -48,7 +48,7 @@ struct StreamThread {
                 return (link.returned, link.isClosing)
             }
             if isClosing { return .stopped }
-            for index in returned { if let end = giveBack(index) { return end } }
+            for index in returned { if let end = requeue(index) { return end } }
             // A driver without buffers has not stalled.
             if lent == 0 { lastLife = FrameClock.now }
             var polled = [
@@ -120,10 +120,10 @@ struct StreamThread {
             link.counts.late += 1
             return link.queue.removeFirst().index
         }
-        return returned.flatMap { giveBack($0) }
+        return returned.flatMap { requeue($0) }
     }
 
-    private mutating func giveBack(_ index: UInt32) -> CaptureEnd? {
+    private mutating func requeue(_ index: UInt32) -> CaptureEnd? {
         switch buffers.queue(index) {
         case 0:
             lent += 1

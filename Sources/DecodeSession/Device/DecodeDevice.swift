@@ -95,8 +95,8 @@ package import VideoBase
     /// Returns the surface of a picture on this device, as a buffer that retains the picture; nil for a picture in
     /// memory.
     package func buffer(of picture: DecodedPicture) throws -> SurfaceBuffer? {
-        guard let place = picture.surface else { return nil }
-        let surface = Surface(lent: place.identifier, by: display, size: place.size, format: place.format)
+        guard let decoded = picture.surface else { return nil }
+        let surface = Surface(lent: decoded.identifier, by: display, size: decoded.size, format: decoded.format)
         let visible = picture.visible
         return try SurfaceBuffer(
             surface: surface, visible: picture.size, offset: (visible.x, visible.y), owner: picture)

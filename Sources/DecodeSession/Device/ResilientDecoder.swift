@@ -25,7 +25,7 @@ package import VideoBase
 /// After a failure, the packets since the second last key packet are decoded again. Pictures that were already returned
 /// are not returned again. A device fault therefore costs time, but no picture.
 @safe package final class ResilientDecoder: PictureDecoder {
-    /// The place where pictures are decoded: the device or the CPU.
+    /// The device or the CPU, whichever decodes the pictures.
     package enum Backend: Sendable, Hashable {
         case device
         case software(why: String)
@@ -38,12 +38,12 @@ package import VideoBase
     private let renewed: () throws -> Display?
     package private(set) var device: DecodeDevice?
     private(set) var decoder: VideoDecoder
-    package private(set) var way: Backend
+    package private(set) var backend: Backend
     /// The number of times that a device failed and was replaced.
     package private(set) var rebuilds = 0
     /// Whether damage must be reported for the picture that has it. From the first fault on, only one thread decodes
     /// then.
-    private let tellsDamage: Bool
+    private let reportsDamage: Bool
     /// Returns the error that ends the work; nil to continue. It is called while the decoder waits for a surface.
     private let end: () -> VaencError?
     private var isExact = false
@@ -52,14 +52,14 @@ package import VideoBase
     private var nextTag: Int64 = 0
     private var hasEnded = false
     /// The tags of pictures that were already returned, for the packets in the log.
-    private var given: Set<Int64> = []
+    private var returnedTags: Set<Int64> = []
     /// Called when a device has failed. Returns the tags of pictures that were returned, are on that device, and must
     /// be returned again.
     var reclaimed: () -> Set<Int64> = { [] }
-    /// Pictures that were decoded again and are returned next. After them, `owesBroken` reports that the last packet is
-    /// damaged.
+    /// Pictures that were decoded again and are returned next. `mustReportBroken` is whether the last packet is
+    /// reported as damaged after them.
     private var ready: [(picture: DecodedPicture, isDamaged: Bool)] = []
-    private var owesBroken = false
+    private var mustReportBroken = false
     private var current: DecodedPicture?
     private var isDamaged = false
 
@@ -70,21 +70,22 @@ package import VideoBase
     ///   - device: The device that decodes; nil for software.
     ///   - why: The reason for decoding in software, if `device` is nil.
     ///   - options: The options of the decoder, except the device.
-    ///   - tellsDamage: Whether a damaged packet is reported when it is sent, whatever the number of threads.
+    ///   - reportsDamage: Whether a damaged packet is reported when it is sent, whatever the number of threads.
     ///   - end: Returns the error that ends the work; nil to continue. It is called while the decoder waits for a
     ///     surface.
     ///   - renewed: Returns a display that replaces a failed one; nil for none.
     /// - Throws: `badInput` if libavcodec rejects the stream.
     package init(
         _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was requested",
-        _ options: VideoDecoder.Options = VideoDecoder.Options(), tellsDamage: Bool = false,
+        _ options: VideoDecoder.Options = VideoDecoder.Options(), reportsDamage: Bool = false,
         end: @escaping () -> VaencError? = { nil }, renewed: @escaping () throws -> Display? = { nil }
     ) throws {
         let av = unsafe try LibAV.load(.codec)
         unsafe self.stream = unsafe stream
         unsafe self.av = unsafe av
-        (self.options, self.device, self.renewed, self.tellsDamage, self.end) = (options, device, renewed, tellsDamage, end)
-        way = device == nil ? .software(why: why) : .device
+        (self.options, self.device, self.renewed) = (options, device, renewed)
+        (self.reportsDamage, self.end) = (reportsDamage, end)
+        backend = device == nil ? .software(why: why) : .device
         decoder = unsafe try Self.make(stream, options, device, av)
     }
 
@@ -99,12 +100,12 @@ package import VideoBase
             stream.codec, parameters: stream.parameters, timeBase: stream.timeBase, options, av)
     }
 
-    /// Releases the decoder. If its device hangs, the decoder is left behind.
+    /// Releases the decoder. If its device hangs, the decoder is abandoned.
     private func retire() {
         guard let device else { return decoder.close() }
         nonisolated(unsafe) let old = decoder
         device.display.watch.release { unsafe old.close() }
-        // The decoder is closed by now, or left behind.
+        // The decoder is closed by now, or abandoned.
         unsafe old.abandon()
     }
 
@@ -130,7 +131,7 @@ package import VideoBase
     ///
     /// - Throws: `usage` if no surface becomes free, or the error that ends the work. Nothing was done in that case.
     func waitForSurface() throws {
-        if way == .device { try device?.waitForSurface(end) }
+        if backend == .device { try device?.waitForSurface(end) }
     }
 
     package func send(end: Bool) throws -> Bool {
@@ -139,7 +140,9 @@ package import VideoBase
         } else if let packet = unsafe packet {
             try waitForSurface()
             log.append(unsafe try PacketCopy(of: packet, av), tag: nextTag)
-            if let first = log.entries.first?.tag, given.count > 1024 { given = given.filter { $0 >= first } }
+            if let first = log.entries.first?.tag, returnedTags.count > 1024 {
+                returnedTags = returnedTags.filter { $0 >= first }
+            }
             decoder.tag(nextTag)
             nextTag += 1
         }
@@ -157,34 +160,34 @@ package import VideoBase
             if !ready.isEmpty {
                 let next = ready.removeFirst()
                 (current, isDamaged) = (next.picture, next.isDamaged)
-                given.insert(next.picture.tag)
+                returnedTags.insert(next.picture.tag)
                 return .frame
             }
-            if owesBroken {
-                owesBroken = false
+            if mustReportBroken {
+                mustReportBroken = false
                 return .broken
             }
             do {
                 let answer = try answer()
                 if answer == .frame {
                     isDamaged = try !settle()
-                    if let frame = unsafe decoder.frame { given.insert(unsafe vaenc_tag(frame)) }
+                    if let frame = unsafe decoder.frame { returnedTags.insert(unsafe vaenc_tag(frame)) }
                 }
                 if answer == .broken, let isGood = try decodeExactly() {
-                    owesBroken = !isGood
+                    mustReportBroken = !isGood
                     continue
                 }
                 return answer
             } catch {
-                owesBroken = try !recover(from: error)
+                mustReportBroken = try !recover(from: error)
             }
         }
     }
 
     package func flush() {
         log.clear()
-        (given, ready, current, owesBroken, hasEnded) = ([], [], nil, false, false)
-        guard way == .device, let device else { return decoder.flush() }
+        (returnedTags, ready, current, mustReportBroken, hasEnded) = ([], [], nil, false, false)
+        guard backend == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
         // If this call fails, the call with the next packet fails too and reports the error.
         try? device.perform("avcodec_flush_buffers") { unsafe decoder.flush() }
@@ -211,12 +214,12 @@ package import VideoBase
 
     /// Decodes the last returned picture again.
     private func renew(_ tag: Int64, after fault: any Error) throws {
-        given.remove(tag)
+        returnedTags.remove(tag)
         _ = try recover(from: fault)
         guard let index = ready.firstIndex(where: { $0.picture.tag == tag }) else { throw fault }
         let again = ready.remove(at: index)
         (current, isDamaged) = (again.picture, again.isDamaged)
-        given.insert(tag)
+        returnedTags.insert(tag)
     }
 
     // MARK: Calls and faults
@@ -232,7 +235,7 @@ package import VideoBase
     ///
     /// - Throws: The error of the device.
     private func perform<R: Sendable>(_ body: @escaping @Sendable (VideoDecoder) throws -> R, isGood: (R) -> Bool) throws -> R {
-        guard way == .device, let device else { return try body(decoder) }
+        guard backend == .device, let device else { return try body(decoder) }
         // SAFETY: the caller waits while the body runs, or leaves the decoder behind.
         nonisolated(unsafe) let decoder = decoder
         let result = try device.perform("decoding") { unsafe try body(decoder) }
@@ -249,9 +252,9 @@ package import VideoBase
 
     /// Waits until the decoder's picture is complete on its device. Returns false if the device reports damage.
     private func settle() throws -> Bool {
-        guard way == .device, let device else { return true }
+        guard backend == .device, let device else { return true }
         guard let surface = try decoder.picture().surface else {
-            way = .software(why: "\(device.display.vendor) does not decode this stream (\(LibAV.takeLog() ?? "its profile or size"))")
+            backend = .software(why: "\(device.display.vendor) does not decode this stream (\(LibAV.takeLog() ?? "its profile or size"))")
             return true
         }
         let display = device.display
@@ -272,7 +275,7 @@ package import VideoBase
     /// Returns whether the last packet is good; nil if nothing was decoded again, for example because one thread
     /// decodes already.
     private func decodeExactly() throws -> Bool? {
-        guard tellsDamage, !isExact, way != .device, options.threads != 1, !log.isBroken else { return nil }
+        guard reportsDamage, !isExact, backend != .device, options.threads != 1, !log.isBroken else { return nil }
         isExact = true
         retire()
         return try again()
@@ -288,12 +291,12 @@ package import VideoBase
             // A call that the device rejects while it decodes is a device failure, whatever its status means elsewhere.
             if let error = fault as? VAError { fault = error.endingSession() }
             if let error = fault as? any DescribedError, error.category != .deviceFailed { throw error }
-            guard way == .device, !log.isBroken else { throw fault }
+            guard backend == .device, !log.isBroken else { throw fault }
             retire()
             rebuilds += 1
             device = rebuilds > 1 ? nil : try? renewed().map { try DecodeDevice($0) }
-            if device == nil { way = .software(why: "the device failed: \(fault)") }
-            given.subtract(reclaimed())
+            if device == nil { backend = .software(why: "the device failed: \(fault)") }
+            returnedTags.subtract(reclaimed())
             do { return try again() } catch { fault = error }
         }
     }
@@ -302,7 +305,7 @@ package import VideoBase
         var options = options
         if isExact { options.threads = 1 }
         // A picture that the device had returned must follow the same packet. This option prevents delays by threads.
-        if rebuilds > 0, way != .device { options.isRealTime = true }
+        if rebuilds > 0, backend != .device { options.isRealTime = true }
         decoder = unsafe try Self.make(stream, options, device, av)
         // Pictures that were decoded again earlier, and could not be read, belong to the old decoder.
         (ready, current) = ([], nil)
@@ -328,7 +331,9 @@ package import VideoBase
             case .broken: continue
             case .frame:
                 let isWhole = try settle() && !decoder.frameIsDamaged
-                guard let frame = unsafe decoder.frame, !given.contains(unsafe vaenc_tag(frame)) else { continue }
+                guard let frame = unsafe decoder.frame, !returnedTags.contains(unsafe vaenc_tag(frame)) else {
+                    continue
+                }
                 ready.append((try picture(), !isWhole))
             }
         }

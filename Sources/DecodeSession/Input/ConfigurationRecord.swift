@@ -49,21 +49,21 @@ struct ConfigurationRecord {
     private struct Reader {
         struct Short: Error {}
         var bytes: [UInt8]
-        var place = 0
+        var offset = 0
 
         mutating func byte() throws -> UInt8 {
-            guard place < bytes.count else { throw Short() }
-            defer { place += 1 }
-            return bytes[place]
+            guard offset < bytes.count else { throw Short() }
+            defer { offset += 1 }
+            return bytes[offset]
         }
 
         mutating func word() throws -> Int { try Int(byte()) << 8 | Int(byte()) }
 
         mutating func unit() throws -> [UInt8] {
             let length = try word()
-            guard length <= bytes.count - place else { throw Short() }
-            defer { place += length }
-            return Array(bytes[place..<(place + length)])
+            guard length <= bytes.count - offset else { throw Short() }
+            defer { offset += length }
+            return Array(bytes[offset..<(offset + length)])
         }
     }
 }

@@ -52,16 +52,17 @@ struct WaitingPictures {
 
     /// Adds a picture again that was already returned, at its position in sending order.
     mutating func putBack(_ frame: DecodedFrame) {
-        let place = entries.firstIndex { $0.index > frame.index } ?? entries.count
-        entries.insert(
-            Entry(index: frame.index, timing: frame.timing, isKey: frame.isKey, followsDamage: frame.followsDamage), at: place)
+        let position = entries.firstIndex { $0.index > frame.index } ?? entries.count
+        let entry = Entry(
+            index: frame.index, timing: frame.timing, isKey: frame.isKey, followsDamage: frame.followsDamage)
+        entries.insert(entry, at: position)
     }
 
     func contains(_ index: Int) -> Bool { entries.contains { $0.index == index } }
 
     mutating func take(_ index: Int) -> Entry? {
-        guard let place = entries.firstIndex(where: { $0.index == index }) else { return nil }
-        return entries.remove(at: place)
+        guard let position = entries.firstIndex(where: { $0.index == index }) else { return nil }
+        return entries.remove(at: position)
     }
 
     /// The lowest index of the pictures that have not been returned.
@@ -70,10 +71,10 @@ struct WaitingPictures {
     /// Marks pictures that may refer to a damaged one: those after it, up to the next key picture.
     ///
     /// - Returns: The index of the key picture that ends the damage; `.max` if it has not been sent yet.
-    mutating func spoil(after index: Int) -> Int {
+    mutating func markFollowers(after index: Int) -> Int {
         let end = keys.first { $0 > index } ?? .max
-        for place in entries.indices where entries[place].index > index && entries[place].index < end {
-            entries[place].followsDamage = true
+        for position in entries.indices where entries[position].index > index && entries[position].index < end {
+            entries[position].followsDamage = true
         }
         return end
     }

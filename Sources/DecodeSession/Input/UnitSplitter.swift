@@ -36,16 +36,16 @@ enum UnitSplitter {
 
     private static func lengthPrefixed(_ bytes: [UInt8], _ size: Int) throws -> [ArraySlice<UInt8>] {
         var units: [ArraySlice<UInt8>] = []
-        var place = 0
-        while place < bytes.count {
-            guard place + size <= bytes.count else { throw malformed("the bytes end inside a length") }
-            let length = bytes[place..<(place + size)].reduce(0) { $0 << 8 | Int($1) }
-            place += size
-            guard length <= bytes.count - place else {
-                throw malformed("a NAL unit states \(length) bytes, but \(bytes.count - place) are left")
+        var offset = 0
+        while offset < bytes.count {
+            guard offset + size <= bytes.count else { throw malformed("the bytes end inside a length") }
+            let length = bytes[offset..<(offset + size)].reduce(0) { $0 << 8 | Int($1) }
+            offset += size
+            guard length <= bytes.count - offset else {
+                throw malformed("a NAL unit states \(length) bytes, but \(bytes.count - offset) are left")
             }
-            if length > 0 { units.append(bytes[place..<(place + length)]) }
-            place += length
+            if length > 0 { units.append(bytes[offset..<(offset + length)]) }
+            offset += length
         }
         return units
     }

@@ -32,8 +32,8 @@ import VideoBase
         let buffer = try SystemPixelBuffer(format: format ?? (depth > 8 ? .p010 : .nv12), size: wanted)
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
-        let said = unsafe Self.color(source.frame)
-        let color = unsafe view.format.isRGB(av) ? said.ofRGBAsYUV(rows: picture.size.height) : said
+        let declared = unsafe Self.color(source.frame)
+        let color = unsafe view.format.isRGB(av) ? declared.ofRGBAsYUV(rows: picture.size.height) : declared
         // SAFETY: the picture is retained until the copy is complete.
         unsafe try buffer.withUnsafePlanes { unsafe try scaler.scale(view, to: PictureView($0), color: color) }
         withExtendedLifetime(source) {}

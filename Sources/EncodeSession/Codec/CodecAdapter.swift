@@ -23,8 +23,9 @@ protocol CodecAdapter: Sendable {
         _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> LeadingUnits
 
-    /// `parameterSets` with those in place that the driver's slices are written for, as far as they hold our picture:
-    /// our cropping and VUI behind its description of how the pictures are coded.
+    /// Returns `sets` with the driver's own parameter sets inserted, because the driver's slices refer to those. They
+    /// combine the driver's coding description with our cropping and VUI. A driver's set that cannot describe our
+    /// picture is used as it is.
     func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]]
 }
 

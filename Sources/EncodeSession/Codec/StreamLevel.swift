@@ -160,7 +160,7 @@ enum StreamLevel: Sendable, Hashable {
 }
 
 extension VideoCodec {
-    /// Bits that pictures are expected to take at a QP, of H.264's.
+    /// The expected bits of a picture at a QP, relative to H.264.
     var rateShare: Double {
         switch self {
         case .h264: 1

@@ -1,7 +1,7 @@
 import VAAPI
 package import VideoBase
 
-/// What sessions can be set to on a device.
+/// The values that a session's settings can have on a device.
 extension EncodeCapabilities {
     /// Returns these capabilities with the number of stored pictures limited to what the session's level holds.
     ///

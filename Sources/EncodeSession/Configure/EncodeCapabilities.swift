@@ -1,8 +1,8 @@
 import VAAPI
 package import VideoBase
 
-/// What a driver can encode with one profile at one entry point: its answers (`Capability`), interpreted, and corrected
-/// by `DriverQuirk`. Settings are resolved with it.
+/// A driver's abilities to encode with one profile at one entry point: its answers (`Capability`), interpreted, and
+/// corrected by `DriverQuirk`. Settings are resolved with them.
 package struct EncodeCapabilities: Sendable, Hashable {
     /// The allowed divisions of a picture into slices, VA_ENC_SLICE_STRUCTURE_….
     enum SliceStructure: Sendable, Hashable {
@@ -87,7 +87,7 @@ package struct EncodeCapabilities: Sendable, Hashable {
     var takesSliceHeaders: Bool { packedHeaders.contains(.slice) }
 }
 
-/// What a device answers for one codec alone.
+/// The answers of a device that exist for one codec only.
 enum CodecCapabilities: Sendable, Hashable {
     case h264
     case hevc(HEVCCapabilities)

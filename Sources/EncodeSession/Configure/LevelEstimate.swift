@@ -1,7 +1,7 @@
 import EncodePlanning
 import VideoBase
 
-/// Estimates the bit rate of a stream without a rate limit, so that its level is one that the stream keeps to.
+/// Estimates the bit rate of a stream without a rate limit, so that the stream keeps within its level.
 ///
 /// x264 and FFmpeg choose the level of these streams by size alone; the stream then exceeds the level's bit rate. A
 /// macroblock has at most 3200 bits (H.264 A.3.1), but few streams come near that. The estimate is 1.5 times the bits
@@ -28,9 +28,9 @@ struct LevelEstimate: Sendable, Hashable {
         // The fourth root of the size ratio.
         let scale = (99 / macroblocks).squareRoot().squareRoot() * codec
         func bits(_ table: [Double]) -> Double {
-            let place = min(max(Double(qp) / 6, 0), Double(table.count - 1))
-            let index = min(Int(place), table.count - 2)
-            let share = place - Double(index)
+            let position = min(max(Double(qp) / 6, 0), Double(table.count - 1))
+            let index = min(Int(position), table.count - 2)
+            let share = position - Double(index)
             return min((table[index] * (1 - share) + table[index + 1] * share) * scale, 3200)
         }
         let (intra, inter) = (bits(Self.intraBits), bits(Self.interBits))

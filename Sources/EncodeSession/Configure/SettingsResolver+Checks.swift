@@ -10,8 +10,8 @@ extension SettingsResolver {
         try check("qpB", asked.rate.qpB, 0...51)
         try check("minQP", asked.rate.minQP, 0...51)
         try check("maxQP", asked.rate.maxQP, 0...51)
-        try Validation.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
-        try Validation.refuse(tier: asked.tier, level: asked.level, codec: asked.codec)
+        try Validation.validate(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
+        try Validation.validate(tier: asked.tier, level: asked.level, codec: asked.codec)
         try check("quality", asked.rate.quality, 1...51)
         try check("preset", asked.coding.preset, 1...7)
         try check("gopFrames", asked.structure.gopFrames, 1...Int(Int32.max))
@@ -24,27 +24,27 @@ extension SettingsResolver {
         try check("longTermReferences", asked.structure.longTermReferences, 0...15)
         try check("maxSliceBytes", asked.rate.maxSliceBytes, Validation.sliceBytes)
         try check("maxFrameDelay", asked.pipeline.maxFrameDelay, 0...64)
-        try Validation.refuse(forcedKeyTimes: asked.structure.forcedKeyTimes)
+        try Validation.validate(forcedKeyTimes: asked.structure.forcedKeyTimes)
         if let filter = asked.coding.deblocking {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
             try check("deblocking beta", filter.betaOffset, -6...6)
         }
-        for region in asked.coding.regionsOfInterest { try Validation.refuse(region, in: asked.size) }
+        for region in asked.coding.regionsOfInterest { try Validation.validate(region, in: asked.size) }
         if let seconds = asked.structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(
                 .usage, "`gopSeconds` \(seconds) is out of range",
                 remedy: "use a time above 0 and up to 86400 seconds")
         }
-        try Validation.refuse(size: asked.size)
+        try Validation.validate(size: asked.size)
         // HEVC's parameter buffers hold 16 bits a side, and no level allows more.
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
                 .unavailable, "a picture of \(asked.size) is larger than any level allows",
                 remedy: "use pictures of at most 65535x65535 (`SourceOptions.outputSize` scales those of a source)")
         }
-        try Validation.refuse(frameRate: asked.frameRate)
-        try Validation.refuse(masteringDisplay: asked.display.masteringDisplay)
-        if let ratio = asked.display.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
+        try Validation.validate(frameRate: asked.frameRate)
+        try Validation.validate(masteringDisplay: asked.display.masteringDisplay)
+        if let ratio = asked.display.sampleAspectRatio { try Validation.validate(sampleAspectRatio: ratio) }
     }
 
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {

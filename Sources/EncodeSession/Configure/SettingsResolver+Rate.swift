@@ -35,8 +35,8 @@ extension SettingsResolver {
     }
 
     private func checkRates(_ wanted: RateControlMode) throws {
-        try Validation.refuse(bitrate: asked.rate.bitrate, "bitrate")
-        try Validation.refuse(bitrate: asked.rate.maxBitrate, "maxBitrate")
+        try Validation.validate(bitrate: asked.rate.bitrate, "bitrate")
+        try Validation.validate(bitrate: asked.rate.maxBitrate, "maxBitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.rate.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate",
@@ -47,11 +47,11 @@ extension SettingsResolver {
                 .usage, "rate control qvbr needs a rate",
                 remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
         }
-        try Validation.refuse(vbvSize: asked.rate.vbvSize)
+        try Validation.validate(vbvSize: asked.rate.vbvSize)
         if let percent = asked.rate.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "`vbvInitialPercent` \(percent) is out of range", remedy: "use 0 to 100")
         }
-        for limit in asked.rate.dataRateLimits { try Validation.refuse(limit) }
+        for limit in asked.rate.dataRateLimits { try Validation.validate(limit) }
         try Self.check("maxFrameBytes", asked.rate.maxFrameBytes, Validation.frameBytes)
         try asked.checkContradictions(wanted)
     }

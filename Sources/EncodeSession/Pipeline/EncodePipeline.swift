@@ -151,11 +151,11 @@ final class EncodePipeline: Sendable {
     }
 
     /// Accepts no more frames and reports nothing any more. Does not block.
-    func refuse() { state.withLock { $0.isClosed = true } }
+    func stopAccepting() { state.withLock { $0.isClosed = true } }
 
     /// Ends the pipeline. Blocks until the device has finished its work. Nothing is reported afterwards.
     func close() {
-        refuse()
+        stopAccepting()
         submitting.sync {}
         finishing.sync {}
     }

@@ -22,14 +22,14 @@ struct TakenFrame: Sendable {
     var isLost: Bool { input.mapping?.isLost ?? false }
 
     /// Whether a pipeline with that pool can encode the frame without a copy.
-    func isAtHome(in inputs: InputPool) -> Bool {
+    func isUsable(in inputs: InputPool) -> Bool {
         pool.map { $0 === inputs } ?? (surface.display === inputs.display)
     }
 
     /// Returns the surface to its pool when the device no longer uses it. If the frame was drawn in memory, the surface
     /// is mapped for the next frame. Call it on a thread that makes device calls.
-    func giveBack() {
-        if source == nil { pool?.giveBackMapped(surface) } else { pool?.giveBack(InputSurface(surface: surface)) }
+    func recycle() {
+        if source == nil { pool?.recycleMapped(surface) } else { pool?.recycle(InputSurface(surface: surface)) }
     }
 }
 

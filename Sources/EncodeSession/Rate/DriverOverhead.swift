@@ -5,9 +5,9 @@ import VideoBase
 struct DriverOverhead: Sendable, Hashable {
     private var bits = 0
     private var pictures = 0
-    private var picturesSinceTold = 0
+    private var picturesSinceChange = 0
     /// The bits per picture by which the driver's rate is reduced.
-    private(set) var told = 0
+    private(set) var rateReduction = 0
     /// The largest number of bits added to a picture.
     private var largest = 0
     /// The bits by which the driver overestimates the fullness of the decoder's buffer; negative if it underestimates
@@ -24,7 +24,7 @@ struct DriverOverhead: Sendable, Hashable {
     ///   - otherBits: The bits added to other pictures.
     mutating func expect(keyBits: Int, otherBits: Int) {
         largest = max(keyBits, 0)
-        told = min(max(otherBits, 0), largest)
+        rateReduction = min(max(otherBits, 0), largest)
     }
 
     /// The bits of the buffer that are hidden from the driver. They hold the largest addition to one picture.
@@ -40,17 +40,17 @@ struct DriverOverhead: Sendable, Hashable {
     mutating func add(_ added: Int) -> Bool {
         bits += max(added, 0)
         pictures += 1
-        picturesSinceTold += 1
+        picturesSinceChange += 1
         largest = max(largest, added)
-        excess += added - told
+        excess += added - rateReduction
         let error = excess + reserve
         let tolerance = max(reserve / 2, 8 * Self.noise)
-        guard abs(error) > tolerance, picturesSinceTold >= (abs(error) > 3 * tolerance ? 4 : 32) else { return false }
-        picturesSinceTold = 0
+        guard abs(error) > tolerance, picturesSinceChange >= (abs(error) > 3 * tolerance ? 4 : 32) else { return false }
+        picturesSinceChange = 0
         let new = max((bits + pictures - 1) / pictures + error / 32, 0)
-        defer { told = new }
-        return new != told
+        defer { rateReduction = new }
+        return new != rateReduction
     }
 
-    func bitsPerSecond(_ frameRate: Rational) -> Int { Int(Double(told) * frameRate.value) }
+    func bitsPerSecond(_ frameRate: Rational) -> Int { Int(Double(rateReduction) * frameRate.value) }
 }

@@ -9,7 +9,7 @@ extension RateSession {
     /// - Throws: `usage` or `unavailable` if the change is not possible. The stream then continues unchanged.
     func change(_ change: RunningChange) throws {
         try state.withLock { state in
-            if let rate = change.frameRate { try Validation.refuse(frameRate: rate) }
+            if let rate = change.frameRate { try Validation.validate(frameRate: rate) }
             let new = try state.rate.changed(
                 by: change, frameRate: change.frameRate ?? state.frameRate,
                 highest: .highest(settings.profile))
@@ -47,16 +47,18 @@ extension RateSession {
             let changesPace = new.maxBitrate != state.rate.maxBitrate || state.frameRateIsNew
             state.rate = new
             if changesPace { setPace(&state) }
-            state.books.controller?.change(Self.targets(new, state.frameRate, settings))
-            state.books.limits.change(new, state.frameRate, pending: state.pending)
+            state.rateState.controller?.change(Self.targets(new, state.frameRate, settings))
+            state.rateState.limits.change(new, state.frameRate, pending: state.pending)
         }
     }
 
     /// Lets the filler of a constant rate follow the current rate, if the driver controls it and the stream has HRD
     /// parameters.
     private func setPace(_ state: inout State) {
-        guard state.rate.mode == .cbr, state.books.controller == nil, let before = state.books.pacing ?? state.books.hrd else { return }
-        state.books.pacing = HRDTiming(
+        guard state.rate.mode == .cbr, state.rateState.controller == nil,
+            let before = state.rateState.pacing ?? state.rateState.hrd
+        else { return }
+        state.rateState.pacing = HRDTiming(
             bitrate: state.rate.maxBitrate, bufferSize: state.rate.vbvSize,
             initialFullness: min(before.buffer.fullness, state.rate.vbvSize), frameRate: state.frameRate, isConstant: true,
             leastFillerBytes: Filler.leastBytes(settings.profile.codec))
@@ -79,7 +81,7 @@ extension RateSession {
         var (rate, frameRate) = state.withLock { ($0.rate, $0.frameRate) }
         for change in changes {
             if let new = change.frameRate {
-                try Validation.refuse(frameRate: new)
+                try Validation.validate(frameRate: new)
                 frameRate = new
             }
             rate = try rate.changed(by: change, frameRate: frameRate, highest: .highest(settings.profile))
@@ -91,19 +93,19 @@ extension RateSession {
     func restart() {
         state.withLock { state in
             if let first = state.undelivered.first {
-                let isPaced = state.books.pacing != nil
+                let isPaced = state.rateState.pacing != nil
                 // Keep changes that were made in the meantime.
-                let changed = first.controller?.targets != state.books.controller?.targets
-                let targets = state.books.controller?.targets
-                state.books = first
-                state.books.limits.change(state.rate, state.frameRate, pending: 0)
-                if changed, let targets { state.books.controller?.change(targets) }
+                let changed = first.controller?.targets != state.rateState.controller?.targets
+                let targets = state.rateState.controller?.targets
+                state.rateState = first
+                state.rateState.limits.change(state.rate, state.frameRate, pending: 0)
+                if changed, let targets { state.rateState.controller?.change(targets) }
                 if isPaced { setPace(&state) }
             }
             state.undelivered = []
             state.pending = 0
             Self.learnOverhead(&state, unknown: 0)
-            state.books.controller?.forgetPending()
+            state.rateState.controller?.forgetPending()
             state.isNew = true
             state.frameRateIsNew = state.frameRate.reduced != settings.frameRate.reduced
             state.startsOver = true

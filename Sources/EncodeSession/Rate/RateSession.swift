@@ -16,9 +16,9 @@ final class RateSession: Sendable {
         var qps: QPs
         /// All changes requested while running.
         var changes = RunningChange()
-        var books: Books
+        var rateState: RateState
         /// The state before each picture that has finished and was not delivered, the oldest first.
-        var undelivered: [Books] = []
+        var undelivered: [RateState] = []
         var overhead = DriverOverhead()
         /// The bits added to finished pictures that `overhead` does not include yet, the oldest first.
         var addedBits: [Int] = []
@@ -41,7 +41,7 @@ final class RateSession: Sendable {
     }
 
     /// The state that pictures change.
-    struct Books {
+    struct RateState {
         /// vaenc's own rate controller; nil if it is not used.
         var controller: PictureRateController?
         var hrd: HRDTiming?
@@ -76,17 +76,19 @@ final class RateSession: Sendable {
         self.settings = settings
         let rate = settings.rate
         isSerial = rate.usesVaencRateControl
-        var books = Books(limits: RateComplianceTracker(settings))
-        if rate.usesVaencRateControl { books.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
+        var rateState = RateState(limits: RateComplianceTracker(settings))
+        if rate.usesVaencRateControl {
+            rateState.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings))
+        }
         if let buffer = settings.buffer {
-            books.hrd = HRDTiming(
+            rateState.hrd = HRDTiming(
                 bitrate: buffer.bitrate, bufferSize: buffer.size, initialFullness: rate.vbvInitial,
                 frameRate: settings.frameRate, isConstant: buffer.isConstant,
                 leastFillerBytes: Filler.leastBytes(settings.profile.codec))
         }
         var state = State(
             rate: rate, frameRate: settings.frameRate,
-            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), books: books)
+            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), rateState: rateState)
         if settings.structure.idrInterval > 1 || settings.structure.intraRefreshSteps != nil {
             // If decoding can begin without an IDR picture, parameter sets are inserted there after the encode.
             state.overhead.expect(keyBits: 1000, otherBits: 0)
@@ -124,7 +126,7 @@ final class RateSession: Sendable {
             state.frameRateIsNew = false
             state.pictures += 1
             state.pending += 1
-            guard state.books.controller == nil else {
+            guard state.rateState.controller == nil else {
                 let distance = settings.structure.intraRefreshSteps == nil ? settings.structure.keyInterval : nil
                 // Groups of pictures are equally long in coding order and in display order, open groups included.
                 state.plannedSinceIntra = plan.type == .idr || plan.type == .i ? 0 : state.plannedSinceIntra + 1
@@ -132,7 +134,7 @@ final class RateSession: Sendable {
                 let picture = RatePicture(
                     type: plan.type, depth: plan.depth, temporalLayer: plan.temporalLayer,
                     distanceToIntra: distance.map { max($0 - age, 1) })
-                let qp = state.books.controller?.plan(picture) ?? state.qps.p
+                let qp = state.rateState.controller?.plan(picture) ?? state.qps.p
                 return Decision(qp: qp, isDriversChoice: false, parameters: parameters)
             }
             let qp =
@@ -159,7 +161,7 @@ final class RateSession: Sendable {
         let overhead = state.overhead.bitsPerSecond(state.frameRate)
         rate.bitrate = max(rate.bitrate - overhead, rate.bitrate / 4)
         rate.maxBitrate = max(rate.maxBitrate - overhead, rate.maxBitrate / 4)
-        if state.startsOver, let hrd = state.books.hrd { rate.vbvInitial = hrd.buffer.fullness }
+        if state.startsOver, let hrd = state.rateState.hrd { rate.vbvInitial = hrd.buffer.fullness }
         if state.startsOver || !state.hasBegun { state.overhead.begin() }
         state.hasBegun = true
         // The driver gets a smaller buffer with a lower fullness.
@@ -180,16 +182,17 @@ final class RateSession: Sendable {
     }
 
     /// The rates sent to the driver, the latest last.
-    var told: [DriverRate] { state.withLock { $0.statistics.driverRates } }
+    var driverRates: [DriverRate] { state.withLock { $0.statistics.driverRates } }
 
     // MARK: After its bytes are read
 
     /// The number of pictures since the latest buffering period began, including its first picture.
-    var picturesSinceBuffering: Int { state.withLock { $0.books.pictures } }
+    var picturesSinceBuffering: Int { state.withLock { $0.rateState.pictures } }
 
     /// The delay of a buffering period that begins with the next picture; nil if the stream has no HRD parameters.
     var initialDelay: SEIMessage.InitialRemovalDelay? {
-        state.withLock { $0.books.hrd?.initialDelay }.map { SEIMessage.InitialRemovalDelay(delay: $0.delay, offset: $0.offset) }
+        state.withLock { $0.rateState.hrd?.initialDelay }
+            .map { SEIMessage.InitialRemovalDelay(delay: $0.delay, offset: $0.offset) }
     }
 
     enum Verdict: Sendable {
@@ -214,7 +217,7 @@ final class RateSession: Sendable {
         let codec = settings.profile.codec
         let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes, units, codec).max() ?? 0
         let (verdict, filler) = state.withLock {
-            Self.book(
+            Self.record(
                 &$0, bits: count * 8, addedBits: (count - driverBytes) * 8, largestSlice: largestSlice, plan,
                 canRepeat: canRepeat)
         }
@@ -226,25 +229,25 @@ final class RateSession: Sendable {
         return verdict
     }
 
-    private static func book(
+    private static func record(
         _ state: inout State, bits: Int, addedBits: Int, largestSlice: Int, _ plan: FramePlan, canRepeat: Bool
     ) -> (Verdict, fillerBits: Int) {
-        let before = state.books
+        let before = state.rateState
         var filler = 0
-        switch state.books.controller?.finished(bits: bits, canRepeat: canRepeat) {
+        switch state.rateState.controller?.finished(bits: bits, canRepeat: canRepeat) {
         case .encodeAgain(let qp): return (.encodeAgain(qp: qp), 0)
         case .accepted(let bits): filler = bits
         case nil: filler = state.rate.mode == .cbr ? (before.pacing ?? before.hrd)?.filler(afterBits: bits) ?? 0 : 0
         }
-        state.books.pacing?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
+        state.rateState.pacing?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
         // A stream whose rate was raised no longer claims to keep the buffer.
         let keepsBuffer =
-            state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod) != false
+            state.rateState.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod) != false
             || !state.keepsHRD
-        let breaking = state.books.limits.add(
+        let breaking = state.rateState.limits.add(
             bits: bits + filler, keepsBuffer: keepsBuffer, largestSlice: largestSlice)
         state.pending = max(state.pending - 1, 0)
-        state.books.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
+        state.rateState.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
         state.undelivered.append(before)
         if state.rate.driverChoosesQP { state.addedBits.append(addedBits) }
         return (.accepted(breaking: breaking), filler)
@@ -254,7 +257,7 @@ final class RateSession: Sendable {
     /// because the driver chose their QP. `limits` counts them by limit. `tooLarge` counts the pictures too large for
     /// the decoder's buffer, a window or the maximum frame size.
     var broken: (limits: LimitViolations, tooLarge: Int) {
-        state.withLock { ($0.books.limits.broken, $0.books.limits.tooLarge) }
+        state.withLock { ($0.rateState.limits.broken, $0.rateState.limits.tooLarge) }
     }
 
     /// Returns one requested limit among those that a picture violated; nil if none was requested.

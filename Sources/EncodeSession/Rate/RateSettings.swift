@@ -159,12 +159,12 @@ struct RateSettings: Sendable, Hashable {
     /// Checks each value of a change separately.
     private func check(_ change: RunningChange) throws {
         // Values that no device accepts come before changes that this session does not support.
-        try Validation.refuse(bitrate: change.bitrate, "bitrate")
-        try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        try Validation.validate(bitrate: change.bitrate, "bitrate")
+        try Validation.validate(bitrate: change.maxBitrate, "maxBitrate")
         try SettingsResolver.check("qp", change.qp, 0...51)
         try SettingsResolver.check("minQP", change.minQP, 0...51)
         try SettingsResolver.check("maxQP", change.maxQP, 0...51)
-        for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
+        for limit in change.dataRateLimits ?? [] { try Validation.validate(limit) }
         let changesRate = change.bitrate != nil || change.maxBitrate != nil
         guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {
             throw VaencError(

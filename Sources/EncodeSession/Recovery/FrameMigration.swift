@@ -29,7 +29,7 @@ enum FrameMigration {
                 try unsafe frame.surface.withUnsafePlanes(.read) { try unsafe copy($0, to: target) }
             }
         } catch {
-            pool.giveBack(input)
+            pool.recycle(input)
             return nil
         }
         return moved

@@ -28,8 +28,8 @@ extension Supervisor {
     /// cannot be read any more. Blocks while all surfaces are in use.
     func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame? {
         let taken = ContinuousClock.now
-        if let brought = buffer as? SurfaceBuffer,
-            let frame = try frame(on: brought, timing: timing, options: options, taken: taken)
+        if let provided = buffer as? SurfaceBuffer,
+            let frame = try frame(on: provided, timing: timing, options: options, taken: taken)
         {
             return frame
         }
@@ -111,7 +111,7 @@ extension Supervisor {
                 try state.throwIfEnded()
                 return state.pool
             }
-            if frame.isAtHome(in: pool) { return frame }
+            if frame.isUsable(in: pool) { return frame }
             do {
                 return FrameMigration.move(frame, to: try pool.take(), of: pool)
             } catch is InputPool.Replaced { continue }

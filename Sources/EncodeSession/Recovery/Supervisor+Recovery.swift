@@ -135,7 +135,7 @@ extension Supervisor {
                 state.statistics.dropped += 1
                 state.decodeTimes.drop(frame.timing.presentation)
                 if let pool = frame.pool, pool === made.pipeline.inputs {
-                    pool.giveBack(InputSurface(surface: frame.surface))
+                    pool.recycle(InputSurface(surface: frame.surface))
                 }
             }
             state.pending.replace(with: made.frames)

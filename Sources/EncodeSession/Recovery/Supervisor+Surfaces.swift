@@ -8,35 +8,35 @@ extension Supervisor {
     ///
     /// - Throws: If the picture neither fits nor can be copied.
     func frame(
-        on brought: SurfaceBuffer, timing: FrameTiming, options: FrameOptions, taken: ContinuousClock.Instant
+        on provided: SurfaceBuffer, timing: FrameTiming, options: FrameOptions, taken: ContinuousClock.Instant
     ) throws -> TakenFrame? {
-        guard brought.surface.display === display else { return nil }
-        if fits(brought) {
+        guard provided.surface.display === display else { return nil }
+        if fits(provided) {
             return TakenFrame(
-                index: 0, input: InputSurface(surface: brought.surface), pool: nil, source: brought, timing: timing,
+                index: 0, input: InputSurface(surface: provided.surface), pool: nil, source: provided, timing: timing,
                 taken: taken, options: options)
         }
         do {
-            guard let (input, pool) = try processed(brought) else { return nil }
+            guard let (input, pool) = try processed(provided) else { return nil }
             return TakenFrame(
-                index: 0, input: input, pool: pool, source: brought, timing: timing, taken: taken, options: options)
-        } catch where (try? check(brought)) != nil {
+                index: 0, input: input, pool: pool, source: provided, timing: timing, taken: taken, options: options)
+        } catch where (try? check(provided)) != nil {
             return nil
         }
     }
 
     /// Whether the encoder can read the surface directly.
-    private func fits(_ brought: SurfaceBuffer) -> Bool {
-        let (coded, surface) = (settings.grid.coded, brought.surface.size.aligned(to: 16))
-        return brought.format == settings.pixelFormat && brought.size == settings.inputSize
-            && brought.visible.x == 0 && brought.visible.y == 0 && brought.placement == nil
+    private func fits(_ provided: SurfaceBuffer) -> Bool {
+        let (coded, surface) = (settings.grid.coded, provided.surface.size.aligned(to: 16))
+        return provided.format == settings.pixelFormat && provided.size == settings.inputSize
+            && provided.visible.x == 0 && provided.visible.y == 0 && provided.placement == nil
             && surface.width >= coded.width && surface.height >= coded.height
     }
 
     /// Returns the picture in a surface of the pool; nil if the device has no processor. Blocks while all surfaces are
     /// in use.
-    private func processed(_ brought: SurfaceBuffer) throws -> (InputSurface, InputPool)? {
-        let display = brought.surface.display
+    private func processed(_ provided: SurfaceBuffer) throws -> (InputSurface, InputPool)? {
+        let display = provided.surface.display
         let size = settings.inputSize
         guard let processor = fitting.withLock({ $0.processor(display, size: size) }) else { return nil }
         var contents = try makeBuffer().takeContents()
@@ -44,10 +44,12 @@ extension Supervisor {
             guard contents.input.surface.display === display else { throw EncodePipeline.closed }
             try contents.input.mapping?.end()
             contents.input.mapping = nil
-            let place = brought.placement ?? FittedParts(brought.size, aspect: nil, in: size, .letterbox).target
+            let targetRegion =
+                provided.placement ?? FittedParts(provided.size, aspect: nil, in: size, .letterbox).target
             var parameters = ProcessingParameters(
-                source: brought.surface, sourceRegion: brought.visible, targetRegion: place ?? VideoRectangle(size))
-            parameters.sourceColor = brought.color
+                source: provided.surface, sourceRegion: provided.visible,
+                targetRegion: targetRegion ?? VideoRectangle(size))
+            parameters.sourceColor = provided.color
             parameters.targetColor = settings.color
             let target = contents.input.surface
             try display.watch.run("vaEndPicture", "a picture to be fitted") { [parameters] in
@@ -55,7 +57,7 @@ extension Supervisor {
             }
             return (contents.input, contents.pool)
         } catch {
-            contents.pool.giveBack(InputSurface(surface: contents.input.surface))
+            contents.pool.recycle(InputSurface(surface: contents.input.surface))
             throw error
         }
     }

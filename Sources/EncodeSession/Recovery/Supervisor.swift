@@ -57,7 +57,7 @@ final class Supervisor: Sendable {
     let rate: RateSession
     /// Converts pictures that callers provide on the device.
     let fitting = Mutex(DeviceFitting())
-    /// Converts pictures in memory that cannot be copied; nil if they are refused.
+    /// Converts pictures in memory that cannot be copied; nil if they are rejected.
     let conversion: (any PictureConversion)?
     let state: Monitor<State>
     let submission = Mutex(Submission())
@@ -105,13 +105,13 @@ final class Supervisor: Sendable {
         // A rejection here leaves the buffer unchanged.
         try admitted { _, submission in try submission.check(timing) }
         let given = try frame(of: buffer, timing: timing, options: options)
-        var place: Place?
-        while place == nil { place = try take(given, timing) }
-        if let place, let due = place.due { try wait(until: due, for: place.index) }
+        var admission: Admission?
+        while admission == nil { admission = try take(given, timing) }
+        if let admission, let due = admission.due { try wait(until: due, for: admission.index) }
     }
 
     /// The index of a frame that was taken, and the wait that it requires.
-    private struct Place {
+    private struct Admission {
         var index: Int
         /// The time up to which packets must be delivered before the next frame is taken; nil for none.
         var due: MediaTime?
@@ -121,17 +121,17 @@ final class Supervisor: Sendable {
     ///
     /// - Parameter given: The frame; nil for a picture that was lost with its device, which counts as taken and
     ///   dropped.
-    private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Place? {
+    private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Admission? {
         // The device may have been reinitialized since the buffer was filled.
         let current = try given.flatMap { try inCurrentSurface($0) }
-        return try admitted { pipeline, submission -> Place? in
-            if let current, !current.isAtHome(in: pipeline.inputs) {
-                if current.pool !== given?.pool { current.pool?.giveBack(current.input) }
+        return try admitted { pipeline, submission -> Admission? in
+            if let current, !current.isUsable(in: pipeline.inputs) {
+                if current.pool !== given?.pool { current.pool?.recycle(current.input) }
                 return nil
             }
             do { try submission.check(timing) } catch {
                 // A frame of another caller was taken in between.
-                if let current { current.pool?.giveBack(current.input) }
+                if let current { current.pool?.recycle(current.input) }
                 throw error
             }
             var frame = current
@@ -146,7 +146,7 @@ final class Supervisor: Sendable {
                 state.decodeTimes.add(timing.presentation)
             }
             if let frame { submit([frame], to: pipeline) }
-            return Place(index: index, due: submission.due(settings.maxFrameDelay))
+            return Admission(index: index, due: submission.due(settings.maxFrameDelay))
         }
     }
 
@@ -223,7 +223,7 @@ final class Supervisor: Sendable {
         pool?.close(EncodePipeline.closed)
         // A recovery that submits frames to the pipeline may wait for room. Room comes when the handler returns, and
         // the handler may be the caller of this function.
-        running?.refuse()
+        running?.stopAccepting()
         recovery.sync {}
         let pipeline = state.withLock { state in
             defer { state.pipeline = nil }
@@ -264,7 +264,7 @@ final class Supervisor: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.pending = state.pending.count
-            statistics.driverRates = rate.told
+            statistics.driverRates = rate.driverRates
             (statistics.broken, statistics.limitsBroken) = rate.broken
             return statistics
         }
@@ -293,7 +293,7 @@ final class Supervisor: Sendable {
             }
             return send(group, generation: generation)
         }
-        for frame in done { frame.giveBack() }
+        for frame in done { frame.recycle() }
     }
 
     /// Delivers packets. Call it only with `delivery` held.

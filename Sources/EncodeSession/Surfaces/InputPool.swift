@@ -46,16 +46,16 @@ final class InputPool: Sendable {
     /// Takes a free surface; nil if all are in use or the pool is closed.
     func takeIfFree() -> InputSurface? { state.withLock { $0.closed == nil ? $0.free.popLast() : nil } }
 
-    func giveBack(_ surface: InputSurface) {
+    func recycle(_ surface: InputSurface) {
         state.withLock { if $0.closed == nil { $0.free.append(surface) } }
     }
 
     /// Returns a surface that the device no longer uses, mapped for the next frame. Call it on a thread that makes
     /// device calls. The thread that fills the surface then needs no thread switch.
-    func giveBackMapped(_ surface: Surface) {
+    func recycleMapped(_ surface: Surface) {
         guard state.withLock({ $0.closed == nil }) else { return }
         // If mapping fails, the next user maps the surface again and gets the error.
-        giveBack(InputSurface(surface: surface, mapping: try? surface.map(.write)))
+        recycle(InputSurface(surface: surface, mapping: try? surface.map(.write)))
     }
 
     /// Frees the surfaces that are not in use, and the others when they are returned. Waiting callers get the error.
@@ -107,13 +107,13 @@ final class InputBuffer: PixelBuffer {
     }
 
     deinit {
-        state.withLock { if !$0.isEncoded { $0.pool.giveBack($0.input) } }
+        state.withLock { if !$0.isEncoded { $0.pool.recycle($0.input) } }
     }
 
     var pool: InputPool { state.withLock { $0.pool } }
 
-    /// Gives `body` access to the samples. When `body` returns, the edges beyond the visible size are filled. The
-    /// samples stay mapped until the frame is submitted to the device.
+    /// Calls `body` with the samples. When `body` returns, the edges beyond the visible size are filled. The samples
+    /// stay mapped until the frame is submitted to the device.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let mapping = try mapping()
         try state.withLock { state in
@@ -155,7 +155,7 @@ final class InputBuffer: PixelBuffer {
                     defer { (state.pool, state.input) = (pool, input) }
                     return (state.pool, state.input)
                 }
-                return old.0.giveBack(old.1)
+                return old.0.recycle(old.1)
             } catch is InputPool.Replaced { failed = pool }
         }
     }

@@ -56,7 +56,7 @@ struct SliceSentinels {
         if isArithmetic { arithmetic.insert(id) } else { arithmetic.remove(id) }
     }
 
-    private func takesTail(_ unit: ArraySlice<UInt8>) -> Bool {
+    private func takesSentinel(_ unit: ArraySlice<UInt8>) -> Bool {
         guard unit.count > 2, NALUnitKind(of: unit, codec) == .slice else { return false }
         switch codec {
         case .h264: return isArithmetic(unit)
@@ -86,13 +86,13 @@ struct SliceSentinels {
         } else {
             units = AnnexB.units(in: bytes.span)
         }
-        let tail = codec.sliceSentinel
+        let sentinel = codec.sliceSentinel
         var result: [UInt8] = []
         var copied = 0
         for range in units {
             note(bytes[range])
-            guard takesTail(bytes[range]) else { continue }
-            let length = range.count + tail.count
+            guard takesSentinel(bytes[range]) else { continue }
+            let length = range.count + sentinel.count
             if let lengthSize {
                 guard length <= lengthSize.longest else { continue }
                 result += bytes[copied..<range.lowerBound - lengthSize.rawValue]
@@ -100,7 +100,7 @@ struct SliceSentinels {
                 copied = range.lowerBound
             }
             result += bytes[copied..<range.upperBound]
-            result += tail
+            result += sentinel
             copied = range.upperBound
         }
         if copied == 0 { return }

@@ -34,9 +34,9 @@ package import VideoBase
     package private(set) var packet: UnsafeMutablePointer<AVPacket>?
     package private(set) var frame: UnsafeMutablePointer<AVFrame>?
     /// Appends the sentinels; nil on a device, if memory is filled, and for codecs other than H.264 and HEVC.
-    private var tails: SliceSentinels?
+    private var sentinels: SliceSentinels?
     private let marksMemory: Bool
-    /// Records refused memory requests of the decoder's threads.
+    /// Records failed memory allocations of the decoder's threads.
     private let requests = MemoryRequests()
     /// The codec; nil for codecs that vaenc does not encode.
     private let standard: VideoCodec?
@@ -60,12 +60,13 @@ package import VideoBase
     ) throws {
         unsafe self.av = unsafe av
         let identifier = unsafe codec.pointee.id
-        let tellsMissing = unsafe options.fill != nil || options.device != nil
+        let detectsMissing = unsafe options.fill != nil || options.device != nil
         isInMemory = unsafe options.device == nil
         standard = VideoCodec(libavcodecID: identifier)
-        marksMemory = standard != nil && !tellsMissing
+        marksMemory = standard != nil && !detectsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
-        // The decoder of JPEG conceals damage unless it may stop there. (That of MPEG-4 Visual aborts the process if it may.)
+        // libavcodec's JPEG decoder conceals damage unless AV_EF_EXPLODE is set. With this flag, the decoder of MPEG-4
+        // Visual aborts the process.
         let explode: Int32 = 8
         if identifier == AV_CODEC_ID_MJPEG { unsafe context?.pointee.err_recognition |= explode }
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -84,9 +85,9 @@ package import VideoBase
         }
         unsafe try Self.apply(options, to: opened, av)
         if marksMemory { unsafe Self.mark(opened, requests) }
-        if !tellsMissing {
+        if !detectsMissing {
             let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
-            tails = unsafe SliceSentinels(identifier, extradata: Array(extradata))
+            sentinels = unsafe SliceSentinels(identifier, extradata: Array(extradata))
         }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if LibAV.isNoMemory(code) { throw VaencError.noMemory("for a decoder") }
@@ -137,7 +138,7 @@ package import VideoBase
                 let av = try? unsafe LibAV.load(.codec)
             else { return vaenc_averror(ENOMEM) }
             let code = unsafe av.pointee.avcodec_default_get_buffer2!(context, frame, flags)
-            if LibAV.isNoMemory(code) { unsafe Unmanaged<MemoryRequests>.fromOpaque(opaque).takeUnretainedValue().noteRefusal() }
+            if LibAV.isNoMemory(code) { unsafe Unmanaged<MemoryRequests>.fromOpaque(opaque).takeUnretainedValue().noteFailure() }
             if code >= 0 { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: VideoDecoder.isDeep(frame, av)) }
             return code
         }
@@ -169,7 +170,7 @@ package import VideoBase
     /// as broken.
     /// - Throws: If there is no memory.
     package func send(end: Bool) throws -> Bool {
-        if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe tails?.extend(packet, av) }
+        if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe sentinels?.extend(packet, av) }
         latestCode = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
         if !end { unsafe av.pointee.av_packet_unref!(packet) }
         try checkMemory()
@@ -195,7 +196,7 @@ package import VideoBase
     /// damage.
     private func checkMemory() throws {
         guard isInMemory else { return }
-        if LibAV.isNoMemory(latestCode) || requests.takeRefusal() || (isFault(latestCode) && lacksMemory) {
+        if LibAV.isNoMemory(latestCode) || requests.takeFailure() || (isFault(latestCode) && lacksMemory) {
             throw VaencError.noMemory("to decode a picture")
         }
     }
@@ -297,12 +298,13 @@ package import VideoBase
     package func flush() { if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) } }
 }
 
-/// Records whether memory for a picture was refused. Any thread of a decoder writes it; the decoder's user reads it.
+/// Records whether memory for a picture could not be allocated. Any thread of a decoder writes it; the decoder's user
+/// reads it.
 private final class MemoryRequests: Sendable {
-    private let wereRefused = Atomic(false)
+    private let hasFailed = Atomic(false)
 
-    func noteRefusal() { wereRefused.store(true, ordering: .relaxed) }
+    func noteFailure() { hasFailed.store(true, ordering: .relaxed) }
 
-    /// Returns whether memory was refused since the last call.
-    func takeRefusal() -> Bool { wereRefused.exchange(false, ordering: .relaxed) }
+    /// Returns whether an allocation has failed since the last call.
+    func takeFailure() -> Bool { hasFailed.exchange(false, ordering: .relaxed) }
 }

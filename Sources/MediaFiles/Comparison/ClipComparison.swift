@@ -23,8 +23,8 @@ public struct ClipComparison: Sendable {
         case reference, distorted
     }
 
-    /// The clip of full range that was converted to limited range, because the other clip has limited range; nil if both have
-    /// the same range. FFmpeg's filters convert in the same way. Samples of an unknown range are limited.
+    /// The clip of full range that was converted to limited range, because the other clip has limited range; nil if
+    /// both have the same range. FFmpeg's filters convert in the same way. Samples of an unknown range are limited.
     public let convertedClip: Clip?
 
     /// Compares two clips to their end, and blocks meanwhile. Each clip is read on its own thread. The comparison owns

@@ -1,6 +1,7 @@
 import VideoBase
 
-/// A conversion of YUV samples of full range to limited range (ITU-T H.273 8.3), by a table for luma and one for chroma.
+/// A conversion of YUV samples of full range to limited range (ITU-T H.273 8.3), by a table for luma and one for
+/// chroma.
 struct LimitedRangeConversion: Sendable {
     private let luma: [UInt16]
     private let chroma: [UInt16]

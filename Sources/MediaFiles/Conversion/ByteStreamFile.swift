@@ -27,8 +27,8 @@ package struct ByteStreamFile: Sendable {
     package private(set) var timesNotice: String?
     /// Why the rest of the input could not be read; nil if all was read.
     package private(set) var fault: String?
-    /// The offsets of NAL units in `bytes` (`start`) and in a length-prefixed file (`place`), in ascending order.
-    private var places: [(start: Int, place: Int)] = []
+    /// The offsets of NAL units in `bytes` (`start`) and in a length-prefixed file (`inFile`), in ascending order.
+    private var unitOffsets: [(start: Int, inFile: Int)] = []
 
     /// Reads a whole file, or standard input for `-`.
     /// - Throws: `DescribedError`: `noInput`, `noPermission`, `inputOutput`; `badInput` if the input contains no
@@ -57,13 +57,13 @@ package struct ByteStreamFile: Sendable {
 
     /// Returns the offset in the file of a NAL unit, or of its length prefix, that begins at `offset` in `bytes`. For a
     /// container it returns `offset`.
-    package func place(of offset: Int) -> Int {
-        var (low, high) = (0, places.count)
+    package func fileOffset(of offset: Int) -> Int {
+        var (low, high) = (0, unitOffsets.count)
         while low < high {
             let middle = (low + high) / 2
-            if places[middle].start < offset { low = middle + 1 } else { high = middle }
+            if unitOffsets[middle].start < offset { low = middle + 1 } else { high = middle }
         }
-        return low < places.count && places[low].start == offset ? places[low].place : offset
+        return low < unitOffsets.count && unitOffsets[low].start == offset ? unitOffsets[low].inFile : offset
     }
 
     private mutating func read(_ reader: ByteReader, _ take: ([UInt8], inout ByteStreamFile) throws -> Void) throws {
@@ -84,10 +84,10 @@ package struct ByteStreamFile: Sendable {
     private mutating func readPrefixed(_ reader: ByteReader, _ size: LengthSize) throws {
         form = "avcc"
         var converter = StreamConverter(from: .lengthPrefixed(size), to: .annexB)
-        var places: [(start: Int, place: Int)] = []
+        var unitOffsets: [(start: Int, inFile: Int)] = []
         func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ bytes: inout [UInt8]) throws {
-            try places.makeRoom(for: 1, "to read all of \(reader.name)")
-            places.append((bytes.count, offset - size.rawValue))
+            try unitOffsets.makeRoom(for: 1, "to read all of \(reader.name)")
+            unitOffsets.append((bytes.count, offset - size.rawValue))
         }
         do {
             try read(reader) { piece, file in
@@ -96,7 +96,7 @@ package struct ByteStreamFile: Sendable {
             }
             try converter.finish(to: &bytes, onUnit: note)
         } catch let error as MalformedStream { fault = error.message }
-        self.places = places
+        self.unitOffsets = unitOffsets
     }
 
     private mutating func readContainer(_ reader: ByteReader) throws {
@@ -139,8 +139,8 @@ package struct ByteStreamFile: Sendable {
             }
         } catch let error as PacketReader.Break {
             if packets.isEmpty, let remedy = file.pipeRemedy { throw InputContext.unreadable(reader.name, error.words, remedy: remedy) }
-            let place = packets.isEmpty ? "before the first picture" : "after picture \(packets.count)"
-            fault = "damaged or cut short \(place) (\(error.words))"
+            let location = packets.isEmpty ? "before the first picture" : "after picture \(packets.count)"
+            fault = "damaged or cut short \(location) (\(error.words))"
         } catch let error as MalformedStream {
             fault = "packet \(packets.count): \(error.message)"
         }

@@ -8,18 +8,18 @@ struct LeadingSets {
     /// Whether the first picture has not arrived yet.
     private var isOpen = true
     /// Whether the output must wait, because parameter sets may still have to be inserted before the bytes that exist.
-    var isHolding: Bool { isOpen && !given.isEmpty }
+    var isHolding: Bool { isOpen && !recordSets.isEmpty }
     private let codec: VideoCodec
-    private let given: [[UInt8]]
+    private let recordSets: [[UInt8]]
     private let output: StreamConverter.Framing
     /// The length in the output of the delimiter that begins the stream, in bytes.
     private var delimiterEnd = 0
     private var isFirst = true
 
-    init(codec: VideoCodec?, given: [[UInt8]], output: StreamConverter.Framing) {
+    init(codec: VideoCodec?, recordSets: [[UInt8]], output: StreamConverter.Framing) {
         // If the codec is unknown, the first NAL units are read as H.264.
         self.codec = codec ?? .h264
-        self.given = given
+        self.recordSets = recordSets
         self.output = output
     }
 
@@ -52,7 +52,7 @@ struct LeadingSets {
     private mutating func put(into result: inout [UInt8]) throws(MalformedStream) {
         isOpen = false
         var bytes: [UInt8] = []
-        for set in given where !found.contains(set) {
+        for set in recordSets where !found.contains(set) {
             try StreamConverter.write(set[...], as: output, to: &bytes)
             added += 1
         }

@@ -15,21 +15,21 @@ public enum FileName {
         func escape(_ byte: UInt8) { result.append(Unicode.Scalar(0xF700 + UInt32(byte)) ?? "?") }
         var parser = Unicode.UTF8.ForwardParser()
         var input = bytes.makeIterator()
-        var place = 0
+        var offset = 0
         while true {
             switch parser.parseScalar(from: &input) {
             case .emptyInput: return String(result)
             case .valid(let encoded):
                 let scalar = Unicode.UTF8.decode(encoded)
                 if escapes.contains(scalar.value) {
-                    for byte in bytes[place..<place + encoded.count] { escape(byte) }
+                    for byte in bytes[offset..<offset + encoded.count] { escape(byte) }
                 } else {
                     result.append(scalar)
                 }
-                place += encoded.count
+                offset += encoded.count
             case .error(let length):
-                for byte in bytes[place..<place + length] { escape(byte) }
-                place += length
+                for byte in bytes[offset..<offset + length] { escape(byte) }
+                offset += length
             }
         }
     }

@@ -16,8 +16,8 @@ struct ImageSequence: Sendable {
 
     /// The name of the first picture.
     let firstName: String
-    /// The pattern as libavformat reads it. The folder's percent signs are escaped, and with the protocol's name, a colon
-    /// in the pattern is part of the name.
+    /// The pattern as libavformat reads it. The folder's percent signs are escaped, and with the protocol's name, a
+    /// colon in the pattern is part of the name.
     let demuxerName: String
     private let firstNumber: Int
     /// The options of the demuxer image2.

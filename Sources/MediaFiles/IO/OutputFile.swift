@@ -84,7 +84,7 @@ final class OutputFile {
                 (part, keptPart, self.access) = (nil, nil, nil)
                 isSeekable = false
                 descriptor = try OutputOpening.open(target, isPipe: kind == S_IFIFO, isCancelled: isCancelled)
-                if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
+                if descriptor < 0 { try abandonOpening(SystemError.creation(errno, path)) }
                 return
             }
             if !overwrite { throw SystemError.exists(path) }
@@ -111,7 +111,7 @@ final class OutputFile {
         // and not written to.
         if mayReplace { _ = unsafe unlink(target) }
         descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
+        if descriptor < 0 { try abandonOpening(SystemError.creation(errno, path)) }
     }
 
     /// The path of the unfinished file; nil if the output is written in place.
@@ -154,7 +154,7 @@ final class OutputFile {
     }
 
     /// Fails `init` without removing a file that this object does not own.
-    private func refuse(_ error: VaencError) throws {
+    private func abandonOpening(_ error: VaencError) throws {
         isOpen = false
         if descriptor >= 0 { close(descriptor) }
         throw error
@@ -243,7 +243,7 @@ final class OutputFile {
         if part != nil, fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
     }
 
-    /// Synchronizes the file to the disk and gives it its final name. Idempotent.
+    /// Synchronizes the file to the disk and renames it to its final name. Idempotent.
     /// - Throws: `cannotCreate` if another file has taken the name meanwhile, `inputOutput`.
     func commit() throws {
         guard isOpen else { return }
@@ -253,12 +253,12 @@ final class OutputFile {
             if path != "-", close(descriptor) != 0 { throw SystemError.writing(errno, name) }
             return
         }
-        try UnfinishedFiles.close(part) { try giveName(part) }
+        try UnfinishedFiles.close(part) { try moveToFinalName(part) }
         isOpen = false
         if close(descriptor) != 0 { throw SystemError.writing(errno, name) }
     }
 
-    private func giveName(_ part: [CChar]) throws {
+    private func moveToFinalName(_ part: [CChar]) throws {
         guard UnfinishedFiles.isNamed(part, descriptor) else { throw replaced() }
         // SAFETY: the calls read the strings while they run.
         if overwrite {

@@ -16,20 +16,20 @@ enum BoxCounts {
         defer { reader.seek(to: start) }
         var left = boxLimit
         var ends = [length]
-        var place = 0
-        while place < length, left > 0 {
+        var offset = 0
+        while offset < length, left > 0 {
             left -= 1
-            while let end = ends.last, ends.count > 1, place >= end { ends.removeLast() }
-            guard let box = try? Box(reader, at: place, end: ends.last ?? length) else { return nil }
+            while let end = ends.last, ends.count > 1, offset >= end { ends.removeLast() }
+            guard let box = try? Box(reader, at: offset, end: ends.last ?? length) else { return nil }
             if containers.contains(box.name) {
                 ends.append(box.end)
-                place = box.content
+                offset = box.content
                 continue
             }
             if let count = box.count, count > box.room || count > length {
                 return "the table \(box.name) states \(count) entries, but has space for \(min(box.room, length))"
             }
-            place = box.end
+            offset = box.end
         }
         return nil
     }
@@ -43,21 +43,21 @@ enum BoxCounts {
         /// The number of entries that fit into the box.
         var room = Int.max
 
-        /// Returns nil if no box begins at `place`.
-        init?(_ reader: ByteReader, at place: Int, end limit: Int) throws {
-            reader.seek(to: place)
+        /// Returns nil if no box begins at `offset`.
+        init?(_ reader: ByteReader, at offset: Int, end limit: Int) throws {
+            reader.seek(to: offset)
             let head = try reader.read(16)
             guard head.count >= 8 else { return nil }
             var size = BoxCounts.number(head[0..<4])
             name = String(decoding: head[4..<8], as: UTF8.self)
-            content = place + 8
+            content = offset + 8
             if size == 1, head.count == 16 {
                 size = BoxCounts.number(head[8..<16])
                 content += 8
             }
-            if size == 0 { size = limit - place }
-            guard size >= content - place, size <= limit - place else { return nil }
-            end = place + size
+            if size == 0 { size = limit - offset }
+            guard size >= content - offset, size <= limit - offset else { return nil }
+            end = offset + size
             reader.seek(to: content)
             let full = try reader.read(min(12, end - content))
             guard full.count >= 8 else { return }

@@ -28,14 +28,14 @@ struct ContinuedTimes {
         var steady: Int64 = 0
         /// The number of packets in the stream's part.
         var count = 1
-        var hurried = 0
+        var earlyJumps = 0
     }
 
     private static let second: Int64 = 90_000
     private static let period = Int64(1) << 33
     /// A wrap is expected only within this distance of the clock's ends.
     private static let wrapMargin = 60 * second
-    /// If a time goes back by less than `largestStepBack`, the packets are out of order. If it goes on by more than
+    /// If a time decreases by less than `largestStepBack`, the packets are out of order. If it increases by more than
     /// `largestStep`, an hour, it belongs to another stream.
     private static let largestStepBack = second / 2
     private static let largestStep = 3600 * second
@@ -44,7 +44,7 @@ struct ContinuedTimes {
     /// The number of latest parts that are searched for a time. Older parts are farther in the past than `nearness`.
     private static let recentParts = 32
     /// The number of consecutive jumps, each after less than `shortestPart`, at which a stream counts as damaged.
-    private static let hurriedLimit = 16
+    private static let earlyJumpLimit = 16
     private static let shortestPart = second / 2
 
     private var streams: [Int: Stream] = [:]
@@ -65,7 +65,8 @@ struct ContinuedTimes {
                 + "to \(seconds(firstJump.to)) s, which is not a wrap of the clock")
     }
 
-    /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of packets.
+    /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of
+    /// packets.
     func silentStreams(of all: Set<Int>) -> [Int] {
         let last = shifts.count - 1
         let known = streams.filter { all.contains($0.key) }
@@ -97,7 +98,7 @@ struct ContinuedTimes {
     /// the time of the other streams.
     private func jumps(_ stream: Stream, to time: Int64) -> Bool {
         guard Self.isJump(from: stream.raw, to: time), let latest else { return false }
-        let placed = place(Self.raw(time), part: stream.part, near: latest)
+        let placed = timelineTime(Self.raw(time), part: stream.part, near: latest)
         return placed <= stream.time || (placed - latest).magnitude > Self.nearness
     }
 
@@ -106,7 +107,7 @@ struct ContinuedTimes {
 
     /// Returns the time on the timeline for a value of the clock in a part of the file. It is the candidate nearest to
     /// `reference`.
-    private func place(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
+    private func timelineTime(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
         reference + Self.distance(reference, raw &+ shifts[part])
     }
 
@@ -116,7 +117,9 @@ struct ContinuedTimes {
         guard let latest, stream.part + 1 < shifts.count else { return nil }
         // The latest time may belong to another program, which has its own clock (H.222.0 2.4.2.2).
         for reference in [latest, stream.time] {
-            func distance(_ part: Int) -> UInt64 { (place(raw, part: part, near: reference) - reference).magnitude }
+            func distance(_ part: Int) -> UInt64 {
+                (timelineTime(raw, part: part, near: reference) - reference).magnitude
+            }
             let nearest = recent(from: stream.part + 1).min { distance($0) < distance($1) }
             if let nearest, distance(nearest) <= Self.nearness { return nearest }
         }
@@ -131,7 +134,7 @@ struct ContinuedTimes {
 
     /// Returns why a stream is damaged from its latest packet on; nil if it is not damaged.
     func fault(of stream: Int) -> String? {
-        guard let known = streams[stream], known.hurried >= Self.hurriedLimit else { return nil }
+        guard let known = streams[stream], known.earlyJumps >= Self.earlyJumpLimit else { return nil }
         return "the times of stream \(stream) jump back and forth"
     }
 
@@ -183,13 +186,17 @@ struct ContinuedTimes {
         } else if let latest, part + 1 < shifts.count {
             // A stream that ended before the others in its part continues in the next part without a jump.
             let nearest = ([part] + recent(from: part + 1)).min { a, b in
-                let (one, other) = (place(raw, part: a, near: latest), place(raw, part: b, near: latest))
+                let (one, other) = (timelineTime(raw, part: a, near: latest), timelineTime(raw, part: b, near: latest))
                 let (isBack, otherIsBack) = (one < before?.time ?? .min, other < before?.time ?? .min)
                 return isBack == otherIsBack ? (one - latest).magnitude < (other - latest).magnitude : otherIsBack
             }
-            if let nearest, before == nil || (place(raw, part: nearest, near: latest) - latest).magnitude <= Self.nearness { part = nearest }
+            if let nearest,
+                before == nil || (timelineTime(raw, part: nearest, near: latest) - latest).magnitude <= Self.nearness
+            {
+                part = nearest
+            }
         }
-        let placed = latest.map { place(raw, part: part, near: $0) } ?? (time.magnitude < 1 << 60 ? time : raw)
+        let placed = latest.map { timelineTime(raw, part: part, near: $0) } ?? (time.magnitude < 1 << 60 ? time : raw)
         let shown = stamp.shown.map { placed + Self.distance(time, $0) }
         let step = before.map { placed - $0.time } ?? 0
         let usual = step > 0 && step < Self.second ? step : Self.second / 25
@@ -199,9 +206,9 @@ struct ContinuedTimes {
             shownEnd: max(before?.shownEnd ?? placed, (shown ?? placed) + length))
         if let before, before.part == part { next.count = before.count + 1 }
         if let before {
-            let isHurried = hasJumped && before.steady < Self.shortestPart
+            let isEarlyJump = hasJumped && before.steady < Self.shortestPart
             next.steady = hasJumped ? 0 : before.steady + (step > 0 && step < Self.nearness ? step : 0)
-            next.hurried = hasJumped ? isHurried ? before.hurried + 1 : 0 : before.hurried
+            next.earlyJumps = hasJumped ? isEarlyJump ? before.earlyJumps + 1 : 0 : before.earlyJumps
         }
         streams[stamp.stream] = next
         latest = max(latest ?? placed, placed)

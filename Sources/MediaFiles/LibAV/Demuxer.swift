@@ -70,11 +70,11 @@ import VideoBase
         stream = described
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
         hasSound = best >= 0
-        let heard = readsSound ? Self.soundStreams(input, best: Int(best)) : []
-        sounds = try heard.map { SoundStream(index: $0, track: try input.track($0)) }
-        bestSound = heard.firstIndex(of: Int(best))
-        soundPackets = heard.map { _ in [] }
-        for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index && !heard.contains(other) {
+        let selected = readsSound ? Self.soundStreams(input, best: Int(best)) : []
+        sounds = try selected.map { SoundStream(index: $0, track: try input.track($0)) }
+        bestSound = selected.firstIndex(of: Int(best))
+        soundPackets = selected.map { _ in [] }
+        for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index && !selected.contains(other) {
             unsafe context.pointee.streams[other]!.pointee.discard = AVDISCARD_ALL
         }
     }
@@ -203,7 +203,7 @@ import VideoBase
         while true {
             let reading = try unsafe input.read(packet)
             if case .broken = reading, !hasRead, input.faultStream == streamIndex, let fault = input.fault, fault != InputContext.cut {
-                // The packet is left out. libavformat goes on with the next.
+                // The packet is left out. libavformat continues with the next packet.
                 input.fault = nil
                 lacksFirstPacket = true
                 continue
@@ -214,8 +214,9 @@ import VideoBase
                 hasRead = true
                 return reading
             }
-            if let place = sounds.firstIndex(where: { $0.index == index }) {
-                soundPackets[place].append(unsafe try TrackPacket(taking: packet, timeBase: sounds[place].track.timeBase, av))
+            if let position = sounds.firstIndex(where: { $0.index == index }) {
+                let timeBase = sounds[position].track.timeBase
+                soundPackets[position].append(unsafe try TrackPacket(taking: packet, timeBase: timeBase, av))
             } else {
                 unsafe av.pointee.av_packet_unref!(packet)
             }

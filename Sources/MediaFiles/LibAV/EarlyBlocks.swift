@@ -21,7 +21,7 @@ struct EarlyBlocks {
     /// A block is at most 2^15 ticks before its cluster.
     private static let lastClusterTime = 1 << 15
     /// The search for blocks before 0 ends after this number of consecutive blocks with times from 0 on.
-    private static let patience = 256
+    private static let searchLimit = 256
     private static let elementLimit = 1 << 16
 
     /// The blocks, by the offset of their data from the start of the file.
@@ -45,9 +45,9 @@ struct EarlyBlocks {
         guard let length = reader.length else { return }
         let start = reader.position
         defer { reader.seek(to: start) }
-        while let place = next, place < length - start {
-            reader.seek(to: start + place)
-            take(try reader.read(min(Self.headSize, length - start - place)), at: place)
+        while let offset = next, offset < length - start {
+            reader.seek(to: start + offset)
+            take(try reader.read(min(Self.headSize, length - start - offset)), at: offset)
         }
         next = nil
     }
@@ -60,20 +60,20 @@ struct EarlyBlocks {
         guard skipped < bytes.count else { return }
         for index in skipped..<bytes.count { pending.append(bytes[index]) }
         var used = 0
-        while let place = next, pending.count - used >= Self.headSize {
-            take(Array(pending[used..<used + Self.headSize]), at: place)
-            if let following = next { used += min(following - place, pending.count - used) }
+        while let offset = next, pending.count - used >= Self.headSize {
+            take(Array(pending[used..<used + Self.headSize]), at: offset)
+            if let following = next { used += min(following - offset, pending.count - used) }
         }
         pending.removeFirst(used)
         if next == nil { pending = [] }
     }
 
-    /// Processes the element that begins at `place` with the bytes of `head`, and finds the next element.
-    private mutating func take(_ head: [UInt8], at place: Int) {
+    /// Processes the element that begins at `offset` with the bytes of `head`, and finds the next element.
+    private mutating func take(_ head: [UInt8], at offset: Int) {
         next = nil
         elements += 1
         guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = FileEnd.element(head) else { return }
-        if place == 0, element.id != Self.header { return }
+        if offset == 0, element.id != Self.header { return }
         var length = element.headerSize
         // The elements inside segments, clusters and groups are processed too.
         if element.id == Self.cluster { clusterTime = nil }
@@ -86,17 +86,17 @@ struct EarlyBlocks {
                 clusterTime = time
             }
             if element.id == Self.simpleBlock || element.id == Self.block {
-                note(content, at: place + element.headerSize)
-                if blocksFromZero >= Self.patience { return }
+                note(content, at: offset + element.headerSize)
+                if blocksFromZero >= Self.searchLimit { return }
             }
             length += size
         }
-        let (following, isOutside) = place.addingReportingOverflow(length)
+        let (following, isOutside) = offset.addingReportingOverflow(length)
         next = isOutside ? nil : following
     }
 
     /// Processes a block. Its data begin with the track number and the time relative to the cluster (RFC 9559 10.1).
-    private mutating func note(_ content: ArraySlice<UInt8>, at place: Int) {
+    private mutating func note(_ content: ArraySlice<UInt8>, at offset: Int) {
         guard let clusterTime, let first = content.first else { return }
         let bytes = Array(content)
         let length = first.leadingZeroBitCount + 1
@@ -108,22 +108,22 @@ struct EarlyBlocks {
             return
         }
         blocksFromZero = 0
-        blocks[place] = Block(track: track, time: Int64(time))
+        blocks[offset] = Block(track: track, time: Int64(time))
         starts[track] = min(starts[track] ?? 0, Int64(time))
     }
 
     var isEmpty: Bool { blocks.isEmpty }
 
-    /// Returns the time of the next packet of the block whose data begin at `place`, in ticks of its track; nil for
+    /// Returns the time of the next packet of the block whose data begin at `offset`, in ticks of its track; nil for
     /// other blocks. A block may contain several packets (RFC 9559 10.3).
     ///
     /// - Parameter duration: The packet's duration in ticks of the track.
-    mutating func takeTime(at place: Int, lasting duration: Int64) -> Int64? {
-        guard let block = blocks[place] else { return nil }
-        blocks[place]?.time = Int64(clamping: Int128(block.time) + Int128(max(duration, 0)))
+    mutating func takeTime(at offset: Int, lasting duration: Int64) -> Int64? {
+        guard let block = blocks[offset] else { return nil }
+        blocks[offset]?.time = Int64(clamping: Int128(block.time) + Int128(max(duration, 0)))
         return block.time
     }
 
-    /// Returns the earliest time of the track that has a block before 0 at `place`.
-    func start(ofTrackWithBlockAt place: Int) -> Int64? { blocks[place].flatMap { starts[$0.track] } }
+    /// Returns the earliest time of the track that has a block before 0 at `offset`.
+    func start(ofTrackWithBlockAt offset: Int) -> Int64? { blocks[offset].flatMap { starts[$0.track] } }
 }

@@ -67,14 +67,16 @@ struct EndCheck {
         // The unit ends with a bare start code. Its trailing zeros may also be the first byte of a header.
         if last.reversed().drop(while: { $0 == 0 }).starts(with: [1, 0, 0]) { return true }
         guard let slice = AnnexB.units(in: last.span).last, last[slice.lowerBound] >> 1 & 63 < 32 else {
-            return try lastPicture(decoder(0), tail: []) != lastPicture(decoder(1), tail: [])
+            return try lastPicture(decoder(0), suffix: []) != lastPicture(decoder(1), suffix: [])
         }
         // The slice consists of its NAL unit header only, which decoders skip.
         if slice.count <= 2 { return true }
-        // The tails are longer than a decoder reads ahead, and contain no start code.
-        let tails: [[UInt8]] = [[], [UInt8](repeating: 0xFF, count: 64), [UInt8](repeating: 0x55, count: 64)]
+        // The suffixes are longer than a decoder reads ahead, and contain no start code.
+        let suffixes: [[UInt8]] = [[], [UInt8](repeating: 0xFF, count: 64), [UInt8](repeating: 0x55, count: 64)]
         var pictures: [Int?] = []
-        for (index, tail) in tails.enumerated() { pictures.append(try lastPicture(decoder(UInt8(index)), tail: tail)) }
+        for (index, suffix) in suffixes.enumerated() {
+            pictures.append(try lastPicture(decoder(UInt8(index)), suffix: suffix))
+        }
         if pictures.contains(where: { $0 != pictures[0] }) { return true }
         // Decoders skip a slice with a truncated header. RASL pictures and pictures of other layers may legitimately
         // not be output.
@@ -84,7 +86,7 @@ struct EndCheck {
     }
 
     /// Returns a hash of the samples of the last picture in decoding order; nil if it is not output.
-    private func lastPicture(_ decoder: VideoDecoder, tail: [UInt8]) throws -> Int? {
+    private func lastPicture(_ decoder: VideoDecoder, suffix: [UInt8]) throws -> Int? {
         var found: Int?
         func drain() throws {
             while true {
@@ -98,7 +100,8 @@ struct EndCheck {
         var before: [UInt8] = []
         for set in sets { AnnexB.append(set, to: &before) }
         for (index, unit) in units.enumerated() {
-            _ = try decoder.send(before + (index == units.count - 1 ? unit.bytes + tail : unit.bytes), time: Int64(index))
+            let bytes = index == units.count - 1 ? unit.bytes + suffix : unit.bytes
+            _ = try decoder.send(before + bytes, time: Int64(index))
             before = []
             try drain()
         }
@@ -145,11 +148,11 @@ struct EndCheck {
                 unsafe check.append(
                     Array(UnsafeBufferPointer(start: spare!.pointee.data, count: Int(spare!.pointee.size))),
                     isKey: spare!.pointee.flags & key != 0)
-                let gives = holds
-                if gives { unsafe av.pointee.av_packet_move_ref!(packet, held) }
+                let isReady = holds
+                if isReady { unsafe av.pointee.av_packet_move_ref!(packet, held) }
                 unsafe av.pointee.av_packet_move_ref!(held, spare)
                 holds = true
-                if gives { return .packet }
+                if isReady { return .packet }
             case let reading: end = reading
             }
         }

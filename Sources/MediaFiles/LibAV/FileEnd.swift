@@ -10,9 +10,9 @@ enum FileEnd {
         guard let length = reader.length else { return false }
         let start = reader.position
         defer { reader.seek(to: start) }
-        func bytes(_ count: Int, at place: Int) throws -> [UInt8] {
-            reader.seek(to: place)
-            return try reader.read(min(count, max(0, length - place)))
+        func bytes(_ count: Int, at offset: Int) throws -> [UInt8] {
+            reader.seek(to: offset)
+            return try reader.read(min(count, max(0, length - offset)))
         }
         let first = try bytes(12, at: start)
         if first.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return try matroska(start, length, bytes) }
@@ -29,7 +29,8 @@ enum FileEnd {
         return try transportPackets(start, length, bytes)
     }
 
-    /// Whether the last bytes of a file are zeros: space that was reserved and never written, as in an unfinished download.
+    /// Whether the last bytes of a file are zeros: space that was reserved and never written, as in an unfinished
+    /// download.
     private static func endsInZeros(_ count: Int, _ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         guard length - start > 2 * count else { return false }
         return try bytes(count, length - count).allSatisfy { $0 == 0 }
@@ -37,19 +38,19 @@ enum FileEnd {
 
     /// Checks RIFF lists. A program that cannot seek leaves their sizes at 0 or at the largest number.
     private static func lists(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
-        var place = start
-        while place < length {
-            let header = try bytes(8, place)
+        var offset = start
+        while offset < length {
+            let header = try bytes(8, offset)
             guard header.count == 8, header.starts(with: "RIFF".utf8) else { return false }
             let size = header[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
             if size == 0 || size >= 0xFFFF_FFFE { return false }
-            guard size <= length - place - 8 else { return true }
-            place += 8 + size + size % 2
+            guard size <= length - offset - 8 else { return true }
+            offset += 8 + size + size % 2
         }
         return false
     }
 
-    private typealias Bytes = (_ count: Int, _ place: Int) throws -> [UInt8]
+    private typealias Bytes = (_ count: Int, _ offset: Int) throws -> [UInt8]
 
     /// Whether the last packet is truncated.
     private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
@@ -59,9 +60,9 @@ enum FileEnd {
     }
 
     private static func boxes(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
-        var place = start
-        while place < length {
-            let header = try bytes(16, place)
+        var offset = start
+        while offset < length {
+            let header = try bytes(16, offset)
             // The following bytes may be padding, or may belong to another program.
             guard header.count >= 8, header[4..<8].allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0xA9 }) else { return false }
             var size = number(header[0..<4])
@@ -71,8 +72,8 @@ enum FileEnd {
             }
             // Size 0 means up to the end of the file.
             if size < 8 { return false }
-            guard size <= length - place else { return true }
-            place += size
+            guard size <= length - offset else { return true }
+            offset += size
         }
         return false
     }
@@ -80,20 +81,20 @@ enum FileEnd {
     private static func matroska(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         let segment = 0x1853_8067
         let cluster = 0x1F43_B675
-        var place = start
-        while place < length {
-            let head = try bytes(12, place)
+        var offset = start
+        while offset < length {
+            let head = try bytes(12, offset)
             // The following bytes may be padding, or may belong to another program.
             guard let first = head.first, first >= 0x10 else { return false }
             guard let element = element(head) else { return head.count < 12 }
-            place += element.headerSize
+            offset += element.headerSize
             guard let size = element.size else {
                 // The size is unknown: the elements inside a segment or a cluster follow, so continue with them.
                 if element.id == segment || element.id == cluster { continue }
                 return false
             }
-            guard size <= length - place else { return true }
-            place += size
+            guard size <= length - offset else { return true }
+            offset += size
         }
         return false
     }

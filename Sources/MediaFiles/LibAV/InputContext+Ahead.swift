@@ -31,13 +31,13 @@ extension InputContext {
     /// Reads packets ahead until `isEnough` returns true or the input ends. `isEnough` receives each packet's times,
     /// and whether the packet is truncated.
     private func lookAhead(until isEnough: (ContinuedTimes.Stamp, _ isCut: Bool) -> Bool) throws {
-        var (place, bytes) = (0, 0)
-        while place < Self.aheadLimit, bytes < Self.aheadByteLimit {
-            if place == ahead.count { try readAhead() }
-            guard case .packet(let next, let words) = ahead[place] else { return }
+        var (index, bytes) = (0, 0)
+        while index < Self.aheadLimit, bytes < Self.aheadByteLimit {
+            if index == ahead.count { try readAhead() }
+            guard case .packet(let next, let words) = ahead[index] else { return }
             if isEnough(unsafe stamp(next.packet), words != nil) { return }
             bytes += next.byteCount
-            place += 1
+            index += 1
         }
     }
 
@@ -58,7 +58,7 @@ extension InputContext {
     /// Reads the AudioSpecificConfig of AAC streams in ADTS from the first packet of each. ADTS contains the
     /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
     /// beginning.
-    func lookAtSound() throws {
+    func readSoundConfigurations() throws {
         var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
             let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
             return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
@@ -182,11 +182,11 @@ extension InputContext {
     func correctStarts() throws {
         guard hasEarlyTimes else { return }
         var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
-        var place = 0
-        while !wanted.isEmpty, place < Self.startLimit {
-            if place == ahead.count { try readAhead() }
-            guard case .packet(let one, _) = ahead[place] else { return }
-            place += 1
+        var position = 0
+        while !wanted.isEmpty, position < Self.startLimit {
+            if position == ahead.count { try readAhead() }
+            guard case .packet(let one, _) = ahead[position] else { return }
+            position += 1
             let index = Int(unsafe one.packet.pointee.stream_index)
             guard wanted.remove(index) != nil, let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
                 let start = earlyTime(found, of: index)

@@ -50,8 +50,8 @@ extension InputContext {
         for index in 0..<Int(unsafe context.pointee.nb_programs) {
             guard let program = unsafe context.pointee.programs[index] else { continue }
             var members: Set<Int> = []
-            for place in 0..<Int(unsafe program.pointee.nb_stream_indexes) {
-                members.insert(Int(unsafe program.pointee.stream_index[place]))
+            for position in 0..<Int(unsafe program.pointee.nb_stream_indexes) {
+                members.insert(Int(unsafe program.pointee.stream_index[position]))
             }
             if members.contains(stream) { return members }
         }

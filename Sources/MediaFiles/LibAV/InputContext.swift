@@ -21,14 +21,15 @@ import VideoBase
     var fault: String?
     /// The stream of the packet that was not returned because of `fault`.
     private(set) var faultStream = 0
-    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise they are damage like any other.
+    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise they are damage
+    /// like any other.
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
-    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and the first
-    /// packet has none before it.
+    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and
+    /// the first packet has none before it.
     private var firstCorrupt: (stream: Int, dts: Int64)?
     private static let lacksStart = "the first packet lacks data"
     private let reader: ByteReader
@@ -42,7 +43,7 @@ import VideoBase
     }
 
     /// Demuxers that interpret any text as a picture.
-    private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
+    private static let rejectedDemuxers: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
 
     init(_ reader: ByteReader) throws {
         let av = unsafe try LibAV.load([.codec, .format])
@@ -94,7 +95,7 @@ import VideoBase
         container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
         if container != "mpegts" { io.ignoreJoints() }
-        if Self.refused.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
+        if Self.rejectedDemuxers.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }
@@ -102,7 +103,7 @@ import VideoBase
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
         firstCorrupt = LibAV.takeCorruptPacket()
-        try lookAtSound()
+        try readSoundConfigurations()
         try correctStarts()
     }
 
@@ -205,14 +206,16 @@ import VideoBase
 
     /// Whether the counter of the packet's stream jumps only because another segment or recording follows.
     private func isAtJoint(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
-        let (index, place) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
-        guard container == "mpegts", place >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else { return false }
+        let (index, offset) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
+        guard container == "mpegts", offset >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else {
+            return false
+        }
         // libavformat's id of an MPEG-TS stream is its PID.
-        return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: place)
+        return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: offset)
     }
 
-    /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although no packet lacks data, and
-    /// streams that end where another recording follows.
+    /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although
+    /// no packet lacks data, and streams that end where another recording follows.
     func lossNotices(of streams: Set<Int>) -> [String] {
         let silent = (times?.silentStreams(of: streams.filter(keepsTime)) ?? []).map { index in
             "stream \(index) of \(name) ends where the times jump: the part after the jump has no such stream, or another codec"
@@ -264,16 +267,16 @@ import VideoBase
             let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
             fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
             unsafe packet.pointee.flags &= ~corrupt
-            let place = unsafe packet.pointee.pos
-            let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
-            latestEnd = place < 0 || isOutside ? nil : end
+            let offset = unsafe packet.pointee.pos
+            let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(offset))
+            latestEnd = offset < 0 || isOutside ? nil : end
             if !io.early.isEmpty { unsafe setEarlyTime(of: packet) }
             return .packet
         }
     }
 
-    /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take it for a bare
-    /// stream.
+    /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take
+    /// it for a bare stream.
     private static func beginsInsideTransportPacket(_ reader: ByteReader) throws -> Bool {
         let head = try reader.peek(4096)
         let (packetSize, sync, count): (Int, UInt8, Int) = (188, 0x47, 8)

@@ -114,9 +114,11 @@ import VideoBase
         if let filter = adtsFilters[track] { try check(unsafe filter.filter(scratch), copies: copies) }
         let none = vaenc_no_pts()
         let delay = tracks[track].delay
-        func place(_ time: MediaTime) -> Int64 { Int64(clamping: Int128(ticks(time - origin, track)) + Int128(delay)) }
-        var shown = packet.presentation.map(place)
-        var decoded = packet.decode.map(place)
+        func timestamp(_ time: MediaTime) -> Int64 {
+            Int64(clamping: Int128(ticks(time - origin, track)) + Int128(delay))
+        }
+        var shown = packet.presentation.map(timestamp)
+        var decoded = packet.decode.map(timestamp)
         // After separate rounding, the decoding time could be later than the presentation time.
         if let shown, let time = decoded { decoded = min(time, shown) }
         if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(packet.decode ?? packet.presentation, decoded ?? shown, track) }
@@ -238,7 +240,7 @@ import VideoBase
     private static let beginningFaults = ["Cannot write moov atom", "is not defined by the ISOBMFF", "No valid AC3 bit rate code"]
 
     /// Whether an error code means that libavformat cannot write a value. Other codes are errors of the system.
-    private static func refuses(_ code: Int32) -> Bool {
+    private static func isUnwritableValue(_ code: Int32) -> Bool {
         code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW, ENOSYS].contains(vaenc_errno_of(code))
     }
 
@@ -255,7 +257,7 @@ import VideoBase
                     + "format",
                 remedy: "check the input's times, or choose another `format`")
         }
-        if copies, destination.patience == nil, Self.refuses(code) {
+        if copies, destination.networkTimeout == nil, Self.isUnwritableValue(code) {
             throw VaencError(
                 .badInput, "\(destination.name) cannot contain this stream (\(unsafe LibAV.message(code, av)))",
                 remedy: "check that the input is complete, or use another `format`")
@@ -272,12 +274,12 @@ protocol MuxerDestination: AnyObject {
     var isImmediate: Bool { get }
     /// The error of this destination that made a libav call fail; nil if writing did not fail.
     var error: (any Error)? { get }
-    /// Gives a muxer its input and output functions.
+    /// Sets the input and output functions of a muxer.
     func attach(to context: UnsafeMutablePointer<AVFormatContext>) throws
     func detach(from context: UnsafeMutablePointer<AVFormatContext>)
     func flush() throws
     /// The timeout of calls that wait for a network; nil if no call waits.
-    var patience: Patience? { get }
+    var networkTimeout: NetworkTimeout? { get }
     /// Called before each call of libavformat that writes.
     func willWrite()
     /// Returns the error for libavformat's error code, if `error` is nil.
@@ -285,7 +287,7 @@ protocol MuxerDestination: AnyObject {
 }
 
 extension MuxerDestination {
-    var patience: Patience? { nil }
+    var networkTimeout: NetworkTimeout? { nil }
     func willWrite() {}
 
     func failure(_ code: Int32, _ words: String) -> VaencError {

@@ -5,7 +5,7 @@ import Synchronization
 import VideoBase
 
 /// The timeout of libavformat's calls that wait for a network. Any thread may read or change it.
-final class Patience: Sendable {
+final class NetworkTimeout: Sendable {
     private static let writing = 10.0
     private static let ending = 2.0
 
@@ -48,10 +48,10 @@ final class Patience: Sendable {
 @safe final class NetworkOutput: SinkDestination {
     let name: String
     var error: (any Error)? { nil }
-    private let waiting = Patience()
-    var patience: Patience? { waiting }
+    private let timeout = NetworkTimeout()
+    var networkTimeout: NetworkTimeout? { timeout }
     // SAFETY: created in `init` and closed once, by `commit`, `cancel` or `deinit`. The interrupt callback refers to
-    // `waiting`, which lives as long as this object, and the connection is closed before.
+    // `timeout`, which lives as long as this object, and the connection is closed before.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVIOContext>?
     private var sent = 0
@@ -65,14 +65,14 @@ final class Patience: Sendable {
         name = url
         unsafe context = nil
         _ = LibAV.takeLog()
-        waiting.begin()
-        waiting.connect(isCancelled)
-        defer { waiting.connect(nil) }
+        timeout.begin()
+        timeout.connect(isCancelled)
+        defer { timeout.connect(nil) }
         var callback = unsafe AVIOInterruptCB(
             callback: { opaque in
                 guard let opaque = unsafe opaque else { return 0 }
-                return unsafe Unmanaged<Patience>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
-            }, opaque: Unmanaged.passUnretained(waiting).toOpaque())
+                return unsafe Unmanaged<NetworkTimeout>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
+            }, opaque: Unmanaged.passUnretained(timeout).toOpaque())
         let write: Int32 = 2
         var dictionary: OpaquePointer?
         // At the end SRT discards what has not arrived, unless this option makes it wait.
@@ -83,7 +83,7 @@ final class Patience: Sendable {
             let words = LibAV.takeLog()
             if isCancelled() { throw VaencError(.interrupted, "interrupted while connecting to \(url)") }
             throw VaencError(
-                .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: waiting.isOver)))",
+                .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: timeout.isOver)))",
                 remedy: "check the address, and check that a server listens there")
         }
     }
@@ -108,17 +108,17 @@ final class Patience: Sendable {
 
     func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) { unsafe muxer.pointee.pb = nil }
 
-    func willWrite() { waiting.begin() }
+    func willWrite() { timeout.begin() }
     func flush() { unsafe av.pointee.avio_flush!(context) }
 
     func failure(_ code: Int32, _ words: String) -> VaencError {
         VaencError(
-            .inputOutput, "the connection to \(name) was lost (\(Self.words(code, words, av: waiting.isOver)))",
+            .inputOutput, "the connection to \(name) was lost (\(Self.words(code, words, av: timeout.isOver)))",
             remedy: "check the server's messages, and start again")
     }
 
     func commit() throws {
-        waiting.begin()
+        timeout.begin()
         sent = bytesWritten
         let code = unsafe context.map { unsafe $0.pointee.error } ?? 0
         let closed = unsafe av.pointee.avio_closep!(&context)
@@ -126,7 +126,7 @@ final class Patience: Sendable {
     }
 
     func cancel() {
-        waiting.shorten()
+        timeout.shorten()
         if unsafe context != nil { _ = unsafe av.pointee.avio_closep!(&context) }
     }
 }

@@ -14,10 +14,10 @@ import NALUnits
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
     /// Converts length-prefixed input to start codes, which libavformat can read.
     private var converter: StreamConverter?
-    /// Converted bytes. Those from `given` on are not read yet.
+    /// Converted bytes. Those from `consumed` on are not read yet.
     private var converted: [UInt8] = []
-    private var given = 0
-    /// Why the input is not a stream of NAL units from some offset on. For libavformat the input ends there.
+    private var consumed = 0
+    /// The reason why the input is not a stream of NAL units from some offset on. For libavformat the input ends there.
     private(set) var fault: MalformedStream?
 
     /// The bytes of an input that cannot seek.
@@ -76,9 +76,9 @@ import NALUnits
     }
 
     private func readConverted(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32) throws -> Int32 {
-        while given == converted.count, converter != nil, fault == nil {
+        while consumed == converted.count, converter != nil, fault == nil {
             converted.removeAll(keepingCapacity: true)
-            given = 0
+            consumed = 0
             let piece = try reader.readSome(1 << 16)
             do {
                 if piece.isEmpty {
@@ -88,11 +88,11 @@ import NALUnits
                 try converter?.append(piece, to: &converted)
             } catch let error as MalformedStream { fault = error }
         }
-        let part = converted[given...].prefix(Int(count))
+        let part = converted[consumed...].prefix(Int(count))
         if part.isEmpty { return vaenc_averror_eof() }
         // SAFETY: libav provides `count` writable bytes.
         unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)).copyBytes(from: part)
-        given += part.count
+        consumed += part.count
         return Int32(part.count)
     }
 

@@ -60,7 +60,7 @@ import VideoBase
                 remedy: "choose another name for the playlist")
         }
         // libavformat has no escape for this.
-        if let number = numberPlace(in: path) {
+        if let number = numberPlaceholder(in: path) {
             throw VaencError(
                 .usage,
                 "the folder name of \(path) contains \(number), which libavformat would replace by the segment number",
@@ -69,7 +69,7 @@ import VideoBase
     }
 
     /// Returns a number placeholder, such as `%d` or `%05d`, in a name; nil if there is none.
-    private static func numberPlace(in path: String) -> Substring? {
+    private static func numberPlaceholder(in path: String) -> Substring? {
         var rest = path[...]
         while let mark = rest.firstIndex(of: "%") {
             rest = rest[rest.index(after: mark)...]

@@ -1,8 +1,9 @@
-/// Finds the joints of MPEG-TS: the places where another segment or recording follows whose continuity counters restart.
+/// Finds the joints of MPEG-TS: the offsets where another segment or recording follows whose continuity counters
+/// restart.
 ///
-/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each PID continues there at
-/// the start of a PES packet or section and with the counter with which it began in the input. Multiplexers that begin with any counter
-/// are not recognized.
+/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each
+/// PID continues there at the start of a PES packet or section and with the counter with which it began in the input.
+/// Multiplexers that begin with any counter are not recognized.
 struct TransportJoints {
     private struct Joint {
         /// The offset of the first packet after the joint.
@@ -47,7 +48,7 @@ struct TransportJoints {
             if offset == 0 { (layout, head, firstCounters) = (nil, [], [:]) }
         }
         next = offset + bytes.count
-        var place = 0
+        var position = 0
         if layout == nil {
             let missing = TransportPackets.headSize + 1 - head.count
             if head.count < TransportPackets.headSize + 1 {
@@ -57,29 +58,30 @@ struct TransportJoints {
             layout = found
             let first = head
             take(first.span, from: 0, at: offset + min(missing, bytes.count) - head.count, found)
-            place = min(missing, bytes.count)
+            position = min(missing, bytes.count)
         }
-        if let layout { take(bytes, from: place, at: offset, layout) }
+        if let layout { take(bytes, from: position, at: offset, layout) }
     }
 
-    /// Takes bytes from `place` on. `offset` is the offset of the first byte of `bytes`.
-    private mutating func take(_ bytes: Span<UInt8>, from place: Int, at offset: Int, _ layout: TransportPackets) {
-        var place = place
-        while place < bytes.count {
-            let inside = (offset + place) % layout.size
-            if inside == 0, bytes.count - place >= layout.size {
-                takePacket(bytes, place + layout.place, at: offset + place)
-                place += layout.size
+    /// Takes bytes from `position` on. `offset` is the offset of the first byte of `bytes`.
+    private mutating func take(_ bytes: Span<UInt8>, from position: Int, at offset: Int, _ layout: TransportPackets) {
+        var position = position
+        while position < bytes.count {
+            let inside = (offset + position) % layout.size
+            if inside == 0, bytes.count - position >= layout.size {
+                takePacket(bytes, position + layout.syncOffset, at: offset + position)
+                position += layout.size
                 continue
             }
-            // A packet that begins in one piece and ends in another. The rest of one whose beginning is unknown is skipped.
-            let count = min(layout.size - inside, bytes.count - place)
-            if inside == partial.count { for index in place..<(place + count) { partial.append(bytes[index]) } }
-            place += count
+            // A packet that begins in one piece and ends in another. The rest of one whose beginning is unknown is
+            // skipped.
+            let count = min(layout.size - inside, bytes.count - position)
+            if inside == partial.count { for index in position..<(position + count) { partial.append(bytes[index]) } }
+            position += count
             if partial.count == layout.size {
                 let whole = partial
                 partial = []
-                takePacket(whole.span, layout.place, at: offset + place - layout.size)
+                takePacket(whole.span, layout.syncOffset, at: offset + position - layout.size)
             } else if inside + count == layout.size {
                 partial = []
             }
@@ -104,16 +106,16 @@ struct TransportJoints {
         // At a joint, the counter of a table may continue by chance.
         if begins, before != nil, Self.tables.contains(pid) { Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints) }
         if before == nil, firstCounters[pid] == nil { firstCounters[pid] = counter }
-        var place = joints.count - 1
-        while place >= max(0, joints.count - Self.openLimit) {
-            if joints[place].waiting.remove(pid) != nil {
+        var index = joints.count - 1
+        while index >= max(0, joints.count - Self.openLimit) {
+            if joints[index].waiting.remove(pid) != nil {
                 if !begins {
-                    joints.remove(at: place)
+                    joints.remove(at: index)
                 } else if isJump {
-                    joints[place].jumps[pid] = offset
+                    joints[index].jumps[pid] = offset
                 }
             }
-            place -= 1
+            index -= 1
         }
     }
 

@@ -2,28 +2,30 @@
 /// before each packet, and broadcasts can have 16 bytes of error correction after each packet (ETSI EN 300 429).
 struct TransportPackets {
     private static let sync: UInt8 = 0x47
-    private static let layouts = [(size: 188, place: 0), (size: 192, place: 4), (size: 204, place: 0)]
+    private static let layouts = [(size: 188, syncOffset: 0), (size: 192, syncOffset: 4), (size: 204, syncOffset: 0)]
     /// The number of bytes that are needed to detect the layout.
     static let headSize = 4 * 204
 
     /// The size of a packet in bytes, and the offset of its sync byte.
     let size: Int
-    let place: Int
+    let syncOffset: Int
 
     /// Returns nil if the first bytes are not MPEG-TS packets.
     init?(_ head: [UInt8]) {
-        let layout = Self.layouts.first { size, place in
-            head.count > 4 * size && (0..<4).allSatisfy { head[$0 * size + place] == Self.sync }
+        let layout = Self.layouts.first { size, syncOffset in
+            head.count > 4 * size && (0..<4).allSatisfy { head[$0 * size + syncOffset] == Self.sync }
         }
         guard let layout else { return nil }
-        (size, place) = layout
+        (size, syncOffset) = layout
     }
 
     /// Returns the number of bytes after the last complete packet.
     func rest(_ length: Int) -> Int { length % size }
 
     /// Whether the bytes after the last complete packet are a truncated packet.
-    func isCut(_ rest: some Collection<UInt8>) -> Bool { rest.count > place && rest.dropFirst(place).first == Self.sync }
+    func isCut(_ rest: some Collection<UInt8>) -> Bool {
+        rest.count > syncOffset && rest.dropFirst(syncOffset).first == Self.sync
+    }
 }
 
 /// The bytes from a pipe that are needed to tell whether the last MPEG-TS packet is complete.

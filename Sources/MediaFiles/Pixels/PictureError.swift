@@ -82,8 +82,8 @@ public struct PictureError: Sendable, Hashable {
 
     /// Returns the first byte of Cb (1) or Cr (2) of a planar picture, and its pitch.
     private static func chroma(_ p: PixelPlanes, _ plane: Int) -> (base: UnsafeRawPointer, pitch: Int) {
-        let place = unsafe p.format == .yv12 ? 3 - plane : plane
-        return unsafe (UnsafeRawPointer(p.base(place)), p.pitch(place))
+        let planeIndex = unsafe p.format == .yv12 ? 3 - plane : plane
+        return unsafe (UnsafeRawPointer(p.base(planeIndex)), p.pitch(planeIndex))
     }
 
     /// Returns a row of interleaved chroma: the picture's own row, or a converted row in `buffer`.

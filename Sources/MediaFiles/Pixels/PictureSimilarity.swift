@@ -70,11 +70,11 @@ public struct PictureSimilarity: Sendable, Hashable {
         // SAFETY: the picture is valid during the call that uses this value.
         init(_ planes: PixelPlanes, _ plane: Int) {
             let isInterleaved = unsafe (planes.format == .nv12 || planes.format == .p010) && plane > 0
-            let place = unsafe isInterleaved ? 1 : planes.format == .yv12 && plane > 0 ? 3 - plane : plane
-            let start = unsafe planes.base(place).assumingMemoryBound(to: Sample.self)
+            let planeIndex = unsafe isInterleaved ? 1 : planes.format == .yv12 && plane > 0 ? 3 - plane : plane
+            let start = unsafe planes.base(planeIndex).assumingMemoryBound(to: Sample.self)
             unsafe base = UnsafePointer(start) + (isInterleaved ? plane - 1 : 0)
             step = isInterleaved ? 2 : 1
-            pitch = unsafe planes.pitch(place) / MemoryLayout<Sample>.size
+            pitch = unsafe planes.pitch(planeIndex) / MemoryLayout<Sample>.size
             shift = unsafe planes.format == .p010 ? 6 : 0
         }
     }

@@ -7,14 +7,15 @@ struct EditCut {
     private var streams: Set<Int> = []
 
     /// Returns whether a packet is dropped.
-    /// - Parameter tell: Receives the difference from the input, once for each stream.
+    /// - Parameter report: Receives the difference from the input, once for each stream.
     mutating func leavesOut(
-        _ packet: TrackPacket, of index: Int, _ kind: MediaTrack.Kind?, origin: MediaTime, tell: (EffectiveEntry) throws -> Void
+        _ packet: TrackPacket, of index: Int, _ kind: MediaTrack.Kind?, origin: MediaTime,
+        report: (EffectiveEntry) throws -> Void
     ) rethrows -> Bool {
         guard let time = packet.presentation, time < origin else { return false }
         if kind == .video, packet.isCutOff, streams.insert(index).inserted {
             let seconds = ((origin - time).seconds * 1000).rounded() / 1000
-            try tell(
+            try report(
                 EffectiveEntry(
                     option: "edit list", asked: "the beginning cut off", used: "\(seconds) s of pictures more are shown",
                     why: "other pictures need them for decoding, and this container cannot hide pictures"))

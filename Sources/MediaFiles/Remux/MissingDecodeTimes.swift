@@ -14,12 +14,12 @@ struct MissingDecodeTimes {
     /// The latest decoding time before the waiting packets.
     private var latest: Int64?
     /// Whether the file has no decoding times at all.
-    private var isGivenUp = false
+    private var hasNoDecodeTimes = false
 
     /// Returns nil for tracks whose pictures are decoded in presentation order.
     ///
-    /// - Parameter beginsEarly: Whether presentation times may be before 0. libavformat gives decoding times only after
-    ///   them.
+    /// - Parameter beginsEarly: Whether presentation times may be before 0. libavformat returns decoding times
+    ///   only after them.
     init?(_ track: MediaTrack, beginsEarly: Bool) {
         guard track.kind == .video, !track.isAttachedPicture, track.isReordered else { return nil }
         let (rate, base) = unsafe (track.stream.pointee.avg_frame_rate, track.timeBase)
@@ -35,10 +35,10 @@ struct MissingDecodeTimes {
             defer { latest = known }
             return try filled(before: known) + [packet]
         }
-        if isGivenUp || waiting.isEmpty && packet.presentation == nil { return [packet] }
+        if hasNoDecodeTimes || waiting.isEmpty && packet.presentation == nil { return [packet] }
         waiting.append(packet)
         if waiting.count <= limit { return [] }
-        isGivenUp = true
+        hasNoDecodeTimes = true
         defer { waiting = [] }
         return waiting
     }

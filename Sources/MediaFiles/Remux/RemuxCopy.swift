@@ -9,9 +9,9 @@ import VideoBase
     private let muxer: Muxer
     private let options: RemuxOptions
     /// Whether the output states when each picture is shown.
-    private let saysPresentation: Bool
+    private let storesPresentation: Bool
     private let streams: [MediaTrack?]
-    private let places: [Int?]
+    private let trackIndices: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
     private var shownTimes: [Int: MissingPresentationTimes] = [:]
     private var missingTimes: [Int: MissingDecodeTimes] = [:]
@@ -28,8 +28,8 @@ import VideoBase
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream at whose key frames the output is cut; nil if there is no stream.
     private let leader: Int?
-    /// The input time that becomes zero: the beginning of the input. With `start` it is the leader's first key frame, or
-    /// the input's first shown time if that is later.
+    /// The input time that becomes zero: the beginning of the input. With `start` it is the leader's first key frame,
+    /// or the input's first shown time if that is later.
     private var origin: MediaTime
     /// The beginning of the input, from which `start` and `duration` count.
     private let beginning: MediaTime
@@ -49,7 +49,7 @@ import VideoBase
     /// The input time of `start`, and the end of the leader's pictures so far.
     private var wanted: MediaTime?
     private var reached: MediaTime?
-    /// Where the copy begins if that is before `wanted`, in words; nil otherwise.
+    /// A description of the packet where the copy begins, if that is before `wanted`; nil otherwise.
     private var earlyBeginning: String?
     /// The search for the first key frame in an input that cannot seek to it.
     private var search: RemuxStart?
@@ -63,7 +63,7 @@ import VideoBase
     private var ended: Set<Int> = []
     /// The streams with continuous packets.
     private let timed: Set<Int>
-    private var held: [(place: Int, packet: TrackPacket)] = []
+    private var held: [(trackIndex: Int, packet: TrackPacket)] = []
     /// The presentation time of the first packet, but not before the origin, and the end of the last packet.
     private var earliest: MediaTime?
     private var last = MediaTime.zero
@@ -88,15 +88,15 @@ import VideoBase
         let name = format.holdsTracks ? format.muxerName : first?.rawValue ?? format.muxerName
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
-        places = plan.places
+        trackIndices = plan.trackIndices
         let codec = VideoCodec(ofPicturesIn: plan.tracks)
-        saysPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
+        storesPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
         muxerOptions = format.muxerOptions(
             codec,
             isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
             isSeekable: destination.isSeekable, survivesKill: false,
             segments: destination as? SegmentFolder)
-        let streams: [MediaTrack?] = plan.places.map { $0.map { plan.tracks[$0] } }
+        let streams: [MediaTrack?] = plan.trackIndices.map { $0.map { plan.tracks[$0] } }
         self.streams = streams
         for (index, track) in streams.enumerated() where track == nil {
             unsafe input.context.pointee.streams[index]!.pointee.discard = AVDISCARD_ALL
@@ -130,8 +130,8 @@ import VideoBase
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
         }
         let isLate = isOpen && !startsAnywhere && MediaTime.zero < firstStart
-        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays before
-        // the beginning.
+        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays
+        // before the beginning.
         for (index, track) in streams.enumerated() where isLate && !hasEdits {
             guard let track, track.kind == .video, track.isReordered, let ticks = try input.earliestShown(of: index) else { continue }
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
@@ -151,11 +151,11 @@ import VideoBase
             let why =
                 InputContext.holdsImages(input.container)
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
-            try tell("frameRate", asked: asked.description, used: "the input's times", why)
+            try addEntry("frameRate", asked: asked.description, used: "the input's times", why)
         }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
-            if saysPresentation, let damage = ParameterSetCheck.damage(of: track) {
+            if storesPresentation, let damage = ParameterSetCheck.damage(of: track) {
                 throw InputContext.unreadable(input.name, "its parameter sets are damaged: \(damage)")
             }
             checks[index] = SampleCheck(track)
@@ -176,7 +176,7 @@ import VideoBase
             _ = muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         if let start = options.start, let wanted { try seek(to: start, wanted) }
-        if isOpen, options.start != nil { try tell("start", asked: "0.0", used: "0.0", "as asked") }
+        if isOpen, options.start != nil { try addEntry("start", asked: "0.0", used: "0.0", "as asked") }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -233,7 +233,7 @@ import VideoBase
 
     /// Seeks to an earlier key frame than the leader's packet if necessary, and returns whether it did. The indexes of
     /// some containers list decoding times, so the key frame that they return may be shown after the requested time.
-    private func goesBack(from packet: TrackPacket) -> Bool {
+    private func seeksBack(from packet: TrackPacket) -> Bool {
         guard let leader, let before = sought, let wanted, !isOpen, packet.isKey, let shown = packet.presentation ?? packet.decode,
             let ticks = packet.decodeTicks ?? packet.presentationTicks
         else { return false }
@@ -283,7 +283,7 @@ import VideoBase
             return true
         }
         let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
-        if index == leader, goesBack(from: one) { return true }
+        if index == leader, seeksBack(from: one) { return true }
         do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
         for packet in try withTimes(one, index) { try pass(packet, index) }
         // Streams may lag behind each other, so the copy ends only when all of them have ended.
@@ -299,7 +299,7 @@ import VideoBase
     }
 
     private func pass(_ packet: TrackPacket, _ index: Int) throws {
-        guard let place = places[index] else { return }
+        guard let trackIndex = trackIndices[index] else { return }
         let time = packet.presentation ?? packet.decode
         if index == leader, let time {
             // Some containers do not state the duration of a picture.
@@ -319,9 +319,9 @@ import VideoBase
             overhang = max(overhang ?? end, time + packet.duration)
         }
         if !isOpen {
-            guard index == leader else { return held.append((place, packet)) }
+            guard index == leader else { return held.append((trackIndex, packet)) }
             if search != nil {
-                if let first = search?.add(packet) { try begin(with: first, place) }
+                if let first = search?.add(packet) { try begin(with: first, trackIndex) }
                 // The copy begins no earlier than here, or there is no such key frame before.
                 if packet.isKey, let time, let wanted, !(wanted < time) { dropHeld(before: time) }
                 return
@@ -339,13 +339,13 @@ import VideoBase
             effective.append(entry)
             if options.strict, let error = effective.strictError { throw error }
         }
-        if isLeftOut != true { try write(packet, place) }
+        if isLeftOut != true { try write(packet, trackIndex) }
     }
 
-    private func begin(with group: [TrackPacket], _ place: Int) throws {
+    private func begin(with group: [TrackPacket], _ trackIndex: Int) throws {
         guard let first = group.first, let time = first.presentation ?? first.decode else { return }
         try begin(at: time)
-        for packet in group where !((packet.presentation ?? time) < time) { try write(packet, place) }
+        for packet in group where !((packet.presentation ?? time) < time) { try write(packet, trackIndex) }
         try writeHeld()
     }
 
@@ -355,7 +355,7 @@ import VideoBase
 
     private func writeHeld() throws {
         dropHeld(before: origin)
-        for (place, packet) in held { try write(packet, place) }
+        for (trackIndex, packet) in held { try write(packet, trackIndex) }
         held = []
     }
 
@@ -415,23 +415,23 @@ import VideoBase
         origin = hasEdits ? max(beginning, time) : time
         let early = wanted.map { ($0 - origin).seconds } ?? 0
         if early > 0 { earlyBeginning = origin == time ? "the previous key frame" : "the first picture of the input" }
-        try tell(
+        try addEntry(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
             early == 0 ? "as asked" : earlyBeginning ?? "the first key frame")
     }
 
-    private func tell(_ option: String, asked: String, used: String, _ why: String) throws {
+    private func addEntry(_ option: String, asked: String, used: String, _ why: String) throws {
         effective.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
         if options.strict, let error = effective.strictError { throw error }
     }
 
-    private func write(_ packet: TrackPacket, _ place: Int) throws {
+    private func write(_ packet: TrackPacket, _ trackIndex: Int) throws {
         if !hasHeader {
             try muxer.copyFile(from: input, origin: origin, end: end)
             try muxer.writeHeader(options: muxerOptions, copies: true)
             hasHeader = true
         }
-        guard let index = places.firstIndex(of: place) else { return }
+        guard let index = trackIndices.firstIndex(of: trackIndex) else { return }
         // Attachments are written in the header.
         if streams[index]?.kind != .attachment {
             if let track = streams[index], track.kind == .video, packet.presentation == nil {
@@ -443,7 +443,7 @@ import VideoBase
                 }
                 isUntimed = true
                 // Muxers would use the decoding time instead.
-                if saysPresentation, isReordered { throw untimed }
+                if storesPresentation, isReordered { throw untimed }
             }
             if report.streams[index].packets == 0, let track = streams[index], LeadingParameterSets.areMissing(track, first: packet) {
                 throw InputContext.unreadable(input.name, "its \(track.codecName) has no parameter sets")
@@ -453,7 +453,7 @@ import VideoBase
                 let piece =
                     try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)
                     ?? (delimited.contains(index) ? packet.delimited() : packet)
-                try muxer.write(piece, track: place, origin: origin, copies: true)
+                try muxer.write(piece, track: trackIndex, origin: origin, copies: true)
             } catch let error as VaencError where error.category == .badInput {
                 throw isUntimed ? untimed : damaged(packet, index, error.message)
             }
@@ -499,7 +499,9 @@ import VideoBase
             throw VaencError(
                 .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }
-        if let leader, let place = places[leader], let group = search?.finish() { try begin(with: group, place) }
+        if let leader, let trackIndex = trackIndices[leader], let group = search?.finish() {
+            try begin(with: group, trackIndex)
+        }
     }
 
     /// Writes the trailer of the container.
@@ -511,7 +513,9 @@ import VideoBase
                 earlyBeginning.map { "from \($0)" },
                 overhang == nil ? nil : "pictures before the end need later ones for decoding",
             ]
-            try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
+            try addEntry(
+                "duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)",
+                words.compactMap { $0 }.joined(separator: "; "))
         }
         let copied = streams.indices.filter { streams[$0] != nil }
         report.notices += input.lossNotices(of: Set(copied))
@@ -521,19 +525,19 @@ import VideoBase
         }
         effective += [input.timesEntry].compactMap { $0 }
         if leftOut > 0 {
-            try tell(
+            try addEntry(
                 "times", asked: "as in the input", used: "\(leftOut) picture\(leftOut == 1 ? "" : "s") left out",
                 "no key frame comes before them, and the input has no presentation times for undecodable pictures")
         }
         if muxer.movedCount > 0 {
-            try tell(
+            try addEntry(
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
                 "the input has two packets of one stream at the same time")
         }
-        for (place, why) in muxer.leftOut {
-            guard let index = places.firstIndex(of: place), let track = streams[index] else { continue }
+        for (trackIndex, why) in muxer.leftOut {
+            guard let index = trackIndices.firstIndex(of: trackIndex), let track = streams[index] else { continue }
             (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
-            try tell(track.name(of: index), asked: "copied", used: "left out", why)
+            try addEntry(track.name(of: index), asked: "copied", used: "left out", why)
         }
         do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
         report.effective += effective

@@ -7,7 +7,7 @@ struct RemuxPlan {
     var tracks: [MediaTrack] = []
     var report: [RemuxReport.Stream] = []
     /// The index of each stream's track in the output; nil if the stream is left out.
-    var places: [Int?] = []
+    var trackIndices: [Int?] = []
     var effective: [EffectiveEntry] = []
 
     /// Creates the plan.
@@ -31,11 +31,11 @@ struct RemuxPlan {
             let track = isCover ? unsafe try .attachedCover(input.context.pointee.streams[index]!, av) ?? stored : stored
             let why = try Self.refusal(track, format, named, counts)
             if why == nil {
-                places.append(tracks.count)
+                trackIndices.append(tracks.count)
                 tracks.append(track)
                 counts[track.isAttachedPicture ? .attachment : track.kind, default: 0] += 1
             } else {
-                places.append(nil)
+                trackIndices.append(nil)
             }
             stream.leftOut = why
             report.append(stream)
@@ -79,8 +79,9 @@ struct RemuxPlan {
                 .usage, "\(format.rawValue) can contain nothing of \(input.name): \(why)",
                 remedy: bare.map { "end the output's name in .\($0)" } ?? Self.remedy(all, isSurplus: false))
         }
-        let places = MetadataPlaces(format, codec: VideoCodec(ofPicturesIn: tracks))
-        effective += places.losses(of: kept) + places.losses(chapters: Int(unsafe input.context.pointee.nb_chapters), tags: tags)
+        let support = MetadataSupport(format, codec: VideoCodec(ofPicturesIn: tracks))
+        let chapters = Int(unsafe input.context.pointee.nb_chapters)
+        effective += support.losses(of: kept) + support.losses(chapters: chapters, tags: tags)
         if strict, let error = effective.strictError { throw error }
     }
 

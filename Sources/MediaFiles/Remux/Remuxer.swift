@@ -15,7 +15,7 @@ public final class Remuxer: Sendable {
     private let cancelled = Atomic(false)
     private let hasRun = Atomic(false)
     /// The timeout of calls that wait for a network; nil if no call waits.
-    private let patience = Guarded<Patience?>(nil)
+    private let networkTimeout = Guarded<NetworkTimeout?>(nil)
 
     /// Opens the input.
     /// - Throws: `DescribedError`: `usage` for invalid options, for a name that determines no format, and for an output
@@ -37,7 +37,7 @@ public final class Remuxer: Sendable {
                 .usage, "`duration` \(duration) is out of range",
                 remedy: "use more than 0 and less than 1000000000 seconds")
         }
-        if let rate = options.frameRate { try Validation.refuse(frameRate: rate) }
+        if let rate = options.frameRate { try Validation.validate(frameRate: rate) }
         self.input = input
         self.output = output
         self.options = options
@@ -48,7 +48,7 @@ public final class Remuxer: Sendable {
     public func cancel() {
         cancelled.store(true, ordering: .relaxed)
         reader.cancel()
-        patience.withLock { $0 }?.shorten()
+        networkTimeout.withLock { $0 }?.shorten()
     }
 
     /// Copies the input, once. Blocks.
@@ -63,7 +63,7 @@ public final class Remuxer: Sendable {
         let input = try InputContext(reader)
         let plan = try RemuxPlan(input, format: format, named: codec, strict: options.strict)
         let destination = try open()
-        patience.withLock { $0 = destination.patience }
+        networkTimeout.withLock { $0 = destination.networkTimeout }
         do {
             let copy = try RemuxCopy(input, plan, to: destination, format: format, options: options)
             var isInterrupted = false

@@ -43,8 +43,8 @@ final class ContainerSink: PacketSink {
         self.format = format
         self.options = options
         keptPart = (destination as? WriteContext)?.file.keptPart
-        let patience = destination.patience
-        abortingBlockingIO = { patience?.shorten() }
+        let networkTimeout = destination.networkTimeout
+        abortingBlockingIO = { networkTimeout?.shorten() }
         state = Guarded(State(destination: destination))
     }
 
@@ -76,7 +76,7 @@ final class ContainerSink: PacketSink {
                     .usage, "\(format.rawValue) cannot contain \(description.codec.rawValue)",
                 remedy: "use another codec or format")
             }
-            try Validation.refuse(frameRate: description.frameRate)
+            try Validation.validate(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {
                 throw VaencError(.usage, "size \(description.size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
             }
@@ -105,8 +105,8 @@ final class ContainerSink: PacketSink {
         }
     }
 
-    /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and Apple's players
-    /// take `hvc1` only.
+    /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and
+    /// Apple's players take `hvc1` only.
     private func sampleEntry(of codec: VideoCodec) -> HEVCSampleEntry? {
         if format == .hls { return codec.segmentFormat.hasSampleEntries ? .hvc1 : nil }
         return format.hasSampleEntries ? options.hevcSampleEntry : nil
@@ -136,11 +136,11 @@ final class ContainerSink: PacketSink {
         state.early = []
     }
 
-    private enum ChapterPlace { case atStart, atEnd, nowhere }
+    private enum ChapterPosition { case atStart, atEnd, nowhere }
 
     /// Returns when chapters are written. At the end it is known which chapters the pictures reach, if the container
     /// accepts chapters then.
-    private func chapters(_ destination: any SinkDestination) -> ChapterPlace {
+    private func chapters(_ destination: any SinkDestination) -> ChapterPosition {
         guard format.hasSampleEntries || format == .mkv else { return .nowhere }
         // A file that must survive a kill gets the chapters when it is rewritten at the end.
         if isFragmented(destination) { return options.survivesKill && destination.isSeekable ? .nowhere : .atStart }
@@ -170,7 +170,7 @@ final class ContainerSink: PacketSink {
                 format.isLengthPrefixed(description.codec)
                 ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
             if units?.isEmpty ?? false { throw EncodedSample.noUnits }
-            if packet.changesFormat, !isKept, let units, EncodedSample.bringsParameterSets(units, of: packet) {
+            if packet.changesFormat, !isKept, let units, EncodedSample.hasNewParameterSets(units, of: packet) {
                 throw VaencError(
                     .usage, "the session's format changed, but \(format.rawValue) can contain only one (\(path))",
                     remedy: "start another output at the change, or write ts or a stream without a container")

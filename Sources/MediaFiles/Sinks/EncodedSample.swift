@@ -64,8 +64,8 @@ extension SinkOptions {
                 .usage, "displayMatrix has \(displayMatrix.count) numbers",
                 remedy: "use nine, or none for upright pictures")
         }
-        try Validation.refuse(masteringDisplay: masteringDisplay)
-        if let sampleAspectRatio { try Validation.refuse(sampleAspectRatio: sampleAspectRatio) }
+        try Validation.validate(masteringDisplay: masteringDisplay)
+        if let sampleAspectRatio { try Validation.validate(sampleAspectRatio: sampleAspectRatio) }
         if let timeOrigin, !timeOrigin.isInRange {
             throw VaencError(
                 .usage, "timeOrigin \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",
@@ -94,7 +94,7 @@ enum EncodedSample {
 
     /// Whether a packet contains parameter sets that are not in the header. The samples of such a container cannot hold
     /// them.
-    static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
+    static func hasNewParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
         units.contains { NALUnitKind(header: packet.bytes[$0.lowerBound], packet.codec).isParameterSet }
     }
 

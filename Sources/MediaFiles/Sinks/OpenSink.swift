@@ -18,7 +18,7 @@ public enum MediaOutput {
         let ending = output.contains("://") ? "" : pathExtension(output)
         let codec = VideoCodec(fileExtension: ending)
         if let format = options.format {
-            if let named = Self.format(extension: ending), !named.isKin(of: format) {
+            if let named = Self.format(extension: ending), !named.isRelated(to: format) {
                 throw VaencError(
                     .usage, "`format` \(format.rawValue) contradicts the name \(output)",
                     remedy: "leave out `format`, or choose another name")
@@ -32,7 +32,7 @@ public enum MediaOutput {
         if let format = Self.format(extension: ending) { return (format, codec) }
         // Devices such as /dev/null have no extension.
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
-        try refuseFolder(output)
+        try rejectFolder(output)
         throw VaencError(
             .usage, "the name \(output) does not determine the output format",
             remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")
@@ -54,7 +54,8 @@ public enum MediaOutput {
     /// vaenc's own code writes Annex B and length-prefixed streams. libavformat, which is loaded for this, writes
     /// containers. MP4 and MOV are written fragmented to a pipe, because a pipe cannot seek back. Connecting blocks for
     /// up to ten seconds.
-    /// - Parameter isCancelled: Called while a connection is being opened, or while a named pipe has no reader; returns whether to stop. It must not block.
+    /// - Parameter isCancelled: Called while a connection is being opened, or while a named pipe has no reader; returns
+    ///   whether to stop. It must not block.
     /// - Throws: `DescribedError`: `interrupted` if `isCancelled` returns true; `cannotCreate` if the file exists
     ///   (without `overwrite`) or its folder is missing; `noPermission`; `usage` for a name that determines no format;
     ///   `inputOutput` if no server answers; `unavailable` for missing libraries.
@@ -145,7 +146,7 @@ public enum MediaOutput {
 
 extension OutputFormat {
     /// Whether a name with this format may hold the other: both are bare streams, or both belong to the MP4 family.
-    fileprivate func isKin(of other: OutputFormat) -> Bool {
+    fileprivate func isRelated(to other: OutputFormat) -> Bool {
         let families: [Set<OutputFormat>] = [[.annexb, .avcc], [.mp4, .fmp4, .mov]]
         return self == other || families.contains { $0.contains(self) && $0.contains(other) }
     }

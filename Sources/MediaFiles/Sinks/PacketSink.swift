@@ -61,8 +61,8 @@ public protocol PacketSink: AnyObject, Sendable {
     /// packet.
     func start(_ description: EncoderDescription) throws
     /// Writes the next packet of the encoder, in decoding order.
-    /// - Throws: `usage` for a packet that is out of order or that the output cannot hold, and if decoding cannot begin at
-    ///   the first packet.
+    /// - Throws: `usage` for a packet that is out of order or that the output cannot hold, and if decoding cannot begin
+    ///   at the first packet.
     func write(_ packet: EncodedPacket) throws
     /// Writes the next packet of a track, in the track's decoding order. Tracks may run ahead of each other: they are
     /// interleaved by their times, and wait for each other for up to ten seconds of media time.
@@ -71,9 +71,9 @@ public protocol PacketSink: AnyObject, Sendable {
     /// a packet. Fragmented MP4 and HLS describe some tracks by their first packet, which may come too late. Read it
     /// after all packets are written, before `finish`.
     var leftOut: [Int: String] { get }
-    /// Completes the file and gives it its final name.
+    /// Completes the file and renames it to its final name.
     func finish() throws
-    /// Makes running and later calls that block on a network give up within two seconds. Any thread may call this at
+    /// Makes running and later calls that block on a network fail within two seconds. Any thread may call this at
     /// any time.
     func abortBlockingIO()
     /// Removes what was written, unless `finish` succeeded. Idempotent.

@@ -50,7 +50,7 @@ public final class PictureSink {
         if path == "-" || ending == "y4m" { return (own, true) }
         if ending == "yuv" || ending == "raw" { return (own, false) }
         if let format = PixelFormat(rawValue: ending) { return (format, false) }
-        try MediaOutput.refuseFolder(path)
+        try MediaOutput.rejectFolder(path)
         throw VaencError(
             .usage, "the name \(path) does not determine a picture format",
             remedy: "end it in .y4m, or in .yuv, .nv12 or .p010 for raw pictures")
@@ -90,7 +90,7 @@ public final class PictureSink {
         pictures += 1
     }
 
-    /// Completes the file and gives it its final name.
+    /// Completes the file and renames it to its final name.
     /// - Throws: `cannotCreate`, `inputOutput`.
     public func finish() throws {
         hasEnded = true

@@ -4,7 +4,7 @@ protocol SinkDestination: MuxerDestination {
     var isSeekable: Bool { get }
     /// The number of bytes written so far.
     var bytesWritten: Int { get }
-    /// Completes the output and gives it its final name.
+    /// Completes the output and renames it to its final name.
     func commit() throws
     /// Removes everything that has no final name yet. Idempotent.
     func cancel()

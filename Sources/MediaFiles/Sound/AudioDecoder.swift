@@ -16,7 +16,7 @@ import VideoBase
     private let timeBase: Rational
     /// Whether the decoder may delay the samples of a packet.
     private let hasDelay: Bool
-    private var hasGiven = false
+    private var hasDecoded = false
     let rate: Int
     let channels: Int
 
@@ -41,9 +41,9 @@ import VideoBase
             throw VaencError(
                 .unavailable, "libavcodec has no decoder for the sound (\(track.codecName))", remedy: "leave it out with `AudioMode.none`")
         }
-        let given = Int(unsafe parameters.pointee.sample_rate)
-        guard Self.rates.contains(given) else { throw Self.oddRate(given) }
-        self.rate = rate(given)
+        let sourceRate = Int(unsafe parameters.pointee.sample_rate)
+        guard Self.rates.contains(sourceRate) else { throw Self.oddRate(sourceRate) }
+        self.rate = rate(sourceRate)
         hasDelay = unsafe codec.pointee.capabilities & AV_CODEC_CAP_DELAY != 0
         self.channels = channels ?? max(1, min(8, Int(unsafe parameters.pointee.ch_layout.nb_channels)))
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
@@ -105,9 +105,9 @@ import VideoBase
             if unsafe frameIsDamaged(frame!) { isDamaged = true }
             blocks.append(try convert())
         }
-        if let packet, blocks.isEmpty, hasGiven, !hasDelay, !packet.mayGiveNothing { isDamaged = true }
+        if let packet, blocks.isEmpty, hasDecoded, !hasDelay, !packet.mayDecodeToNothing { isDamaged = true }
         if isDamaged { damaged += 1 }
-        hasGiven = hasGiven || !blocks.isEmpty
+        hasDecoded = hasDecoded || !blocks.isEmpty
         if packet == nil, unsafe resampler != nil { blocks.append(Block(start: nil, samples: unsafe try run(nil, 0))) }
         return blocks
     }
@@ -145,8 +145,8 @@ import VideoBase
     }
 
     private func makeResampler(_ from: UnsafeMutablePointer<AVFrame>) throws {
-        let given = Int(unsafe from.pointee.sample_rate)
-        guard Self.rates.contains(given) else { throw Self.oddRate(given) }
+        let sourceRate = Int(unsafe from.pointee.sample_rate)
+        guard Self.rates.contains(sourceRate) else { throw Self.oddRate(sourceRate) }
         unsafe av.pointee.swr_free!(&resampler)
         var wanted = unsafe AVChannelLayout()
         var layout = unsafe AVChannelLayout()

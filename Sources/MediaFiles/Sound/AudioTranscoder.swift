@@ -55,7 +55,7 @@ public final class AudioTranscoder {
     private var horizon = Int64.max
     private var hasEnded = false
     /// Packets that were encoded by calls that threw, and are not returned yet.
-    private var made: [TrackPacket] = []
+    private var encoded: [TrackPacket] = []
 
     /// Returns whether to stop. It is called before each second of silence that fills a gap. If it returns true, or if
     /// the task is cancelled, `write` throws `interrupted`, and the rest of the gap stays. The next call returns the
@@ -109,8 +109,8 @@ public final class AudioTranscoder {
     /// - Throws: `interrupted` if it is cancelled while it fills a gap; `usage` after `finish`.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
         if hasEnded { throw VaencError(.usage, "sound was added after finish", remedy: "use a new AudioTranscoder") }
-        try write(packet) { made.append($0) }
-        return takeMade()
+        try write(packet) { encoded.append($0) }
+        return takeEncoded()
     }
 
     /// Decodes and encodes a packet, and passes on each new packet immediately. The silence of a long gap is never held
@@ -120,24 +120,24 @@ public final class AudioTranscoder {
         try encodeWaiting(take)
     }
 
-    /// Decodes a packet, or the delayed rest (nil). Counts the packet if it is damaged and heard.
+    /// Decodes a packet, or the delayed rest (nil). Counts the packet if it is damaged and audible.
     private func decode(_ packet: TrackPacket?) throws -> [AudioDecoder.Block] {
         let before = decoder.damaged
         let blocks = try decoder.decode(packet)
-        if decoder.damaged > before || packet?.lacksData == true, packet.map(isHeard) ?? true { damagedPackets += 1 }
+        if decoder.damaged > before || packet?.lacksData == true, packet.map(isAudible) ?? true { damagedPackets += 1 }
         return blocks
     }
 
-    private func isHeard(_ packet: TrackPacket) -> Bool {
+    private func isAudible(_ packet: TrackPacket) -> Bool {
         if packet.isCutOff { return false }
         guard let start = packet.presentation else { return true }
         let (first, end) = (start.converted(to: Int32(rate)).value, (start + packet.duration).converted(to: Int32(rate)).value)
         return first >= range.lowerBound || end > range.lowerBound
     }
 
-    private func takeMade() -> [TrackPacket] {
-        defer { made = [] }
-        return made
+    private func takeEncoded() -> [TrackPacket] {
+        defer { encoded = [] }
+        return encoded
     }
 
     /// Encodes samples of the PCM format that start at `time`. Returns the packets that are complete.
@@ -166,15 +166,15 @@ public final class AudioTranscoder {
     public func finish(end: MediaTime? = nil) throws -> [TrackPacket] {
         if hasEnded { return [] }
         hasEnded = true
-        for block in try decode(nil) { try append(block) { made.append($0) } }
+        for block in try decode(nil) { try append(block) { encoded.append($0) } }
         if let end, let position {
             let last = end.converted(to: Int32(rate)).value
             let count = max(0, min(Int64(waiting[0].count), Int64(clamping: Int128(last) - Int128(position))))
             for channel in waiting.indices { waiting[channel].removeLast(waiting[channel].count - Int(count)) }
         }
         horizon = .max
-        try encodeWaiting { made.append($0) }
-        var packets = takeMade()
+        try encodeWaiting { encoded.append($0) }
+        var packets = takeEncoded()
         if let position, !waiting[0].isEmpty {
             packets += try encoder.encode(waiting.map { $0[...] }, start: position)
             waiting = waiting.map { _ in [] }

@@ -19,14 +19,14 @@ public final class SoundFeed {
     /// Packets after the time that the pictures have reached.
     private var ahead: [TrackPacket] = []
     /// Packets of calls that threw, which are not returned yet.
-    private var given: [TrackPacket] = []
+    private var outputPackets: [TrackPacket] = []
     private var hasBegun = false
     /// Whether sound before the origin is dropped. It is known if the source is cut. Otherwise the first packet
     /// decides, which an edit list may cut off.
     private var cutsStart: Bool?
 
-    /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets are copied, those
-    /// count that lack data that MPEG-TS has lost; their content is not checked.
+    /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets
+    /// are copied, those count that lack data that MPEG-TS has lost; their content is not checked.
     public var damagedPackets: Int { transcoder?.damagedPackets ?? copiedDamage }
     private var copiedDamage = 0
     /// Whether packets are copied.
@@ -49,13 +49,13 @@ public final class SoundFeed {
     /// pictures, which may end before it.
     /// - Throws: `interrupted` if encoding is cancelled. `finish` then returns the packets that exist.
     public func write(_ packets: [TrackPacket], until time: MediaTime) throws -> [TrackPacket] {
-        try write(packets, until: time) { given.append($0) }
-        return takeGiven()
+        try write(packets, until: time) { outputPackets.append($0) }
+        return takeOutput()
     }
 
-    private func takeGiven() -> [TrackPacket] {
-        defer { given = [] }
-        return given
+    private func takeOutput() -> [TrackPacket] {
+        defer { outputPackets = [] }
+        return outputPackets
     }
 
     /// Adds the source's packets, and passes on each packet of the output immediately.
@@ -76,8 +76,8 @@ public final class SoundFeed {
     /// Adds the source's last packets, and returns the output's last packets.
     /// - Parameter end: The time of the pictures from which sound is dropped; nil keeps all.
     public func finish(_ packets: [TrackPacket], end: MediaTime?) throws -> [TrackPacket] {
-        try finish(packets, end: end) { given.append($0) }
-        return takeGiven()
+        try finish(packets, end: end) { outputPackets.append($0) }
+        return takeOutput()
     }
 
     package func finish(_ packets: [TrackPacket], end: MediaTime?, to take: (TrackPacket) throws -> Void) throws {

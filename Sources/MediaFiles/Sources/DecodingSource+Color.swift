@@ -11,12 +11,12 @@ extension DecodingSource {
         let format = AVPixelFormat(rawValue: unsafe parameters.format)
         let fullName = [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P].contains(format)
         let matrix = UInt8(truncatingIfNeeded: unsafe parameters.color_space.rawValue)
-        let said = unsafe ColorDescription(
+        let declared = unsafe ColorDescription(
             primaries: UInt8(truncatingIfNeeded: parameters.color_primaries.rawValue),
             transfer: UInt8(truncatingIfNeeded: parameters.color_trc.rawValue), matrix: matrix == 0 ? 2 : matrix,
             fullRange: fullName || range == AVCOL_RANGE_JPEG ? true : range == AVCOL_RANGE_MPEG ? false : nil)
-        guard unsafe format.isRGB(av) else { return said }
-        var color = unsafe said.ofRGBAsYUV(rows: Int(parameters.height), asked: asked)
+        guard unsafe format.isRGB(av) else { return declared }
+        var color = unsafe declared.ofRGBAsYUV(rows: Int(parameters.height), asked: asked)
         if unsafe format.isPalette(av) { color.matrix = 6 }
         return color
     }

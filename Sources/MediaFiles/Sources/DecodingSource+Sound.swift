@@ -18,7 +18,7 @@ extension DecodingSource {
             guard let origin = sounds.first?.origin, let state else { return sounds.map { _ in [] } }
             var packets = state.demuxer.takeSounds()
             // Sound is near the pictures of its time. If none comes within this limit, the read stops waiting for it.
-            let patience = MediaTime(value: 10, timescale: 1)
+            let limit = MediaTime(value: 10, timescale: 1)
             let packet = unsafe state.decoder.packet!
             while !state.inputEnded {
                 if cancelled.load(ordering: .relaxed) { break }
@@ -29,7 +29,7 @@ extension DecodingSource {
                 unsafe state.demuxer.av.pointee.av_packet_unref!(packet)
                 for (index, more) in state.demuxer.takeSounds().enumerated() { packets[index] += more }
                 let seconds = Double(Int128(time) - Int128(state.origin)) * base.value
-                if let end, time != vaenc_no_pts(), seconds > end.seconds + patience.seconds { break }
+                if let end, time != vaenc_no_pts(), seconds > end.seconds + limit.seconds { break }
             }
             return packets
         }

@@ -26,7 +26,7 @@ extension DecodingSource {
         var rate: Rational?
         /// The numbers of decoded pictures and of output pictures.
         var decoded = 0
-        var given = 0
+        var delivered = 0
         var previous: Int64?
         var inputEnded = false
         /// Why the input breaks off. It is reported after the good pictures.
@@ -105,9 +105,9 @@ extension DecodingSource {
                 return
             }
             let time = unsafe frame?.pointee.pts ?? vaenc_no_pts()
-            guard time != vaenc_no_pts(), let seen, let place = seen.lastIndex(of: time) else { return }
+            guard time != vaenc_no_pts(), let seen, let index = seen.lastIndex(of: time) else { return }
             // If an edit list hides the first key picture, pictures that are shown later may still be output.
-            leftOut = max(leftOut, seen[..<place].count { $0 < time })
+            leftOut = max(leftOut, seen[..<index].count { $0 < time })
         }
 
         /// The deinterlacer, created for the first interlaced picture.
@@ -128,9 +128,10 @@ extension DecodingSource {
             return unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(format).map { unsafe Int($0.pointee.comp.0.depth) }
         }
 
-        mutating func tell(_ option: String, asked: String, used: String, _ why: String) {
+        mutating func addChange(_ option: String, asked: String, used: String, _ why: String) {
             if changes.contains(where: { $0.option == option }) { return }
-            changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "\(why) at picture \(given)"))
+            let why = "\(why) at picture \(delivered)"
+            changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
         }
 
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }

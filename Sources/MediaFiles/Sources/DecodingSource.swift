@@ -59,8 +59,8 @@ package final class DecodingSource: FrameSource {
         info.changes = demuxer.changes
         info.isImages = InputContext.holdsImages(stream.container)
         info.frameRateIsAssumed = info.isImages && options.frameRate == nil
-        let saysNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
-        let own = mean ?? (saysNoRate ? nil : stream.frameRate)
+        let hasNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
+        let own = mean ?? (hasNoRate ? nil : stream.frameRate)
         info.note(options)
         info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
         info.hasSound = demuxer.hasSound
@@ -165,7 +165,7 @@ package final class DecodingSource: FrameSource {
                 guard let timing = try next(&state) else { return nil }
                 if let timing = timing.value {
                     try body(&state!)
-                    state!.given += 1
+                    state!.delivered += 1
                     return timing
                 }
             }
@@ -177,7 +177,7 @@ package final class DecodingSource: FrameSource {
 
     /// Decodes one picture. Returns nil at the end.
     private func next(_ state: inout State?) throws -> Step? {
-        guard let s = state, s.given < s.frameLimit else { return nil }
+        guard let s = state, s.delivered < s.frameLimit else { return nil }
         while true {
             switch try state!.receive() {
             case .frame:
@@ -187,7 +187,7 @@ package final class DecodingSource: FrameSource {
                     if s.decoded == 0, state!.frameIsKey { state!.skipsToKey = true }
                     try Self.stumble(&state!)
                     guard let failure = state!.failure else { continue }
-                    state!.frameLimit = state!.given
+                    state!.frameLimit = state!.delivered
                     throw broken(state!, failure)
                 }
                 if state!.skipsToKey {
@@ -200,17 +200,17 @@ package final class DecodingSource: FrameSource {
                 if s.decoded == 0 { state!.begin() }
                 state!.decoded += 1
                 guard let step = timing(&state!) else {
-                    state!.frameLimit = state!.given
+                    state!.frameLimit = state!.delivered
                     return nil
                 }
                 if let end = state!.lossTime, let failure = state!.failure, state!.previous ?? .min >= end {
                     state!.decoded -= 1
-                    state!.frameLimit = state!.given
+                    state!.frameLimit = state!.delivered
                     throw broken(state!, failure)
                 }
                 return step
             case .end:
-                state!.frameLimit = state!.given
+                state!.frameLimit = state!.delivered
                 if let failure = state!.failure { throw broken(state!, failure) }
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
                 return nil
@@ -277,7 +277,7 @@ package final class DecodingSource: FrameSource {
             let scale = Int32(clamping: rate.numerator)
             return Step(
                 value: FrameTiming(
-                    presentation: MediaTime(value: Int64(state.given * rate.denominator), timescale: scale),
+                    presentation: MediaTime(value: Int64(state.delivered * rate.denominator), timescale: scale),
                     duration: MediaTime(value: Int64(rate.denominator), timescale: scale)))
         }
         let scale = Int32(clamping: base.denominator)
@@ -307,10 +307,10 @@ package final class DecodingSource: FrameSource {
     /// Adapts to a change of the stream's size or depth. The output keeps its own size and depth.
     func follow(_ size: VideoSize, _ state: inout State) {
         if let depth = state.frameDepth, depth > info.bitDepth, info.bitDepth > 0 {
-            state.tell("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")
+            state.addChange("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")
         }
         if size == state.nativeSize { return }
-        state.tell("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
+        state.addChange("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
         state.nativeSize = size
         state.shaper = FrameShaper(
             source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
@@ -319,8 +319,10 @@ package final class DecodingSource: FrameSource {
     package var lateChanges: [EffectiveEntry] {
         state.withLock { state in
             guard let state else { return [] }
-            let isTold = state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
-            return state.changes + (isTold ? [] : [Demuxer.deinterlaced]) + [state.demuxer.timesEntry].compactMap { $0 }
+            let isReported =
+                state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
+            let missing = isReported ? [] : [Demuxer.deinterlaced]
+            return state.changes + missing + [state.demuxer.timesEntry].compactMap { $0 }
         }
     }
     package var lateNotices: [String] { state.withLock { $0?.demuxer.lossNotices ?? [] } }

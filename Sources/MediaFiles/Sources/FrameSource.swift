@@ -122,7 +122,7 @@ public protocol FrameSource: AnyObject, Sendable {
     /// The changes to the pictures read so far that are not in `info`, such as a change of size.
     var lateChanges: [EffectiveEntry] { get }
 
-    /// What became known about the input while it was read, one line each, such as packets that are missing.
+    /// Notices about the input that arose while it was read, such as missing packets; one line each.
     var lateNotices: [String] { get }
 
     /// The sound of the input, if `SourceOptions.readsSound` is set and there is sound; the best stream if there are

@@ -54,10 +54,10 @@ import VideoBase
         let text = Array(String(index + 100_000).utf8.suffix(5))
         let dot = self.dot
         fill(dot, dot, (text.count * 4 + 1) * dot, 7 * dot, 16)
-        for (place, character) in text.enumerated() {
+        for (position, character) in text.enumerated() {
             for (row, bits) in digits[Int(character) - 48].enumerated() {
                 for column in 0..<3 where bits >> (2 - column) & 1 == 1 {
-                    fill((2 + place * 4 + column) * dot, (2 + row) * dot, dot, dot, 235)
+                    fill((2 + position * 4 + column) * dot, (2 + row) * dot, dot, dot, 235)
                 }
             }
         }

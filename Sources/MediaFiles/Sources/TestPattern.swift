@@ -32,12 +32,15 @@ final class TestPattern: FrameSource {
             remedy: "use testsrc:WIDTHxHEIGHT@FPS:FRAMES, for example testsrc:1280x720@30:300")
         let body = text.dropFirst("testsrc:".count)
         let parts = body.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        let tail = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
-        let head = parts[0].split(separator: ":", omittingEmptySubsequences: false)
-        guard let size = head.first.flatMap({ VideoSize($0) }), let rate = tail.first.flatMap({ Rational(rate: $0) }),
-            tail.count <= 2, head.count == 1 || (head.count == 2 && parts.count == 1)
+        let rateParts = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
+        let sizeParts = parts[0].split(separator: ":", omittingEmptySubsequences: false)
+        guard let size = sizeParts.first.flatMap({ VideoSize($0) }),
+            let rate = rateParts.first.flatMap({ Rational(rate: $0) }),
+            rateParts.count <= 2, sizeParts.count == 1 || (sizeParts.count == 2 && parts.count == 1)
         else { throw wrong }
-        let count = parts.count == 2 ? (tail.count == 2 ? Int(tail[1]) : 300) : (head.count == 2 ? Int(head[1]) : 300)
+        let count =
+            parts.count == 2
+            ? (rateParts.count == 2 ? Int(rateParts[1]) : 300) : (sizeParts.count == 2 ? Int(sizeParts[1]) : 300)
         guard let count, count > 0, rate.numerator <= Int32.max, rate.denominator <= Int32.max else { throw wrong }
         guard size.isWithinLimits else {
             throw VaencError(
@@ -123,11 +126,11 @@ final class TestPattern: FrameSource {
         let luma = unsafe (base: planes.base(0), pitch: planes.pitch(0))
         let chroma = unsafe (base: planes.base(1), pitch: planes.pitch(1))
         for y in 0..<size.height {
-            let (tile, row, offset) = place(y, index)
+            let (tile, row, offset) = tileRow(y, index)
             unsafe tile.copyLuma(row: row, offset: offset, to: luma.base + y * luma.pitch, count: width)
         }
         for y in 0..<(size.height + 1) / 2 {
-            let (tile, row, offset) = place(y * 2, index)
+            let (tile, row, offset) = tileRow(y * 2, index)
             unsafe tile.copyChroma(
                 row: row / 2, offset: offset, to: chroma.base + y * chroma.pitch, count: (width + 1) / 2 * 2)
         }
@@ -146,7 +149,7 @@ final class TestPattern: FrameSource {
     }
 
     /// Returns the tile and its row that are shown in row `y`, and the tile's shift. Shifts are even.
-    private func place(_ y: Int, _ index: Int) -> (PatternTile, row: Int, offset: Int) {
+    private func tileRow(_ y: Int, _ index: Int) -> (PatternTile, row: Int, offset: Int) {
         let side = PatternTile.side
         let third = (size.height / 3) & ~1
         if y < third { return (tiles[0], y % side, index * 2 % side) }

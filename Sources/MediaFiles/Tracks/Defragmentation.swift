@@ -50,13 +50,13 @@ enum Defragmentation {
         let av = unsafe input.av
         guard let destination = unsafe WriteContext(file, av) else { throw MediaTrack.noMemory }
         let muxer = try Muxer(format: format.muxerName, destination)
-        var tracks: [(track: MediaTrack, place: Int?)] = []
+        var tracks: [(track: MediaTrack, outputIndex: Int?)] = []
         for index in 0..<Int(unsafe input.context.pointee.nb_streams) {
             let track = try input.track(index)
             // The muxer writes a time code's track from the metadata.
             let isMedia = track.kind == .video || track.kind == .audio
-            let place = isMedia ? muxer.add(track, timescale: Int32(clamping: track.timeBase.denominator)) : nil
-            tracks.append((track, place))
+            let outputIndex = isMedia ? muxer.add(track, timescale: Int32(clamping: track.timeBase.denominator)) : nil
+            tracks.append((track, outputIndex))
         }
         try muxer.describe(content.metadata)
         try muxer.writeHeader(options: [])
@@ -74,7 +74,7 @@ enum Defragmentation {
             let index = unsafe Int(scratch.pointee.stream_index)
             guard tracks.indices.contains(index) else { continue }
             let one = unsafe try TrackPacket(taking: scratch, timeBase: tracks[index].track.timeBase, av)
-            if let place = tracks[index].place { try muxer.write(one, track: place, origin: .zero) }
+            if let outputIndex = tracks[index].outputIndex { try muxer.write(one, track: outputIndex, origin: .zero) }
         }
         try muxer.add(chaptersOf: content.metadata, from: content.origin, to: content.end)
         try muxer.writeTrailer()

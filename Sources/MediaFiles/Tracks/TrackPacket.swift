@@ -149,7 +149,7 @@ public import VideoBase
     var isEmpty: Bool { unsafe packet.pointee.size == 0 && packet.pointee.side_data_elems == 0 }
     /// Whether decoding the packet may legitimately return nothing: an edit list or its side data require it, or it has
     /// no duration.
-    var mayGiveNothing: Bool { unsafe isCutOff || packet.pointee.side_data_elems > 0 || durationTicks <= 0 }
+    var mayDecodeToNothing: Bool { unsafe isCutOff || packet.pointee.side_data_elems > 0 || durationTicks <= 0 }
     /// The number of bytes in the packet.
     public var byteCount: Int { Int(unsafe packet.pointee.size) }
     /// A copy of the packet's bytes.
@@ -159,15 +159,15 @@ public import VideoBase
     func firstSliceHeader(_ codec: VideoCodec) -> UInt8? {
         // SAFETY: the bytes are the packet's data, which live as long as the packet.
         let data = unsafe UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)
-        var place = 2
-        while place + 1 < data.count {
+        var offset = 2
+        while offset + 1 < data.count {
             // A start code ends with a one after two zeros.
-            if unsafe data[place] > 1 { place += 3; continue }
-            if unsafe data[place] == 1 && data[place - 1] == 0 && data[place - 2] == 0 {
-                let header = unsafe data[place + 1]
+            if unsafe data[offset] > 1 { offset += 3; continue }
+            if unsafe data[offset] == 1 && data[offset - 1] == 0 && data[offset - 2] == 0 {
+                let header = unsafe data[offset + 1]
                 if NALUnitKind(header: header, codec) == .slice { return header }
             }
-            place += 1
+            offset += 1
         }
         return nil
     }

@@ -58,9 +58,10 @@ extension SourceInfo {
             return EffectiveEntry(option: stream.name, asked: "copied", used: "left out", why: why)
         }
         if !keepsMetadata { return entries }
-        let places = MetadataPlaces(format, codec: codec)
-        return entries + [leftOutTimeCode].compactMap { $0 } + places.losses(chapters: metadata.chapters.count, tags: metadata.tags)
-            + places.losses(of: [metadata.pictures])
+        let support = MetadataSupport(format, codec: codec)
+        return entries + [leftOutTimeCode].compactMap { $0 }
+            + support.losses(chapters: metadata.chapters.count, tags: metadata.tags)
+            + support.losses(of: [metadata.pictures])
     }
 }
 
@@ -83,7 +84,7 @@ extension OutputFormat {
     ///   - codec: The codec of the output's pictures.
     ///   - keepsMetadata: Whether titles and other tags are wanted.
     public func losses(of sounds: [SourceSound], codec: VideoCodec?, keepsMetadata: Bool) -> [EffectiveEntry] {
-        MetadataPlaces(self, codec: codec).losses(of: sounds.map { $0.words(keepsMetadata: keepsMetadata) })
+        MetadataSupport(self, codec: codec).losses(of: sounds.map { $0.words(keepsMetadata: keepsMetadata) })
     }
 }
 

@@ -51,7 +51,7 @@ public struct AnnexBSplitter: Sendable {
     public mutating func finish(_ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void) throws {
         defer { self = AnnexBSplitter(longestUnit: longestUnit) }
         guard let unitStart else { throw MalformedStream(.noStartCode, at: base) }
-        try give(unitStart..<buffer.count, body)
+        try deliver(unitStart..<buffer.count, body)
     }
 
     private mutating func scan(_ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
@@ -70,7 +70,7 @@ public struct AnnexBSplitter: Sendable {
                 scanned = end
                 continue
             }
-            if let unitStart { try give(unitStart..<pair, body) }
+            if let unitStart { try deliver(unitStart..<pair, body) }
             unitStart = end + 1
             scanned = end + 1
         }
@@ -81,10 +81,12 @@ public struct AnnexBSplitter: Sendable {
     }
 
     private func checkLeading(_ range: Range<Int>) throws {
-        if let place = range.first(where: { buffer[$0] != 0 }) { throw MalformedStream(.noStartCode, at: base + place) }
+        if let offset = range.first(where: { buffer[$0] != 0 }) {
+            throw MalformedStream(.noStartCode, at: base + offset)
+        }
     }
 
-    private func give(_ range: Range<Int>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
+    private func deliver(_ range: Range<Int>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
         var end = range.upperBound
         while end > range.lowerBound, buffer[end - 1] == 0 { end -= 1 }
         let count = end - range.lowerBound

@@ -44,8 +44,8 @@ public struct StreamKind: Sendable, Hashable {
     /// correction (204 bytes). The bytes before and in such packets may look like lengths and NAL units.
     private static func isTransportStream(_ head: [UInt8]) -> Bool {
         [(first: 0, length: 188), (4, 192), (0, 204)].contains { first, length in
-            let places = stride(from: first, to: head.count, by: length)
-            return head.count > first + 2 * length && places.allSatisfy { head[$0] == 0x47 }
+            let offsets = stride(from: first, to: head.count, by: length)
+            return head.count > first + 2 * length && offsets.allSatisfy { head[$0] == 0x47 }
         }
     }
 

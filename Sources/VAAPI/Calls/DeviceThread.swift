@@ -53,10 +53,10 @@ package final class DeviceThread: Sendable {
     /// Runs code that does not belong to this thread's jobs, such as a caller's handler. Device calls in `body` run on
     /// a different thread with a timeout, as on any other thread, so this thread is not abandoned because of them.
     package static func lent<R>(_ body: () throws -> R) rethrows -> R {
-        guard let post = LaneExecutor.Post.current else { return try body() }
-        let wasLent = post.isLent
-        post.isLent = true
-        defer { post.isLent = wasLent }
+        guard let context = LaneExecutor.WorkerContext.current else { return try body() }
+        let wasLent = context.isLent
+        context.isLent = true
+        defer { context.isLent = wasLent }
         return try body()
     }
 

@@ -11,7 +11,7 @@ package import VideoBase
 /// kept, because the lost call may still use them.
 package final class DriverCallWatchdog: Sendable {
     /// A multiple of the time limit that an operation may take.
-    package enum Patience: UInt64, Sendable {
+    package enum TimeoutScale: UInt64, Sendable {
         /// One call, or a few.
         case call = 1
         /// A wait that has the time limit as its own timeout, and the calls that follow it.
@@ -79,7 +79,7 @@ package final class DriverCallWatchdog: Sendable {
     ///   be running), or immediately if the driver is already treated as hung; or a `VaencError` if the process is
     ///   ending.
     package func run<R: Sendable>(
-        _ call: String, _ object: @escaping @Sendable @autoclosure () -> String = "", _ patience: Patience = .call,
+        _ call: String, _ object: @escaping @Sendable @autoclosure () -> String = "", _ scale: TimeoutScale = .call,
         _ body: @escaping @Sendable () throws -> R
     ) throws -> R {
         if Self.isInCall { return try body() }
@@ -87,10 +87,10 @@ package final class DriverCallWatchdog: Sendable {
             VAError(call: call, status: .timedOut, object: object(), remedy: Surface.hangRemedy, category: .deviceFailed)
         }
         guard !isHung else { throw timedOut() }
-        guard let counted = ProcessEnd.Call() else {
+        guard let pendingCall = ProcessEnd.Call() else {
             throw VaencError(.interrupted, "\(call) was not called because the process is ending")
         }
-        guard let result = attempt(patience, counted, timedOut, body) else { throw timedOut() }
+        guard let result = attempt(scale, pendingCall, timedOut, body) else { throw timedOut() }
         return try result.get()
     }
 
@@ -98,28 +98,28 @@ package final class DriverCallWatchdog: Sendable {
     package func release(_ body: @escaping @Sendable () -> Void) {
         if Self.isInCall { return body() }
         if isHung { return }
-        guard let counted = ProcessEnd.Call() else { return ProcessEnd.keep(body) }
+        guard let pendingCall = ProcessEnd.Call() else { return ProcessEnd.keep(body) }
         let timedOut = { @Sendable in
             VAError(
                 call: "releasing an object", status: .timedOut, object: "", remedy: Surface.hangRemedy,
                 category: .deviceFailed)
         }
-        _ = attempt(.call, counted, timedOut, body)
+        _ = attempt(.call, pendingCall, timedOut, body)
     }
 
-    private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.Post.current?.isInCall == true }
+    private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.WorkerContext.current?.isInCall == true }
 
     /// Returns nil if the time limit expires.
     private func attempt<R: Sendable>(
-        _ patience: Patience, _ counted: ProcessEnd.Call, _ timedOut: @escaping @Sendable () -> VAError,
+        _ scale: TimeoutScale, _ pendingCall: ProcessEnd.Call, _ timedOut: @escaping @Sendable () -> VAError,
         _ body: @escaping @Sendable () throws -> R
     ) -> Result<R, any Error>? {
-        defer { counted.end() }
-        let (product, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: patience.rawValue)
+        defer { pendingCall.end() }
+        let (product, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: scale.rawValue)
         let limit = isTooLong ? UInt64.max : product
-        if let post = LaneExecutor.Post.current, let whenLost = post.whenLost {
-            return here(post, limit, body) { [self] in
-                counted.end()
+        if let context = LaneExecutor.WorkerContext.current, let whenLost = context.whenLost {
+            return runHere(context, limit, body) { [self] in
+                pendingCall.end()
                 lose()
                 whenLost.report(timedOut())
             }
@@ -130,8 +130,8 @@ package final class DriverCallWatchdog: Sendable {
             let result = Result { try body() }
             outcome.withLockWithoutNotifying { $0.result = result }
             return {
-                counted.end()
-                outcome.withLock { $0.isTold = true }
+                pendingCall.end()
+                outcome.withLock { $0.isComplete = true }
             }
         }
         let result = outcome.wait(atMostNanoseconds: limit) { $0.take() }
@@ -139,33 +139,34 @@ package final class DriverCallWatchdog: Sendable {
         return result
     }
 
-    /// The result of a worker's job. Once `isTold` is set, the worker does not use the result any more.
+    /// The result of a worker's job. Once `isComplete` is set, the worker does not use the result any more.
     private struct Outcome<R> {
         var result: Result<R, any Error>?
-        var isTold = false
+        var isComplete = false
 
         /// Returns the result, or nil if the worker has not finished.
         mutating func take() -> Result<R, any Error>? {
-            guard isTold else { return nil }
+            guard isComplete else { return nil }
             defer { result = nil }
             return result
         }
     }
 
     /// Runs `body` on the calling thread. Returns nil if the time limit expired before `body` returned.
-    private func here<R>(
-        _ post: LaneExecutor.Post, _ limit: UInt64, _ body: () throws -> R, whenLost: @escaping @Sendable () -> Void
+    private func runHere<R>(
+        _ context: LaneExecutor.WorkerContext, _ limit: UInt64, _ body: () throws -> R,
+        whenLost: @escaping @Sendable () -> Void
     ) -> Result<R, any Error>? {
         let call = CallTimeoutMonitor.shared.begin(nanoseconds: limit) {
             // Set the hung state first: the following jobs must see that the device hangs.
             whenLost()
-            post.replace()
+            context.replace()
         }
-        post.isInCall = true
+        context.isInCall = true
         let result = Result { try body() }
-        post.isInCall = false
+        context.isInCall = false
         if let call, !CallTimeoutMonitor.shared.end(call) {
-            post.resign()
+            context.abandon()
             return nil
         }
         return result

@@ -14,7 +14,7 @@ enum ProcessEnd {
         var isEnding = false
         /// Whether a call did not return. It may be loading a library and hold the loader's lock.
         var hasHungCall = false
-        var looksAtLoader = false
+        var checksLoader = false
         /// The devices whose driver was loaded before the most recent handler was registered.
         var devices: Set<String> = []
         /// The release operations that were requested after the process began to end.
@@ -46,8 +46,8 @@ enum ProcessEnd {
     /// libraries. The handler then ends the process without running them.
     static func driverWillBeLoaded() {
         let isNew = state.withLock { state in
-            defer { state.looksAtLoader = true }
-            return !state.looksAtLoader
+            defer { state.checksLoader = true }
+            return !state.checksLoader
         }
         guard isNew else { return }
         unsafe on_exit(

@@ -22,11 +22,12 @@ package struct DriverQuirk: Sendable, Hashable {
     package let driver: Driver
     /// The versions that were seen with it, in words. In other versions, the workaround changes nothing that they need.
     package let versions: String
-    /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every version.
+    /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every
+    /// version.
     package let endsBefore: Int?
-    /// What the driver does.
+    /// A description of what the driver does.
     package let symptom: String
-    /// Where this is known from. For some, only the project's own page records it.
+    /// The source of this knowledge. For some quirks, it is only the project's own page.
     package let source: String
 
     fileprivate init(_ driver: Driver, _ versions: String, endsBefore: Int? = nil, _ symptom: String, source: String) {

@@ -40,7 +40,7 @@ public struct MemoryTypes: OptionSet, Sendable, Hashable {
     public static let drmPrime = MemoryTypes(rawValue: 0x2000_0000)
     /// DMA-BUFs with a layout for each plane (VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2).
     public static let drmPrime2 = MemoryTypes(rawValue: 0x4000_0000)
-    /// As `drmPrime2`, with modifiers that the client chooses (VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_3).
+    /// DMA-BUFs like `drmPrime2`, with modifiers that the client chooses (VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_3).
     public static let drmPrime3 = MemoryTypes(rawValue: 0x0800_0000)
 
     /// The names that reports use: `va`, `drm-prime-2`, ….

@@ -162,12 +162,12 @@ package import VideoBase
         if error.isNoMemory { return error.lackingMemory() }
         guard let path else {
             let named = ["MODE", "NULL_BYTES", "HASH", "LOG", "STRICT", "HEVC", "PROCESSING"].map { "VAENC_REFERENCE_" + $0 }
-            let told =
+            let variable =
                 named.first { words?.contains($0 + "=") == true }
                 ?? ["VAENC_REFERENCE_PERSONALITY", "VAENC_FAULT"].first { Environment.value($0) != nil }
             return VAError(
                 call: "vaInitialize", status: status, object: "the reference driver", driverMessage: words,
-                remedy: told.map { "\($0) is set: correct it, or unset it" }
+                remedy: variable.map { "\($0) is set: correct it, or unset it" }
                     ?? "install vaenc again, or build its driver with this version",
                 category: .unavailable)
         }

@@ -78,7 +78,7 @@ internal import VideoBase
         if isDerived || isBroken {
             unsafe ImagePool.destroy(image, surface.display.handle)
         } else {
-            surface.display.images.giveBack(image)
+            surface.display.images.recycle(image)
         }
     }
 

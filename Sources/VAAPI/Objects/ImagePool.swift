@@ -30,7 +30,7 @@ internal import VideoBase
         return image
     }
 
-    func giveBack(_ image: VAImage) {
+    func recycle(_ image: VAImage) {
         free.withLock { $0.append(image) }
     }
 

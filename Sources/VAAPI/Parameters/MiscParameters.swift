@@ -137,7 +137,7 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     /// The list of regions, to which the driver receives a pointer.
-    package var kept: AnyObject? {
+    package var retained: AnyObject? {
         if case .regionsOfInterest(let regions) = self { regions.list } else { nil }
     }
 

@@ -35,11 +35,11 @@ package protocol ParameterBuffer {
 
     /// The memory that a buffer points to and that must live until the picture is done, or nil if the buffer has no
     /// pointers.
-    var kept: AnyObject? { get }
+    var retained: AnyObject? { get }
 }
 
 extension ParameterBuffer {
-    package var kept: AnyObject? { nil }
+    package var retained: AnyObject? { nil }
 
     /// Passes the bytes of a C struct, including its padding, to `body`. `T` is a struct of `va.h`.
     func lend<T>(_ value: T, as type: BufferType, to body: (BufferType, UnsafeRawBufferPointer) -> Void) {

@@ -12,7 +12,7 @@ package struct Picture: ~Copyable {
     private let surface: Surface
     private let frame: Int?
     private var buffers: [VABufferID] = []
-    private var kept: [AnyObject] = []
+    private var retained: [AnyObject] = []
 
     /// Starts a picture, without a call of the driver.
     ///
@@ -50,7 +50,7 @@ package struct Picture: ~Copyable {
             }
         }
         if let failure { throw failure }
-        if let memory = parameters.kept { kept.append(memory) }
+        if let memory = parameters.retained { retained.append(memory) }
     }
 
     /// Submits the picture to the device, which then works asynchronously.

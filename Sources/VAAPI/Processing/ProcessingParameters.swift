@@ -42,7 +42,7 @@ package struct ProcessingParameters: ParameterBuffer, Sendable {
         deinit { unsafe rectangles.deallocate() }
     }
 
-    package var kept: AnyObject? { regions }
+    package var retained: AnyObject? { regions }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
         var c = unsafe VAProcPipelineParameterBuffer()

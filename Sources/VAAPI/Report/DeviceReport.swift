@@ -40,7 +40,7 @@ public struct DeviceReport: Sendable, Hashable {
             kind: kind, path: path, usable: false, why: (failure as? any DescribedError)?.description ?? "\(failure)")
     }
 
-    /// Queries all capabilities of a device. Items that the driver refuses to report are omitted.
+    /// Queries all capabilities of a device. Items that the driver does not report are omitted.
     package init(_ display: Display) {
         var capabilities: [Capability] = []
         var why: String?
@@ -98,7 +98,7 @@ extension Display {
                 do {
                     attributes = try self.attributes(of: profile, at: entryPoint)
                 } catch {
-                    // Some drivers list a pair and then refuse to report its attributes.
+                    // Some drivers list a pair, and then fail to report its attributes.
                     attributes = ConfigAttributes(values: [:])
                 }
                 var surface: SurfaceCapabilities?

@@ -74,7 +74,7 @@ final class CameraImport: Sendable {
     }
 
     private func surface(of frame: CapturedFrame) -> Surface? {
-        guard let memory = frame.dmaBuffer else { return refuse("the camera does not export DMA-BUFs") }
+        guard let memory = frame.dmaBuffer else { return stopImporting("the camera does not export DMA-BUFs") }
         let (known, refusal) = state.withLockWithoutNotifying { ($0.surfaces[memory.descriptor], $0.refusal) }
         if known != nil || refusal != nil { return known }
         do {
@@ -91,7 +91,7 @@ final class CameraImport: Sendable {
             state.withLockWithoutNotifying { $0.surfaces[memory.descriptor] = surface }
             return surface
         } catch {
-            return refuse("\(error)")
+            return stopImporting("\(error)")
         }
     }
 
@@ -104,7 +104,7 @@ final class CameraImport: Sendable {
         try target.sync(timeoutNanoseconds: 2_000_000_000)
     }
 
-    private func refuse(_ why: String) -> Surface? {
+    private func stopImporting(_ why: String) -> Surface? {
         state.withLockWithoutNotifying { $0.refusal = $0.refusal ?? why }
         return nil
     }

@@ -11,7 +11,7 @@ extension CameraSource {
         taken: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         guard let (frame, camera, timing) = try nextPicture() else { return nil }
-        if camera.isAsGiven, let buffer = taken(frame) { return (buffer, timing) }
+        if camera.isUnconverted, let buffer = taken(frame) { return (buffer, timing) }
         let buffer = try makeBuffer()
         // SAFETY: `shape` writes only inside the planes, which are mapped while the closure runs.
         unsafe try buffer.withUnsafePlanes { unsafe try shape(frame, of: camera, to: $0) }

@@ -56,11 +56,11 @@ public final class CameraSource: FrameSource {
         let stream: CameraStream
         let shaper: Monitor<FrameShaper>
         /// Whether the pictures already have that size and color.
-        let isAsGiven: Bool
+        let isUnconverted: Bool
 
         init(_ stream: CameraStream, output: VideoSize?, color: ColorDescription?, fit: FrameFit) {
             self.stream = stream
-            isAsGiven = stream.info.size == output && (color == nil || stream.info.color == color)
+            isUnconverted = stream.info.size == output && (color == nil || stream.info.color == color)
             shaper = Monitor(Camera.shaper(stream.info.size, stream.info.color, output, color, fit))
         }
 
@@ -82,7 +82,7 @@ public final class CameraSource: FrameSource {
         var next = StreamPhase.idle
         /// The time of the last picture that was returned, in microseconds on the monotonic clock.
         var lastTime: Int64?
-        var given = 0
+        var delivered = 0
         var counts = CaptureCounts()
         var isOver = false
         var soundHasEnded = false
@@ -178,8 +178,8 @@ public final class CameraSource: FrameSource {
                 if camera.stream.isPast { finish() } else { try ended(camera) }
                 return nil
             }
-            tellDrops()
-            tellSoundEnd()
+            reportDrops()
+            reportSoundEnd()
             let elapsed = frame.time.seconds - zero(frame.time).seconds
             if prepare(elapsed) || elapsed < lastSwitchTime {
                 camera.stream.countUnused()
@@ -273,8 +273,8 @@ public final class CameraSource: FrameSource {
             // apart.
             if let last = state.lastTime, time.value < last + 1000 { return nil }
             state.lastTime = time.value
-            state.given += 1
-            if let limit = options.frameLimit, state.given >= limit { state.isOver = true }
+            state.delivered += 1
+            if let limit = options.frameLimit, state.delivered >= limit { state.isOver = true }
             return MediaTime(value: max(0, time.value - origin), timescale: 1_000_000)
         }
     }
@@ -285,7 +285,7 @@ public final class CameraSource: FrameSource {
         }
     }
 
-    private func tellDrops() {
+    private func reportDrops() {
         let counts = counts
         let before = state.withLock { state in
             defer { state.counts = counts }
@@ -296,7 +296,7 @@ public final class CameraSource: FrameSource {
         if driver + late + damaged > 0 { onNotice(.dropped(byDriver: driver, late: late, damaged: damaged)) }
     }
 
-    private func tellSoundEnd() {
+    private func reportSoundEnd() {
         guard let input = microphone?.input, let end = input.end else { return }
         let isFirst = state.withLock { state in
             defer { state.soundHasEnded = true }
@@ -307,14 +307,14 @@ public final class CameraSource: FrameSource {
 
     /// - Throws: The reason why the camera ended, if it returned no picture.
     private func ended(_ camera: Camera) throws {
-        tellDrops()
+        reportDrops()
         let end = camera.stream.end ?? .stopped
-        let given = state.withLock { state in
+        let delivered = state.withLock { state in
             state.isOver = true
-            return state.given
+            return state.delivered
         }
         onNotice(.ended(end))
-        if given == 0, let error = end.error(camera.stream.info.path) { throw error }
+        if delivered == 0, let error = end.error(camera.stream.info.path) { throw error }
     }
 
     private func finish() { state.withLock { $0.isOver = true } }

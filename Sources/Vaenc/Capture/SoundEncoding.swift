@@ -34,7 +34,7 @@ struct SoundWork: Sendable {
 /// The state of the encoding thread.
 struct SoundEncoding {
     /// The time that pictures may be ahead of a silent microphone before silence is inserted.
-    private static let patience = MediaTime(value: 5, timescale: 1)
+    private static let longestDelay = MediaTime(value: 5, timescale: 1)
 
     private let input: SoundInput
     private let encoder: any SampleEncoder
@@ -62,7 +62,7 @@ struct SoundEncoding {
                     held.removeFirst()
                 }
                 // If the microphone is this far behind, it will not return more sound for that time.
-                if held.isEmpty { try fill(until: time - Self.patience) }
+                if held.isEmpty { try fill(until: time - Self.longestDelay) }
             }
         } catch {
             work.withLock { $0.failure = error }

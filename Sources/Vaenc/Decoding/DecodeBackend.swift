@@ -52,7 +52,7 @@ public struct DecodeBackend: Sendable, Hashable {
     ///   stream.
     static func choose(
         _ selector: DeviceSelector, _ codec: VideoCodec, bitDepth: Int = 8, requireHardware: Bool
-    ) throws -> (device: DecodeDevice?, place: DecodeBackend) {
+    ) throws -> (device: DecodeDevice?, backend: DecodeBackend) {
         do { return try selected(selector, codec, bitDepth, requireHardware) } catch {
             throw requireHardware ? HardwareRequirement.advised(error) : error
         }
@@ -60,7 +60,7 @@ public struct DecodeBackend: Sendable, Hashable {
 
     private static func selected(
         _ selector: DeviceSelector, _ codec: VideoCodec, _ bitDepth: Int, _ requireHardware: Bool
-    ) throws -> (device: DecodeDevice?, place: DecodeBackend) {
+    ) throws -> (device: DecodeDevice?, backend: DecodeBackend) {
         if selector == .software, !requireHardware { return (nil, .software("software was requested")) }
         var why: [String] = []
         var failure: (any Error)?

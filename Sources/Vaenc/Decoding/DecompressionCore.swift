@@ -12,7 +12,7 @@ final class DecompressionCore: Sendable {
         /// The error that ended the session.
         var failure: (any Error)?
         var statistics = DecoderStatistics()
-        var place: DecodeBackend
+        var backend: DecodeBackend
     }
 
     private let state: Monitor<State>
@@ -25,15 +25,15 @@ final class DecompressionCore: Sendable {
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     init(
-        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ place: DecodeBackend,
+        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ backend: DecodeBackend,
         _ outlet: @escaping @Sendable (Result<DecodedOutput, any Error>) -> Void
     ) throws {
         self.outlet = outlet
-        chosen = place
-        state = Monitor(State(pipeline: nil, place: place))
+        chosen = backend
+        state = Monitor(State(pipeline: nil, backend: backend))
         let (state, handlers) = (state, handlers)
         let pipeline = try DecodePipeline(
-            configuration, on: device, why: place.why,
+            configuration, on: device, why: backend.why,
             end: { state.withLock { $0.isInvalidated ? Self.invalidated : nil } },
             handler: { output, statistics in
                 state.withLock { $0.statistics = statistics }
@@ -48,7 +48,7 @@ final class DecompressionCore: Sendable {
     }
 
     var statistics: DecoderStatistics { state.withLock { $0.statistics } }
-    var place: DecodeBackend { state.withLock { $0.place } }
+    var backend: DecodeBackend { state.withLock { $0.backend } }
 
     /// Runs `body` with the pipeline, after earlier calls have finished.
     ///
@@ -70,7 +70,7 @@ final class DecompressionCore: Sendable {
         state.withLock { state in
             state.isBusy = false
             unsafe state.statistics = pipeline.statistics
-            if case .software(let why) = unsafe pipeline.way { state.place = .software(why) }
+            if case .software(let why) = unsafe pipeline.backend { state.backend = .software(why) }
             if isFatal { state.failure = error }
             if state.isInvalidated || isFatal { unsafe state.pipeline = nil }
         }

@@ -18,8 +18,8 @@ public import VideoBase
 /// waiting.
 ///
 /// If a device decodes, the pictures stay on it, and their buffers are surfaces. If the device rejects the stream or
-/// fails twice, decoding falls back to libavcodec, and `place` reports it. Each operation has a blocking and an `async`
-/// form. The compiler rejects the blocking form in asynchronous code, as in `CompressionSession`.
+/// fails twice, decoding falls back to libavcodec, and `backend` reports it. Each operation has a blocking and an
+/// `async` form. The compiler rejects the blocking form in asynchronous code, as in `CompressionSession`.
 public final class DecompressionSession: Sendable {
     /// Receives pictures, or the error that ends the session.
     public typealias Handler = @Sendable (Result<DecodedOutput, any Error>) -> Void
@@ -50,7 +50,7 @@ public final class DecompressionSession: Sendable {
     /// failure that ends the session is the last call.
     ///
     /// In the handler, `decode` and `finish` throw `usage`, because they would wait for the handler. `statistics`,
-    /// `place` and `invalidate` are allowed. If the handler waits for another thread or task that calls `decode` or
+    /// `backend` and `invalidate` are allowed. If the handler waits for another thread or task that calls `decode` or
     /// `finish`, it waits forever.
     ///
     /// - Throws: What the initializer without a handler throws, except the error for the capacity.
@@ -66,8 +66,8 @@ public final class DecompressionSession: Sendable {
         _ channel: DeliveryChannel<DecodedOutput>?, _ outlet: @escaping Handler
     ) throws {
         self.channel = channel
-        let (device, place) = try DecodeBackend.choose(device, configuration.codec, requireHardware: requireHardware)
-        core = try DecompressionCore(configuration, on: device, place, outlet)
+        let (device, backend) = try DecodeBackend.choose(device, configuration.codec, requireHardware: requireHardware)
+        core = try DecompressionCore(configuration, on: device, backend, outlet)
     }
 
     deinit { channel?.finish(.success(())) }
@@ -85,7 +85,7 @@ public final class DecompressionSession: Sendable {
 
     /// The device or library that decodes. It can change: a device may reject the stream when the first picture is
     /// decoded.
-    public var place: DecodeBackend { core.place }
+    public var backend: DecodeBackend { core.backend }
 
     // MARK: Calls that block
 
@@ -100,8 +100,8 @@ public final class DecompressionSession: Sendable {
     /// - Throws: `badInput` if the bytes do not have the declared framing; `usage` after `invalidate`; the error that
     ///   ended the session. `usage` if `capacity` results are unread and their reader cannot run, as in
     ///   `CompressionSession.encode`. `usage` if delivered pictures hold all surfaces of the device, and none is
-    ///   released within the device's time limit. In this one case, the bytes were taken: release pictures, and continue
-    ///   with the next access unit.
+    ///   released within the device's time limit. In this one case, the bytes were taken: release pictures, and
+    ///   continue with the next access unit.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
         _ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil, isolation: isolated (any Actor)? = #isolation

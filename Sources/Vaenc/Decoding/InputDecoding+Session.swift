@@ -9,9 +9,9 @@ extension InputDecoding {
     /// Lets the device that encodes the pictures also decode them, so that they stay in its memory. Call this
     /// initializer before the source's first picture is read.
     ///
-    /// If the device cannot decode the pictures in the form in which they are encoded, libavcodec decodes, and `place`
-    /// has the reason. A camera's pictures are read by the encoder's device in place if possible; `captureMemory` has
-    /// the result.
+    /// If the device cannot decode the pictures in the form in which they are encoded, libavcodec decodes, and
+    /// `backend` has the reason. A camera's pictures are read by the encoder's device in place if possible;
+    /// `captureMemory` has the result.
     ///
     /// - Throws: `badInput` if the source cannot be decoded.
     public convenience init(_ source: any FrameSource, for group: SessionGroup) throws {

@@ -12,7 +12,7 @@ public final class InputDecoding {
     private let decoder: ResilientDecoder?
     /// The scaler on the device that decodes; nil if pictures are scaled in memory or need no scaling.
     private let scaling: InputScaling?
-    private var given = 0
+    private var delivered = 0
     /// The object that imports a camera's pictures, or the reason why they are copied; nil for other inputs.
     private let camera: (import: CameraImport?, why: String)?
     /// Whether several sessions copy each picture.
@@ -39,18 +39,18 @@ public final class InputDecoding {
             self.init(source, .software(why))
             return
         }
-        let (device, place) = try DecodeBackend.choose(
+        let (device, backend) = try DecodeBackend.choose(
             device, codec, bitDepth: source.info.bitDepth, requireHardware: requireHardware)
         if let device {
             try self.init(source, on: device, scaling: .intoMemory(source.info, from: device))
         } else {
-            self.init(source, place)
+            self.init(source, backend)
         }
     }
 
-    init(_ source: any FrameSource, _ place: DecodeBackend) {
+    init(_ source: any FrameSource, _ backend: DecodeBackend) {
         self.source = source
-        chosen = place
+        chosen = backend
         (decoder, scaling) = (nil, nil)
         camera = nil
     }
@@ -97,7 +97,7 @@ public final class InputDecoding {
         makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         let frame = try readFrame(makeBuffer)
-        if frame != nil { given += 1 }
+        if frame != nil { delivered += 1 }
         return frame
     }
 
@@ -130,8 +130,8 @@ public final class InputDecoding {
 
     /// The device or library that decodes. It can change: a device may reject the stream when the first picture is
     /// decoded.
-    public var place: DecodeBackend {
-        if case .software(let why)? = decoder?.way { return .software(why) }
+    public var backend: DecodeBackend {
+        if case .software(let why)? = decoder?.backend { return .software(why) }
         return chosen
     }
 
@@ -141,16 +141,16 @@ public final class InputDecoding {
         if source.info.size == source.info.nativeSize, onDevice == 0 { return nil }
         let reason = scaling?.refusal ?? memoryReason
         if onDevice == 0 { return EffectiveEntry(option: "scaling", asked: nil, used: "software", why: reason) }
-        let rest = given - onDevice
+        let rest = delivered - onDevice
         return EffectiveEntry(
             option: "scaling", asked: nil, used: "device",
             why: "by its video processor"
-                + (rest == 0 ? "" : ", but the CPU scaled \(rest) of \(given) pictures: \(reason)"))
+                + (rest == 0 ? "" : ", but the CPU scaled \(rest) of \(delivered) pictures: \(reason)"))
     }
 
     private var memoryReason: String {
         if !isCompressed { return "the input is not compressed" }
-        if place.kind == .software { return "the CPU decodes the pictures" }
+        if backend.kind == .software { return "the CPU decodes the pictures" }
         return "the CPU deinterlaces the pictures"
     }
 

@@ -16,7 +16,7 @@ final class InputScaling {
     private(set) var refusal: String?
 
     /// The number of consecutive failures after which the device is no longer used.
-    private static let patience = 3
+    private static let failureLimit = 3
 
     init(_ output: DeviceScaler.Output, readsBack: Bool = false) { (self.output, self.readsBack) = (output, readsBack) }
 
@@ -31,7 +31,7 @@ final class InputScaling {
             readsBack: true)
         do { try scaling.prepare(on: device) } catch {
             scaling.refusal = "\(error)"
-            scaling.failures = patience
+            scaling.failures = failureLimit
         }
         return scaling
     }
@@ -43,7 +43,7 @@ final class InputScaling {
 
     /// Returns the picture scaled on the device; nil if it must be scaled in memory.
     func buffer(of picture: DecodedPicture, _ parts: FittedParts, on device: DecodeDevice) -> (any PixelBuffer)? {
-        guard failures < Self.patience else { return nil }
+        guard failures < Self.failureLimit else { return nil }
         do {
             // The device may have been reinitialized.
             if scaler?.device !== device { try prepare(on: device) }

@@ -14,9 +14,9 @@ struct BlockingCall: Sendable {
     var isInTask: Bool
     var isOnMainThread: @Sendable () -> Bool = { Self.isMainThread }
     /// The time that the call waits for the first reader to begin, in nanoseconds.
-    var patience: UInt64 = 5_000_000_000
+    var readerStartTimeout: UInt64 = 5_000_000_000
     /// The time that the reader's actor may be busy before the call considers it blocked, in nanoseconds.
-    var readerPatience: UInt64 = 30_000_000_000
+    var busyReaderTimeout: UInt64 = 30_000_000_000
 
     init(on actor: (any Actor)?) {
         self.actor = actor.map { ObjectIdentifier($0) }

@@ -121,7 +121,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             return nil
         }
         guard let caller else { return try state.wait(room) }
-        if try state.wait(atMostNanoseconds: caller.patience, room) != nil { return }
+        if try state.wait(atMostNanoseconds: caller.readerStartTimeout, room) != nil { return }
         guard caller.mayBlock(keepsMainActor) else { return try state.wait(room) }
         // If no reader has begun by now, it may be a task on an actor that this call blocks.
         if state.withLock({ !$0.hadReader }) {
@@ -135,12 +135,12 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         while true {
             let (actor, asked) = state.withLock { ($0.readerActor, $0.asked) }
             let probe = ReaderProbe(on: actor)
-            if try state.wait(atMostNanoseconds: caller.readerPatience, room) != nil { return }
+            if try state.wait(atMostNanoseconds: caller.busyReaderTimeout, room) != nil { return }
             if probe.hasRun || state.withLock({ $0.asked != asked }) { continue }
             throw VaencError(
                 .usage,
                 "\(unreadCount) \(noun) wait for their reader, and the reader's actor ran nothing for "
-                    + "\(caller.readerPatience / 1_000_000_000) s: this call may block it",
+                    + "\(caller.busyReaderTimeout / 1_000_000_000) s: this call may block it",
                 remedy: BlockingCall.remedy(noun))
         }
     }
@@ -162,10 +162,10 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     ///
     /// - Parameter actor: The actor that the reader runs on.
     func next(_ reader: ObjectIdentifier, on actor: isolated (any Actor)?) async throws -> Element? {
-        let place: (any Actor)? = actor
+        let readerActor: (any Actor)? = actor
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let result = state.withLock({ read(&$0, reader, place, continuation) }) {
+                if let result = state.withLock({ read(&$0, reader, readerActor, continuation) }) {
                     continuation.resume(with: result)
                 }
             }

@@ -21,7 +21,7 @@ public typealias UnitHandler = @Sendable (Result<EncodedUnit, any Error>) -> Voi
 
 /// Splits packets into NAL units.
 final class UnitSplitter: Sendable {
-    private let given = Monitor<[[UInt8]]>([])
+    private let latestSets = Monitor<[[UInt8]]>([])
     private let handler: UnitHandler
 
     init(_ handler: @escaping UnitHandler) { self.handler = handler }
@@ -32,7 +32,7 @@ final class UnitSplitter: Sendable {
         case .success(var packet):
             let units = packet.units
             let sets = units.filter { NALUnitKind(of: $0, packet.codec).isParameterSet }
-            if !sets.isEmpty, given.withLock({ old in
+            if !sets.isEmpty, latestSets.withLock({ old in
                 defer { old = sets }
                 return old != sets
             }) {

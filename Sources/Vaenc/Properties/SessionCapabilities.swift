@@ -3,8 +3,8 @@ import SoftwareEncode
 import VAAPI
 import VideoBase
 
-/// What a session can be set to: the capabilities of its device, or of the software encoder, for the profile that the
-/// session uses.
+/// The values that a session's settings can have: the capabilities of its device, or of the software encoder, for the
+/// profile that the session uses.
 struct SessionCapabilities: Sendable, Hashable {
     var kind: DeviceKind
     var codec: VideoCodec

@@ -26,7 +26,7 @@ extension SessionProperty where Value == [DataRateLimit] {
                 return abilities.controlsRate ? .any : nil
             },
             read: { $0.rate.dataRateLimits }, write: { $0.rate.dataRateLimits = $1 ?? [] }, change: { $0.dataRateLimits = $1 },
-            check: { limits, _ in for limit in limits { try Validation.refuse(limit) } })
+            check: { limits, _ in for limit in limits { try Validation.validate(limit) } })
     }
 }
 
@@ -41,7 +41,7 @@ extension SessionProperty where Value == [RegionOfInterest] {
             },
             read: { $0.coding.regionsOfInterest }, write: { $0.coding.regionsOfInterest = $1 ?? [] },
             check: { regions, configuration in
-                for region in regions { try Validation.refuse(region, in: configuration.size) }
+                for region in regions { try Validation.validate(region, in: configuration.size) }
             })
     }
 }
@@ -70,14 +70,14 @@ extension SessionProperty where Value == Rational {
         Self(
             "ExpectedFrameRate", { .range(0.001, $0.highestFrameRate) }, read: { $0.frameRate },
             write: { $0.frameRate = $1 ?? Rational(30) }, change: { $0.frameRate = $1 },
-            check: { rate, _ in try Validation.refuse(frameRate: rate) })
+            check: { rate, _ in try Validation.validate(frameRate: rate) })
     }
 
     /// The width of a sample divided by its height.
     public static var pixelAspectRatio: Self {
         Self(
             "PixelAspectRatio", { _ in .any }, read: { $0.display.sampleAspectRatio }, write: { $0.display.sampleAspectRatio = $1 },
-            check: { ratio, _ in try Validation.refuse(sampleAspectRatio: ratio) })
+            check: { ratio, _ in try Validation.validate(sampleAspectRatio: ratio) })
     }
 }
 
@@ -300,7 +300,7 @@ extension SessionProperty where Value == Int {
     public static var bitDepth: Self {
         Self(
             "OutputBitDepth", { .choice($0.bitDepths) }, read: { $0.bitDepth }, write: { $0.bitDepth = $1 },
-            check: { depth, _ in try Validation.refuse(bitDepth: depth, profile: nil, codec: .hevc) })
+            check: { depth, _ in try Validation.validate(bitDepth: depth, profile: nil, codec: .hevc) })
     }
     /// The number of frames in flight.
     public static var asyncDepth: Self { Self("AsyncDepth", \.pipeline.asyncDepth) { .whole($0.asyncDepths) }.within(1...256) }

@@ -3,7 +3,7 @@ import VideoBase
 
 /// The remedies of errors if software is not allowed.
 enum HardwareRequirement {
-    /// Returns the error without the advice to use the software encoder or decoder, which `requireHardware` refuses.
+    /// Returns the error without the advice to use the software encoder or decoder, which `requireHardware` excludes.
     static func advised(_ error: any Error) -> any Error {
         switch error {
         case var error as VaencError:

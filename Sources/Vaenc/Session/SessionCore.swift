@@ -152,10 +152,10 @@ final class SessionCore: Sendable {
     private func renew() throws {
         let (configuration, device, old) = state.withLock { ($0.configuration, $0.device, $0.stage) }
         let stage = try Self.makeStage(configuration, device, requireHardware, relay, format: old.format)
-        try install(stage, inPlaceOf: old) { $0.isStale = false }
+        try install(stage, replacing: old) { $0.isStale = false }
     }
 
-    private func install(_ stage: Stage, inPlaceOf old: Stage, _ body: (inout State) -> Void) throws {
+    private func install(_ stage: Stage, replacing old: Stage, _ body: (inout State) -> Void) throws {
         old.encoder.invalidate()
         let isInvalidated = state.withLock { state in
             if !state.isInvalidated {
@@ -225,7 +225,7 @@ final class SessionCore: Sendable {
         let counts = old.encoder.statistics
         let packets = state.withLock { $0.statistics.delivered } + counts.delivered
         relay.begin(stage.format, frames: frames, packets: packets)
-        try install(stage, inPlaceOf: old) { state in
+        try install(stage, replacing: old) { state in
             state.configuration = configuration
             state.device = selector
             state.isStale = false

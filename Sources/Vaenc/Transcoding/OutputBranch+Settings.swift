@@ -7,9 +7,9 @@ extension OutputBranch {
     /// The entries for sound.
     var soundEntries: [EffectiveEntry] {
         var entries = sound.entries
-        for (place, why) in feedsLeftOut where feeds.indices.contains(place) {
+        for (index, why) in feedsLeftOut where feeds.indices.contains(index) {
             // If any audio stream is kept, there is an entry for each of the source's audio streams.
-            let stream = feeds[place].stream
+            let stream = feeds[index].stream
             guard entries.indices.contains(stream) else { continue }
             let entry = entries[stream]
             entries[stream] = EffectiveEntry(
@@ -88,8 +88,8 @@ extension OutputBranch {
 
     /// Returns each setting with its effective value, in the order in which reports show them.
     ///
-    /// - Parameter unasked: Settings that always have a value and were not requested.
-    func effective(_ info: SourceInfo, unasked: Set<String>) -> [EffectiveEntry] {
+    /// - Parameter inherited: Settings that always have a value and were not requested.
+    func effective(_ info: SourceInfo, inherited: Set<String>) -> [EffectiveEntry] {
         let used = description.codec.rawValue
         let reason = output.codecReason ?? session.choice.codecReason
         let codec = EffectiveEntry(option: "codec", asked: reason == .requested ? used : nil, used: used, why: "\(reason)")
@@ -99,8 +99,8 @@ extension OutputBranch {
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
         let entries = others.map { entry in
-            if entry.option == "size", let own = size(entry, info, unasked) { return own }
-            guard unasked.contains(entry.option), !entry.differs else { return entry }
+            if entry.option == "size", let own = size(entry, info, inherited) { return own }
+            guard inherited.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
             if entry.why == "as asked" {
@@ -110,7 +110,7 @@ extension OutputBranch {
         }
         var rate = EffectiveEntry(
             option: "frameRate", asked: nil, used: description.frameRate.description, why: ownRate)
-        if !unasked.contains("frameRate") {
+        if !inherited.contains("frameRate") {
             rate.asked = output.configuration.frameRate.description
             rate.why = "as asked"
         }
@@ -119,8 +119,10 @@ extension OutputBranch {
 
     /// Returns the size entry with the displayed size, if the user requested a size and players rotate the pictures by
     /// 90° or 270°.
-    private func size(_ entry: EffectiveEntry, _ info: SourceInfo, _ unasked: Set<String>) -> EffectiveEntry? {
-        guard info.isTurnedOnItsSide, !unasked.contains("size"), info.size == output.configuration.size else { return nil }
+    private func size(_ entry: EffectiveEntry, _ info: SourceInfo, _ inherited: Set<String>) -> EffectiveEntry? {
+        guard info.isTurnedOnItsSide, !inherited.contains("size"), info.size == output.configuration.size else {
+            return nil
+        }
         let seen = VideoSize(width: info.size.height, height: info.size.width)
         let isKept = format.hasSampleEntries
         return EffectiveEntry(

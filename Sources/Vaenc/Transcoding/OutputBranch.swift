@@ -72,7 +72,7 @@ final class OutputBranch {
     ///
     /// - Parameters:
     ///   - sounds: The source's audio streams.
-    ///   - options: The options of the container, with what the source adds to them.
+    ///   - options: The options of the container, including those that the source adds.
     ///   - isCancelled: Whether to stop the encoding of a long silence, or the connection to a server.
     func open(_ sounds: [SourceSound], options: SinkOptions, isCancelled: @escaping @Sendable () -> Bool) throws {
         var options = options
@@ -80,7 +80,7 @@ final class OutputBranch {
         feeds = try zip(sounds, sound.modes).enumerated().compactMap { index, sound in
             try sound.1.map { (index, try SoundFeed(sound.0, mode: $0, isCancelled: isCancelled)) }
         }
-        if hears { options.timeOrigin = .zero }
+        if hasSound { options.timeOrigin = .zero }
         try sink.open(name, options: options, description: description, sounds: feeds.map(\.feed.track), isCancelled: isCancelled)
     }
 
@@ -109,7 +109,7 @@ final class OutputBranch {
         }
     }
 
-    var hears: Bool { !feeds.isEmpty }
+    var hasSound: Bool { !feeds.isEmpty }
 
     /// Ends the output after an error. Removes its files, except the playable part of a recording.
     func cancel(_ error: any Error) {

@@ -23,7 +23,7 @@ final class OutputSink: Sendable {
     ///
     /// - Parameters:
     ///   - sounds: The audio tracks.
-    ///   - isCancelled: Called during the connection to a server: whether to give up.
+    ///   - isCancelled: Called during the connection to a server; returns whether to stop.
     func open(
         _ output: String, options: SinkOptions, description: EncoderDescription, sounds: [MediaTrack] = [],
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -61,7 +61,7 @@ final class OutputSink: Sendable {
     var soundsLeftOut: [Int: String] {
         state.withLock { state in
             let left = state.sink?.leftOut ?? [:]
-            return Dictionary(state.soundTracks.enumerated().compactMap { place, track in left[track].map { (place, $0) } }) { first, _ in first }
+            return Dictionary(state.soundTracks.enumerated().compactMap { index, track in left[track].map { (index, $0) } }) { first, _ in first }
         }
     }
 
@@ -87,7 +87,7 @@ final class OutputSink: Sendable {
     /// The notice that an older recording was kept.
     var keptNotice: String? { state.withLock { $0.sink?.keptNotice } }
 
-    /// Ends writing before the program exits. Gives up after 0.2 s if a write to a stalled reader holds the sink.
+    /// Ends writing before the program exits. Stops waiting after 0.2 s if a write to a stalled reader holds the sink.
     ///
     /// - Returns: The path of the part of a recording that remains; nil if nothing remains or that is unknown.
     func abandonSoon() -> String? {

@@ -66,7 +66,7 @@ extension TranscodeRun {
             """
     }
 
-    /// The entry with which `strict` refuses an input whose first pictures cannot be decoded.
+    /// The entry with which `strict` rejects an input whose first pictures cannot be decoded.
     var leftOut: [EffectiveEntry] {
         let count = source.picturesLeftOut
         if count == 0 { return [] }

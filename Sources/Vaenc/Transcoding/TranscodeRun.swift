@@ -74,7 +74,7 @@ struct TranscodeRun {
                 throw VaencError(
                     .unavailable, "strict: \(late)", remedy: "use an earlier frame or time, or leave out `strict`")
             }
-            try hearTheRest(branches, state.input, interrupted: interrupted)
+            try finishAudio(branches, state.input, interrupted: interrupted)
             try group.completeFrames()
             drop(branches, of: group, note: { note($0, .running) })
         } catch {
@@ -120,7 +120,7 @@ struct TranscodeRun {
         return branches
     }
 
-    /// Returns the options of a container, with what the source and the configuration add to them.
+    /// Returns the options of a container, including those that the source and the configuration add.
     private func sinkOptions(_ output: Transcoder.Output) -> SinkOptions {
         var options = output.options
         let configuration = output.configuration
@@ -136,9 +136,9 @@ struct TranscodeRun {
     /// Returns the entry for the device that decoded a compressed input; nil for other inputs.
     private func decodeEntry(_ decoding: InputDecoding) -> EffectiveEntry? {
         guard decoding.isCompressed else { return nil }
-        let place = decoding.place
+        let backend = decoding.backend
         return EffectiveEntry(
-            option: "decode", asked: nil, used: place.kind == .software ? "software" : "device", why: place.why)
+            option: "decode", asked: nil, used: backend.kind == .software ? "software" : "device", why: backend.why)
     }
 
     /// Reads and encodes until the end of the input or an interruption. Returns whether it was interrupted.
@@ -176,7 +176,7 @@ struct TranscodeRun {
         }
     }
 
-    /// Changes the encoders that run. One that refuses the change ends its output.
+    /// Changes the encoders that run. If an encoder rejects the change, its output ends.
     private func apply(_ change: RunningChange, _ branches: [OutputBranch], _ group: SessionGroup) {
         for (index, branch) in branches.enumerated() where branch.failure == nil {
             do { try branch.session.change(change) } catch {
@@ -188,15 +188,15 @@ struct TranscodeRun {
 
     /// Passes on the audio that was read along with a picture.
     private func appendAudio(_ branches: [OutputBranch], _ timing: FrameTiming) {
-        guard branches.contains(where: \.hears) else { return }
+        guard branches.contains(where: \.hasSound) else { return }
         let packets = source.takeSounds()
         for branch in branches where branch.failure == nil { branch.appendAudio(packets, until: timing.presentation) }
     }
 
     /// Reads and passes on the rest of the audio. The audio ends with the pictures if these were cut or interrupted.
     /// Otherwise it ends with the input.
-    private func hearTheRest(_ branches: [OutputBranch], _ input: FrameCounts, interrupted: Bool) throws {
-        guard branches.contains(where: \.hears) else { return }
+    private func finishAudio(_ branches: [OutputBranch], _ input: FrameCounts, interrupted: Bool) throws {
+        guard branches.contains(where: \.hasSound) else { return }
         let end = endOfSound(input, interrupted: interrupted)
         let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
@@ -226,7 +226,7 @@ struct TranscodeRun {
     }
 
     private func outputResult(_ branch: OutputBranch, _ result: Transcoder.Result) -> Transcoder.OutputResult {
-        var effective = branch.effective(source.info, unasked: options.inheritedSettings)
+        var effective = branch.effective(source.info, inherited: options.inheritedSettings)
         effective += [result.decode, result.scaling, result.captureMemory].compactMap { $0 }
         return Transcoder.OutputResult(
             name: branch.name, description: branch.description, bytes: branch.sink.bytesWritten, counts: branch.tally.snapshot,

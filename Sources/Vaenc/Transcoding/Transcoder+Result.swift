@@ -19,8 +19,8 @@ extension Transcoder {
         public var scaling: EffectiveEntry?
         /// Whether a camera's pictures were copied; nil for other inputs.
         public var captureMemory: EffectiveEntry?
-        /// The decisions that were made for the user, and what became known about the input, one line each. What an output
-        /// leaves out or replaces is in its `effective`.
+        /// Notices about decisions that were made for the user and about the input, one line each. The `effective`
+        /// entries of an output list what it leaves out or replaces.
         public var notices: [String] { allNotices.map(\.text) }
         package var allNotices: [Notice] = []
         /// Whether `cancel`, or the cancellation of the task, ended the run.
@@ -41,8 +41,8 @@ extension Transcoder {
         public var statistics: EncoderStatistics
         /// Each requested setting with the effective one, those of the input, the container and the sound included.
         public var effective: [EffectiveEntry] = []
-        /// The error that ended the output early; nil if it was finished. No unfinished file has its name then; an older
-        /// file of that name is kept.
+        /// The error that ended the output early; nil if it was finished. No unfinished file has its name then; an
+        /// older file of that name is kept.
         public var error: (any Error)?
     }
 }

@@ -4,8 +4,8 @@ import Threads
 public import VAAPI
 public import VideoBase
 
-/// Encodes an input into files or streams: it reads, decodes and scales the pictures, encodes them once for each output,
-/// copies or encodes the sound, and writes the containers.
+/// Encodes an input into files or streams: it reads, decodes and scales the pictures, encodes them once for each
+/// output, copies or encodes the sound, and writes the containers.
 ///
 ///     let transcoder = try Transcoder(input: "movie.mkv", output: "movie.mp4") { $0.rate.quality = 26 }
 ///     let result = try await transcoder.run { print($0.framesEncoded) }
@@ -13,11 +13,11 @@ public import VideoBase
 ///
 /// A transcoder runs once. Any thread may call `cancel`. The command `vaenc encode` uses it.
 public final class Transcoder: Sendable {
-    /// What is common to all outputs.
+    /// The options that apply to all outputs.
     public struct Options: Sendable {
         /// The device that encodes, and decodes if it can.
         public var device = DeviceSelector.auto
-        /// Whether to throw an error where no hardware encodes. Otherwise `auto` falls back to software.
+        /// Whether to throw an error if no hardware encodes. Otherwise `auto` falls back to software.
         public var requireHardware = false
         /// Changes of the encoders' settings, by the index of the frame before which they apply.
         public var rateChanges: [Int: RunningChange] = [:]
@@ -86,7 +86,7 @@ public final class Transcoder: Sendable {
     /// - Parameters:
     ///   - source: The input: what `MediaInput.open` returns, or a `CameraSource`. The caller closes it after the run.
     ///   - outputs: The outputs, at least one, each of another name. Their configurations have the size of the source.
-    ///   - options: What is common to all outputs.
+    ///   - options: The options that apply to all outputs.
     public init(_ source: any FrameSource, outputs: [Output], options: Options = Options()) {
         (self.source, self.outputs, self.options, ownsSource) = (source, outputs, options, false)
     }
@@ -99,8 +99,8 @@ public final class Transcoder: Sendable {
     ///     container.
     ///   - device: The device that encodes.
     ///   - overwrite: Whether to replace an existing file.
-    ///   - configure: Changes the configuration of the encoder, which describes the input's pictures. Without a bit rate
-    ///     or QP, the encoder aims at a constant quality.
+    ///   - configure: Changes the configuration of the encoder, which describes the input's pictures. Without a bit
+    ///     rate or QP, the encoder aims at a constant quality.
     /// - Throws: `DescribedError`: what `MediaInput.open` throws; `usage` if the output is the input, or if its name
     ///   determines no container.
     public init(
@@ -183,7 +183,7 @@ public final class Transcoder: Sendable {
 
     /// Encodes the input.
     ///
-    /// - Parameter onNotice: Called on this thread for each notice but those of the end, which the result contains.
+    /// - Parameter onNotice: Called on this thread for each notice except those at the end, which the result contains.
     package func run(progress: @escaping (Progress) -> Void, onNotice: (Notice) -> Void) throws -> Result {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }

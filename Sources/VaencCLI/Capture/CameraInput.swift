@@ -21,7 +21,7 @@ struct CameraInput {
     init(
         _ path: String, request: CaptureRequest, switches: [CameraSource.Switch], options: SourceOptions, microphone: String?,
         preview: Bool,
-        tellsNotices: Bool
+        printsNotices: Bool
     ) throws {
         let notices = NoticeList()
         let window = preview ? try CameraPreview(of: options) : nil
@@ -32,7 +32,7 @@ struct CameraInput {
             onNotice: { notice in
                 guard let text = Self.text(notice) else { return }
                 notices.add(text)
-                if tellsNotices { Terminal.note(text) }
+                if printsNotices { Terminal.note(text) }
             })
         self.preview = window
         self.notices = notices
@@ -56,11 +56,11 @@ struct CameraInput {
 
     /// Adds the counts and notices of the camera's threads to a report.
     ///
-    /// - Parameter tellsNotices: Whether notices that become known only at the end are printed on stderr too.
-    func complete(_ report: inout EncodeReport, tellsNotices: Bool) {
+    /// - Parameter printsNotices: Whether notices that become known only at the end are printed on stderr too.
+    func complete(_ report: inout EncodeReport, printsNotices: Bool) {
         report.capture = CaptureReport(source)
         let late = [preview?.notice, dropNotice].compactMap { $0 }
-        if tellsNotices { for text in late { Terminal.note(text) } }
+        if printsNotices { for text in late { Terminal.note(text) } }
         report.notices += (notices.all + late).map { OptionNames.translate(FileName.printable($0)) }
         if let failure = source.failure { report.notices.append(OptionNames.translate(FileName.printable(failure.message))) }
     }

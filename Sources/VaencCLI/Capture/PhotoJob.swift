@@ -42,7 +42,10 @@ struct PhotoJob {
         let interruption = Interruption()
         interruption.watch()
         let file = try StillPicture(output, format: format, overwrite: command.output.overwrite)
-        guard let camera = try command.capture.open(input, options: command.inputOptions, tellsNotices: !command.reporting.json) else { return }
+        guard
+            let camera = try command.capture.open(
+                input, options: command.inputOptions, printsNotices: !command.reporting.json)
+        else { return }
         defer { camera.preview?.close() }
         interruption.whenFirst { camera.source.cancel() }
         defer { camera.source.close() }

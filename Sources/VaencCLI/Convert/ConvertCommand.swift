@@ -106,9 +106,10 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
             if inputFormat == .avcc || size != nil || inputSize != nil {
                 options.input = .lengthPrefixed(inputSize ?? size ?? options.record?.lengthSize ?? .four)
             }
-            if let told = options.record?.lengthSize, let wanted = inputSize ?? size, told != wanted {
+            if let declared = options.record?.lengthSize, let wanted = inputSize ?? size, declared != wanted {
                 throw VaencError.usage(
-                    "the record declares length prefixes of \(counted(told.rawValue, "byte")), not \(wanted.rawValue)",
+                    "the record declares length prefixes of \(counted(declared.rawValue, "byte")), "
+                        + "not \(wanted.rawValue)",
                     remedy: "leave out --length-size and --input-length-size")
             }
         case .avcc:
@@ -139,7 +140,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         let ending = name.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
         if ["avcc", "hvcc"].contains(ending) { return .avcc }
         if ["h264", "264", "avc", "h265", "265", "hevc"].contains(ending) { return .annexb }
-        try MediaOutput.refuseFolder(name)
+        try MediaOutput.rejectFolder(name)
         throw VaencError.usage(
             "the name \(name) does not determine the output's framing", remedy: "add --format annexb or --format avcc")
     }

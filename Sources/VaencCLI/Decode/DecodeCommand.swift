@@ -50,16 +50,17 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
                 throw VaencError(
                     .badInput, "the input has no pictures to decode", remedy: "check --start, --duration and the input")
             }
-            if device.requireHardware, decoding.place.kind == .software {
+            if device.requireHardware, decoding.backend.kind == .software {
                 throw VaencError(
-                    .unavailable, "the input was decoded in software: \(decoding.place.why)", remedy: "leave out --require-hardware")
+                    .unavailable, "the input was decoded in software: \(decoding.backend.why)",
+                    remedy: "leave out --require-hardware")
             }
             try sink.finish()
         } catch {
             sink.cancel()
             throw error
         }
-        try tell(decoding, sink, times, isInterrupted: isInterrupted)
+        try printReport(decoding, sink, times, isInterrupted: isInterrupted)
         if isInterrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
     }
 
@@ -95,8 +96,10 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         return true
     }
 
-    private func tell(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool) throws {
-        let place = decoding.place
+    private func printReport(
+        _ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool
+    ) throws {
+        let backend = decoding.backend
         let report = DecodeReport(decoding, sink, times, output: output, isInterrupted: isInterrupted)
         if json {
             try Terminal.report(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1)
@@ -107,7 +110,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         Terminal.note(
             """
             \(FileName.printable(output)): \(counted(report.frames.decoded, "picture")), \(report.width)×\(report.height) \
-            \(report.format), decoded \(place.kind == .software ? "in software (\(place.why))" : "on \(place.driver)")\
+            \(report.format), decoded \(backend.kind == .software ? "in software (\(backend.why))" : "on \(backend.driver)")\
             \(skipped > 0 ? ", \(counted(skipped, "picture")) at the start LEFT OUT: they cannot be decoded" : "")\
             \(isInterrupted ? ", interrupted" : "")
             """)

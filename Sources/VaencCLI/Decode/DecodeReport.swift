@@ -42,8 +42,8 @@ struct DecodeReport: Encodable, Sendable {
     var interrupted: Bool
 
     init(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, output: String, isInterrupted: Bool) {
-        let (source, place) = (decoding.source, decoding.place)
-        device = Device(kind: place.kind, path: Nullable(place.path), driver: place.driver, why: place.why)
+        let (source, backend) = (decoding.source, decoding.backend)
+        device = Device(kind: backend.kind, path: Nullable(backend.path), driver: backend.driver, why: backend.why)
         input = source.info.kind
         width = sink.size.width
         height = sink.size.height

@@ -31,12 +31,12 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
 
     func run() throws {
-        try refuseWhatIsNotBuilt()
+        try rejectUnimplemented()
         let selection = try device.selection()
         let sinkOptions = try output.sinkOptions()
         let names = try OutputNames(output.output, input: input, codec: codec, options: sinkOptions)
         let named = names.all
-        // Everything that can be refused before the input is opened is refused here.
+        // Everything that can be rejected before the input is opened is rejected here.
         let drafts = try named.enumerated().map { index, one in
             var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
             try apply(to: &draft, codec: one.codec, others: names.others(of: index))
@@ -61,10 +61,10 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
                 "--audio-device \(device) cannot be combined with \(why)", remedy: "leave out one of them")
         }
         if input.map(CaptureOptions.isCamera) ?? false {
-            for name in named.compactMap(\.name) { try MediaOutput.checkPlace(name, options: sinkOptions) }
+            for name in named.compactMap(\.name) { try MediaOutput.checkLocation(name, options: sinkOptions) }
         }
         let camera = try capture.open(
-            input, options: inputOptions, readsSound: sourceOptions.readsSound, tellsNotices: !reporting.json)
+            input, options: inputOptions, readsSound: sourceOptions.readsSound, printsNotices: !reporting.json)
         defer { camera?.preview?.close() }
         let source = try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: sourceOptions)
         defer { source.close() }
@@ -87,13 +87,13 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         (options.device, options.requireHardware) = (selection, device.requireHardware)
         options.rateChanges = try rate.changes()
         options.soundFitsPictures = inputOptions.fps == nil || camera != nil
-        options.inheritedSettings = unasked
+        options.inheritedSettings = inheritedSettings
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
             transcoder: Transcoder(source, outputs: outputs, options: options), info: source.info, interruption: interruption,
-            progress: progressStyle(), tellsNotices: !(reporting.json && isOnStdout))
+            progress: progressStyle(), printsNotices: !(reporting.json && isOnStdout))
         var (report, failure) = try job.run()
-        camera?.complete(&report, tellsNotices: !reporting.json)
+        camera?.complete(&report, printsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)
         if let failure { throw failure }
         if report.interrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
@@ -114,7 +114,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
     /// The options that the effective configuration reports as requested although their values come from the input or
     /// from another option.
-    private var unasked: Set<String> {
+    private var inheritedSettings: Set<String> {
         var names: Set<String> = []
         if inputOptions.size == nil { names.insert("size") }
         if inputOptions.fps == nil { names.insert("frameRate") }
@@ -124,12 +124,12 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         return names
     }
 
-    private func refuseWhatIsNotBuilt() throws {
+    private func rejectUnimplemented() throws {
         if let progress = reporting.progress, progress != "json" {
             throw VaencError.usage("--progress \(progress) is not known", remedy: "use json")
         }
-        try rate.refuseWhatIsNotBuilt()
-        try output.refuseWhatIsNotBuilt()
+        try rate.rejectUnimplemented()
+        try output.rejectUnimplemented()
         guard let input else { return }
         if input.contains("://") {
             throw VaencError.notBuilt(
@@ -183,10 +183,10 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
     private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
         if let error { return Terminal.note("\(report.output): \(error)") }
-        let place = report.outputs == nil ? "" : "\(report.output): "
+        let prefix = report.outputs == nil ? "" : "\(report.output): "
         // A change of speed was reported at the start.
         for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
-            Terminal.note("\(place)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
+            Terminal.note("\(prefix)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.

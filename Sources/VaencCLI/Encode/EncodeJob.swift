@@ -2,14 +2,14 @@ import MediaFiles
 import Synchronization
 import Vaenc
 
-/// One run of the command `encode`: its transcoder, and what is shown of it.
+/// One run of the command `encode`: its transcoder, and the display of its progress and notices.
 struct EncodeJob {
     let transcoder: Transcoder
     let info: SourceInfo
     let interruption: Interruption
     let progress: ProgressLine.Style
     /// Whether notices are also printed on stderr as they arise. Otherwise only the report contains them.
-    let tellsNotices: Bool
+    let printsNotices: Bool
 
     /// Encodes the input, finishes the outputs and reports the result.
     ///
@@ -19,23 +19,23 @@ struct EncodeJob {
         interruption.whenSecond { [transcoder] in transcoder.abandon() }
         // In a script's log an error stands alone: without a terminal, the first notices are printed only after
         // success.
-        let tellsAtOnce = Terminal.isInteractive || info.isLive
+        let printsImmediately = Terminal.isInteractive || info.isLive
         let line = Mutex(ProgressLine(style: progress))
         defer { line.withLock { $0.clear() } }
         let result = try transcoder.run { state in
             line.withLock { $0.update(state) }
         } onNotice: { notice in
-            guard tellsNotices else { return }
+            guard printsNotices else { return }
             switch notice.moment {
-            case .start: if tellsAtOnce { Terminal.note(notice.text) }
+            case .start: if printsImmediately { Terminal.note(notice.text) }
             case .preparation, .running: Terminal.note(notice.text)
             case .end: break
             }
         }
         line.withLock { $0.clear() }
         interruption.whenSecond(nil)
-        for notice in result.allNotices where tellsNotices {
-            if notice.moment == .end || notice.moment == .start && !tellsAtOnce { Terminal.note(notice.text) }
+        for notice in result.allNotices where printsNotices {
+            if notice.moment == .end || notice.moment == .start && !printsImmediately { Terminal.note(notice.text) }
         }
         return (EncodeReport(result), result.outputs.lazy.compactMap(\.error).first)
     }

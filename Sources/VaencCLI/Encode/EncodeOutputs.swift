@@ -19,9 +19,9 @@ struct OutputNames {
     ///
     /// - Throws: `usage` if a name contradicts `codec`, does not determine a format, or means the same file as another.
     init(
-        _ given: [String], input: String?, codec: CodecOptions, options: SinkOptions
+        _ outputs: [String], input: String?, codec: CodecOptions, options: SinkOptions
     ) throws {
-        if given.isEmpty {
+        if outputs.isEmpty {
             if let input, !input.hasPrefix("testsrc:") {
                 throw VaencError.usage("no output for \(input)", remedy: "name one with -o FILE")
             }
@@ -29,8 +29,10 @@ struct OutputNames {
             all = [Named(codec: asked, why: asked == nil ? nil : .requested)]
             return
         }
-        for (index, name) in given.enumerated() {
-            guard let other = given[..<index].first(where: { MediaOutput.meets($0, name, options: options) }) else { continue }
+        for (index, name) in outputs.enumerated() {
+            guard let other = outputs[..<index].first(where: { MediaOutput.meets($0, name, options: options) }) else {
+                continue
+            }
             let playlist = [other, name].first { (try? MediaOutput.format(of: $0, options: options).format) == .hls }
             throw VaencError.usage(
                 other == name
@@ -38,7 +40,7 @@ struct OutputNames {
                 remedy: "use a different name for each"
                     + (playlist.map { "; the files of \($0) are \(MediaOutput.segmentWords(of: $0))" } ?? ""))
         }
-        all = try given.map { name in
+        all = try outputs.map { name in
             let bound = try MediaOutput.format(of: name, options: options)
             if let asked = codec.codec.codec {
                 if let extensionCodec = bound.codec, extensionCodec != asked {
@@ -61,7 +63,7 @@ struct OutputNames {
     /// Returns the codecs that other outputs have or may get, without this output's own.
     func others(of index: Int) -> Set<VideoCodec> {
         var result: Set<VideoCodec> = []
-        for (place, one) in all.enumerated() where place != index {
+        for (position, one) in all.enumerated() where position != index {
             result.formUnion(one.codec.map { [$0] } ?? VideoCodec.allCases)
         }
         if let own = all[index].codec { result.remove(own) }

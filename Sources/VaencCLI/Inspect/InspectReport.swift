@@ -41,7 +41,7 @@ struct InspectReport: Encodable {
 
         subscript(_ index: Int) -> Unit {
             let range = stream.unitRange(index)
-            return Unit(type: stream.unitName(index), offset: file.place(of: range.lowerBound), bytes: range.count)
+            return Unit(type: stream.unitName(index), offset: file.fileOffset(of: range.lowerBound), bytes: range.count)
         }
     }
 

@@ -42,8 +42,9 @@ struct SVGDrawing {
     }
 
     mutating func line(_ points: [(x: Double, y: Double)], color: String, width: Double = 1, dashed: Bool = false) {
-        let places = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
-        body += "<polyline points=\"\(places)\" fill=\"none\" stroke=\"\(color)\" stroke-width=\"\(Self.number(width))\""
+        let coordinates = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
+        body += "<polyline points=\"\(coordinates)\" fill=\"none\" stroke=\"\(color)\" "
+        body += "stroke-width=\"\(Self.number(width))\""
         body += (dashed ? " stroke-dasharray=\"5 4\"" : "") + "/>\n"
     }
 
@@ -90,5 +91,6 @@ struct PlotScale {
         self.length = length
     }
 
-    func place(_ value: Double) -> Double { origin - value / top * length }
+    /// Returns the coordinate of a value.
+    func coordinate(_ value: Double) -> Double { origin - value / top * length }
 }

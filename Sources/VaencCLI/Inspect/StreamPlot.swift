@@ -68,7 +68,7 @@ struct StreamPlot {
     private mutating func axis(_ scale: PlotScale, _ title: String, top: Double, bottom: Double, onRight: Bool = false) {
         let x = onRight ? right : Self.left
         for mark in scale.marks {
-            let y = scale.place(mark)
+            let y = scale.coordinate(mark)
             if !onRight { drawing.line([(Self.left, y), (right, y)], color: Self.gridColor) }
             drawing.text(decimal(mark, 0), x: onRight ? x + 6 : x - 6, y: y + 4, anchor: onRight ? .start : .end)
         }
@@ -95,7 +95,7 @@ struct StreamPlot {
         let scale = PlotScale(largest: largest / unit, origin: bottom, length: bottom - top)
         axis(scale, inThousands ? "size in kB" : "size in bytes", top: top, bottom: bottom)
         for frame in report.frames {
-            let y = scale.place(Double(frame.bytes) / unit)
+            let y = scale.coordinate(Double(frame.bytes) / unit)
             drawing.bar(
                 x: middle(frame.index) - step * 0.4, y: y, width: step * 0.8, height: bottom - y,
                 color: Self.colors[frame.type] ?? Self.axisColor,
@@ -109,7 +109,8 @@ struct StreamPlot {
         let (top, bottom) = Self.sizes
         let scale = PlotScale(largest: max(report.frames.map(\.qp).max() ?? 0, 51), origin: bottom, length: bottom - top)
         axis(scale, "QP", top: top, bottom: bottom, onRight: true)
-        drawing.line(report.frames.map { (middle($0.index), scale.place(max($0.qp, 0))) }, color: Self.qpColor, width: 1.5)
+        let points = report.frames.map { (x: middle($0.index), y: scale.coordinate(max($0.qp, 0))) }
+        drawing.line(points, color: Self.qpColor, width: 1.5)
     }
 
     /// Draws the fullness of the buffer, which rises while bits arrive and falls when a picture is removed.
@@ -120,13 +121,14 @@ struct StreamPlot {
         let scale = PlotScale(largest: max(size, most), origin: bottom, length: bottom - top, count: 4)
         axis(scale, "buffer in kbit", top: top, bottom: bottom)
         pictures(bottom: bottom)
-        drawing.line([(Self.left, scale.place(size)), (right, scale.place(size))], color: Self.bufferColor, dashed: true)
+        let sizeY = scale.coordinate(size)
+        drawing.line([(Self.left, sizeY), (right, sizeY)], color: Self.bufferColor, dashed: true)
         drawing.text(
             "\(schedule.isNAL ? "NAL" : "VCL") HRD: \(decimal(Double(schedule.bitRate) / 1000, 0)) kbit/s "
                 + "\(schedule.isConstant ? "constant" : "at most"), buffer of \(decimal(size, 0)) kbit (dashed)",
             x: Self.left, y: top - 8, color: Self.bufferColor)
         let points = schedule.fullness.flatMap { sample in
-            [sample.before, sample.after].map { (x: middle(sample.frame), y: scale.place(max($0, 0) / 1000)) }
+            [sample.before, sample.after].map { (x: middle(sample.frame), y: scale.coordinate(max($0, 0) / 1000)) }
         }
         drawing.line(points, color: Self.bufferColor, width: 1.5)
     }

@@ -49,9 +49,11 @@ struct CaptureOptions: ParsableArguments {
     /// Opens the input if it is a camera; returns nil for other inputs.
     ///
     /// - Throws: `usage` for camera options with another input, and for file options with a camera.
-    func open(_ input: String?, options: InputOptions, readsSound: Bool = false, tellsNotices: Bool) throws -> CameraInput? {
+    func open(
+        _ input: String?, options: InputOptions, readsSound: Bool = false, printsNotices: Bool
+    ) throws -> CameraInput? {
         guard let input, Self.isCamera(input) else {
-            if let option = given.first {
+            if let option = usedOptions.first {
                 throw VaencError.usage(
                     "\(option) applies only to cameras", remedy: "leave it out, or name /dev/videoN as the input")
             }
@@ -68,11 +70,11 @@ struct CaptureOptions: ParsableArguments {
         return try CameraInput(
             input, request: try request(options, source), switches: try switches(), options: source,
             microphone: readsSound ? audioDevice : nil, preview: preview,
-            tellsNotices: tellsNotices)
+            printsNotices: printsNotices)
     }
 
-    /// The names of the options of this group that were given.
-    private var given: [String] {
+    /// The names of the options of this group that the command line contains.
+    private var usedOptions: [String] {
         [
             captureSize.map { _ in "--capture-size" }, captureInput.map { _ in "--capture-input" },
             lateFrames.map { _ in "--late-frames" }, switchTo.isEmpty ? nil : "--switch-to", preview ? "--preview" : nil,

@@ -55,7 +55,7 @@ struct CodecOptions: ParsableArguments {
             configuration.profile = meant
         }
         configuration.level = try level.map(Self.level)
-        // Whether a wish can be kept by other outputs' codecs alone.
+        // Whether this output's codec lacks an option that the codec of another output has.
         func isOthers(_ has: (VideoCodec) -> Bool) -> Bool { wanted.map { !has($0) && others.contains(where: has) } ?? false }
         configuration.bitDepth = isOthers({ $0.bitDepths.contains(bitDepth ?? 8) }) ? nil : bitDepth
         if let bitDepth, bitDepth != 8, bitDepth != 10 {
@@ -63,16 +63,16 @@ struct CodecOptions: ParsableArguments {
         }
         configuration.tier = isOthers({ !$0.tiers.isEmpty }) ? nil : tier.tier
         configuration.coding.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
-        // What the options leave no choice about, in the order in which the session would have it.
+        // The codec if the options determine it. The checks have the same order as in a session.
         let codec = CodecChoice.bound(by: configuration)?.codec
-        try Validation.refuse(
+        try Validation.validate(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
         if configuration.tier != nil, let codec, codec.tiers.isEmpty {
             throw VaencError.usage(
                 "--tier applies only to HEVC",
                 remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
-        try Validation.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
+        try Validation.validate(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.coding.entropy != nil, let codec, codec.entropyCoders.count < 2 {
             throw VaencError.usage(
                 "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")

@@ -30,11 +30,11 @@ enum OptionValue {
         // The fields of a time of day contain digits only, and minutes and seconds are less than 60.
         guard last.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }), seconds < 60 else { throw wrong }
         var total = seconds
-        for (place, field) in fields.dropLast().reversed().enumerated() {
+        for (index, field) in fields.dropLast().reversed().enumerated() {
             guard !field.isEmpty, field.count <= 6, field.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(field),
-                place == 1 || value < 60 || fields.count == 2
+                index == 1 || value < 60 || fields.count == 2
             else { throw wrong }
-            total += Double(value) * (place == 0 ? 60 : 3600)
+            total += Double(value) * (index == 0 ? 60 : 3600)
         }
         return total
     }

@@ -41,14 +41,14 @@ struct OutputOptions: ParsableArguments {
     /// The kinds of streams whose absence in an output is not reported.
     var unreportedStreams: Set<MediaTrack.Kind> { subtitles == nil ? [] : [.subtitle] }
 
-    /// Refuses options of the contract that this version does not implement.
+    /// Rejects options that are planned but not implemented.
     ///
     /// - Throws: `unavailable`.
-    func refuseWhatIsNotBuilt() throws {
+    func rejectUnimplemented() throws {
         if let subtitles, subtitles.lowercased() != "none" { throw VaencError.notBuilt("--subtitles \(subtitles)", remedy: "use none") }
     }
 
-    /// Refuses a sample entry if no output can have one.
+    /// Rejects a sample entry if no output can have one.
     ///
     /// - Parameter outputs: The format of each output, and the codec that it must have.
     func checkSampleEntry(_ outputs: [(format: OutputFormat, codec: VideoCodec?)]) throws {

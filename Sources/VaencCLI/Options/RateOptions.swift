@@ -115,7 +115,7 @@ struct RateOptions: ParsableArguments {
                 "--max-bitrate \(maxBitrate ?? "") is below --bitrate \(bitrate ?? "")",
                 remedy: "raise --max-bitrate or lower --bitrate")
         }
-        try refuseContradictions(rate: rate, limit: limit)
+        try validateCombination(rate: rate, limit: limit)
         configuration.rate.rateControl = rateControl
         configuration.rate.bitrate = rate
         configuration.rate.maxBitrate = limit
@@ -144,10 +144,10 @@ struct RateOptions: ParsableArguments {
         configuration.strict = strict
     }
 
-    /// Refuses options of the contract that this version does not implement.
+    /// Rejects options that are planned but not implemented.
     ///
     /// - Throws: `unavailable`.
-    func refuseWhatIsNotBuilt() throws {
+    func rejectUnimplemented() throws {
         let asked = [(lookahead != nil, "--lookahead"), (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim")]
         if let feature = asked.first(where: \.0)?.1 { throw VaencError.notBuilt(feature) }
     }
@@ -183,7 +183,7 @@ struct RateOptions: ParsableArguments {
         }
     }
 
-    private func refuseContradictions(rate: BitsPerSecond?, limit: BitsPerSecond?) throws {
+    private func validateCombination(rate: BitsPerSecond?, limit: BitsPerSecond?) throws {
         let one = "use only one of them"
         let anyQP = qp != nil ? "--qp" : qpI != nil ? "--qp-i" : qpB != nil ? "--qp-b" : nil
         if rate != nil, let anyQP { throw VaencError.usage("\(anyQP) contradicts --bitrate", remedy: one) }

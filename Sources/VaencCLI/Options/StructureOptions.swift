@@ -107,7 +107,7 @@ struct StructureOptions: ParsableArguments {
         if let gopSeconds, !(gopSeconds > 0 && gopSeconds <= 86400) {
             throw VaencError.usage("--gop-seconds \(gopSeconds) is out of range", remedy: "use more than 0, at most 86400")
         }
-        try refuseContradictions()
+        try validateCombination()
         configuration.structure.gopFrames = gop
         configuration.structure.gopSeconds = gopSeconds
         configuration.structure.idrInterval = idrInterval
@@ -133,7 +133,7 @@ struct StructureOptions: ParsableArguments {
         }
     }
 
-    private func refuseContradictions() throws {
+    private func validateCombination() throws {
         if lowLatency, let bframes, bframes > 0 {
             throw VaencError.usage(
                 "--low-latency contradicts --bframes \(bframes)",

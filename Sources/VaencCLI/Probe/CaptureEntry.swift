@@ -87,8 +87,8 @@ enum CaptureTable {
         // Formats with the same sizes share a line.
         var groups: [(sizes: [CaptureSizes], formats: [CaptureFormat])] = []
         for format in device.formats where format.layout != nil {
-            if let place = groups.firstIndex(where: { $0.sizes == format.sizes }) {
-                groups[place].formats.append(format)
+            if let index = groups.firstIndex(where: { $0.sizes == format.sizes }) {
+                groups[index].formats.append(format)
             } else {
                 groups.append((format.sizes, [format]))
             }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Vaenc
 
-/// Refuses empty names and empty option values. A script passes them if one of its variables is not set. Other messages
+/// Rejects empty names and empty option values. A script passes them if one of its variables is not set. Other messages
 /// would print an invisible name.
 enum EmptyValues {
     /// Checks a command line.
@@ -33,7 +33,7 @@ enum EmptyValues {
         if arguments[index...].contains("") { throw emptyInput }
     }
 
-    /// Refuses `--name=`. ArgumentParser treats it as an option without a value, and may read the next argument as the
+    /// Rejects `--name=`. ArgumentParser treats it as an option without a value, and may read the next argument as the
     /// value.
     ///
     /// - Parameter arguments: The arguments without the program's name, before they are parsed.

@@ -19,7 +19,7 @@ enum Failure {
         if code == .success {
             // `--help` and `--version` were requested, so their text goes to stdout.
             guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
-            // A reader that closes the pipe has what it wants, for example the first lines of a help text.
+            // A closed pipe is no error: its reader may need only the first lines of a help text.
             if failure != EPIPE { Terminal.note(Terminal.cannotWrite(failure, to: STDOUT_FILENO).description) }
             return ErrorCategory.inputOutput.exitStatus
         }
@@ -76,7 +76,7 @@ enum Failure {
 extension VaencError {
     static func usage(_ message: String, remedy: String) -> VaencError { VaencError(.usage, message, remedy: remedy) }
 
-    /// Returns the error for a feature of the contract that this version does not implement.
+    /// Returns the error for a planned feature that this version does not implement.
     static func notBuilt(_ feature: String, remedy: String = "leave it out") -> VaencError {
         VaencError(.unavailable, "\(feature) is not implemented yet", remedy: remedy)
     }

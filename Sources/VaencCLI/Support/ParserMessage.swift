@@ -42,8 +42,8 @@ enum ParserMessage {
     private static func missingValue(_ message: String, _ arguments: [String]) -> String? {
         guard let rest = message.dropping("Missing value for '") else { return nil }
         let (name, takes) = option(rest)
-        if let place = arguments.lastIndex(of: name), place + 1 < arguments.count {
-            let next = arguments[place + 1]
+        if let index = arguments.lastIndex(of: name), index + 1 < arguments.count {
+            let next = arguments[index + 1]
             return "\(name) has no value, because \(next) is read as an option: write \(name)=\(next) if it is a value"
         }
         return "\(name) has no value: write \(name) \(takes)"
@@ -68,8 +68,8 @@ enum ParserMessage {
             let isOutput = ["encode", "capture"].contains(command) && !hasOutput
             return "unexpected argument \(rest.dropLast()): \(isOutput ? "write -o \(rest.dropLast()) if it is the output" : remedy)"
         }
-        guard let place = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<place.lowerBound]) else { return nil }
-        let all = message[place.upperBound...].dropLast().split(separator: "', '")
+        guard let range = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<range.lowerBound]) else { return nil }
+        let all = message[range.upperBound...].dropLast().split(separator: "', '")
         let names = all.prefix(3).joined(separator: ", ")
         return "\(count) unexpected arguments (\(names)\(count > 3 ? ", …" : "")): \(sequence(all, command) ?? remedy)"
     }
@@ -94,8 +94,8 @@ enum ParserMessage {
 
     /// Returns the text between `start`, which begins the message, and `middle`, and the text after `middle`.
     private static func parts(_ message: String, _ start: String, _ middle: String) -> (Substring, Substring)? {
-        guard let rest = message.dropping(start), let place = rest.firstRange(of: middle) else { return nil }
-        return (rest[..<place.lowerBound], rest[place.upperBound...])
+        guard let rest = message.dropping(start), let range = rest.firstRange(of: middle) else { return nil }
+        return (rest[..<range.lowerBound], rest[range.upperBound...])
     }
 
     /// Returns the name and the value of `--output <FILE>'…`. The name is empty for `<FILE>'…`.

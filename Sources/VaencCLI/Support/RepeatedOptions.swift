@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-/// Refuses an option that takes one value and is given several times: ArgumentParser silently keeps the last value.
+/// Rejects an option that takes one value and is given several times: ArgumentParser silently keeps the last value.
 enum RepeatedOptions {
     /// Other spellings of options, with their long names.
     static let aliases = ["-o": "--output", "--crf": "--quality"]
@@ -35,8 +35,8 @@ enum RepeatedOptions {
                 value = arguments[index]
                 index += 1
             }
-            if let place = values.firstIndex(where: { $0.option == option }) {
-                values[place].values.append(value ?? "")
+            if let position = values.firstIndex(where: { $0.option == option }) {
+                values[position].values.append(value ?? "")
             } else {
                 values.append((option, [value ?? ""]))
             }

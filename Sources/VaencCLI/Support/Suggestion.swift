@@ -45,7 +45,7 @@ enum Suggestion {
         return nearest(to: name, of: known.filter { $0.hasPrefix("--") }).map { "did you mean \($0)?" } ?? all
     }
 
-    /// Refuses a first word that is no command, and an unknown command after `help`: ArgumentParser answers `help
+    /// Rejects a first word that is no command, and an unknown command after `help`: ArgumentParser answers `help
     /// encod` and `encod --help` with the general help.
     static func checkCommand(_ arguments: [String]) throws(VaencError) {
         guard let first = arguments.first, !first.hasPrefix("-") else { return }

@@ -44,7 +44,7 @@ struct HEVCAdapter: CodecAdapter {
         stream.headers.leading(plan, options, clock, delay: delay)
     }
 
-    /// The VPS stays ours: nothing of how pictures are coded is in it.
+    /// The VPS is always vaenc's own, because it does not affect how pictures are coded.
     func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
         var sets = sets
         if let sps = driverSets[.sequenceParameterSet], sps != stream.headers.units[1] {

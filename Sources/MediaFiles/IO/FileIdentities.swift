@@ -2,8 +2,8 @@ import Glibc
 
 /// The files that a name refers to on the file systems, independently of its spelling: through links, other folders, or
 /// other hard links of the same file.
-struct FilePlaces {
-    private enum Place: Hashable {
+struct FileIdentities {
+    private enum Identity: Hashable {
         case file(device: dev_t, inode: ino_t)
         /// A name in a folder, whether or not the file exists.
         case entry(device: dev_t, folder: ino_t, name: [CChar])
@@ -17,10 +17,10 @@ struct FilePlaces {
         var folder: ino_t
         var stem: [CChar]
 
-        /// Whether `place` may be the name of a segment: the same folder, and a number of five digits, or more for
+        /// Whether `identity` may be the name of a segment: the same folder, and a number of five digits, or more for
         /// larger numbers.
-        func contain(_ place: Place) -> Bool {
-            guard case .entry(device, folder, var name) = place, name.starts(with: stem) else { return false }
+        func contain(_ identity: Identity) -> Bool {
+            guard case .entry(device, folder, var name) = identity, name.starts(with: stem) else { return false }
             name.removeFirst(stem.count)
             let number = name.prefix { (48...57).contains($0) }
             // A number of more than five digits does not begin with 0.
@@ -29,33 +29,36 @@ struct FilePlaces {
         }
     }
 
-    private var places: Set<Place> = []
+    private var identities: Set<Identity> = []
     private var segments: Set<Segments> = []
 
     /// Collects the files of an output: the file, its name, and the unfinished `NAME.part`. If the output is written in
     /// place, only the file. If the output is a playlist, its segments too.
     init(output path: String, options: SinkOptions) {
         if path == "-" {
-            if let status = Self.status(STDOUT_FILENO) { places.insert(Place(status)) }
+            if let status = Self.status(STDOUT_FILENO) { identities.insert(Identity(status)) }
             return
         }
         let path = (try? OutputFile.followed(path)) ?? path
         if let status = Self.status(path) {
-            places.insert(Place(status))
+            identities.insert(Identity(status))
             if status.st_mode & S_IFMT != S_IFREG { return }
         }
-        if let status = Self.status(path + ".part") { places.insert(Place(status)) }
+        if let status = Self.status(path + ".part") { identities.insert(Identity(status)) }
         let isPlaylist = !path.contains("://") && (try? MediaOutput.format(of: path, options: options).format) == .hls
         let (folder, name) = Self.parts(of: path)
         // If the folder does not exist, the name cannot be resolved and is compared as it is.
         let status = Self.status(folder)
-        let place = (device: status?.st_dev ?? 0, folder: status?.st_ino ?? 0, name: status == nil ? path : name)
-        func add(_ name: String) { places.insert(.entry(device: place.device, folder: place.folder, name: FileName.cString(name))) }
-        for ending in ["", ".part", ".part.whole"] { add(place.name + ending) }
+        let location = (device: status?.st_dev ?? 0, folder: status?.st_ino ?? 0, name: status == nil ? path : name)
+        func add(_ name: String) {
+            identities.insert(.entry(device: location.device, folder: location.folder, name: FileName.cString(name)))
+        }
+        for ending in ["", ".part", ".part.whole"] { add(location.name + ending) }
         guard isPlaylist else { return }
-        let stem = SegmentFolder.stem(place.name)
-        segments.insert(Segments(device: place.device, folder: place.folder, stem: FileName.cString(stem).dropLast()))
-        for name in [place.name, SegmentFolder.initialName(stem)] { add(name + SegmentFolder.unfinished) }
+        let stem = SegmentFolder.stem(location.name)
+        segments.insert(
+            Segments(device: location.device, folder: location.folder, stem: FileName.cString(stem).dropLast()))
+        for name in [location.name, SegmentFolder.initialName(stem)] { add(name + SegmentFolder.unfinished) }
         add(SegmentFolder.initialName(stem))
     }
 
@@ -68,25 +71,28 @@ struct FilePlaces {
     /// Collects the file that is read; empty if it is not a regular file.
     init(input path: String) {
         let status = path == "-" ? Self.status(STDIN_FILENO) : Self.status(path)
-        if let status, status.st_mode & S_IFMT == S_IFREG { places.insert(Place(status)) }
+        if let status, status.st_mode & S_IFMT == S_IFREG { identities.insert(Identity(status)) }
     }
 
     /// Collects the resolved name of the file that is read.
     init(nameOf path: String) {
-        guard !FilePlaces(input: path).places.isEmpty, path != "-" else { return }
+        guard !FileIdentities(input: path).identities.isEmpty, path != "-" else { return }
         let (folder, name) = Self.parts(of: (try? OutputFile.followed(path)) ?? path)
         if let status = Self.status(folder) {
-            places.insert(.entry(device: status.st_dev, folder: status.st_ino, name: FileName.cString(name)))
+            identities.insert(.entry(device: status.st_dev, folder: status.st_ino, name: FileName.cString(name)))
         }
     }
 
     /// Whether the two have a file or a name in common.
-    func meet(_ other: FilePlaces) -> Bool {
-        !places.isDisjoint(with: other.places) || !segments.isDisjoint(with: other.segments) || contains(other) || other.contains(self)
+    func meet(_ other: FileIdentities) -> Bool {
+        !identities.isDisjoint(with: other.identities) || !segments.isDisjoint(with: other.segments)
+            || contains(other) || other.contains(self)
     }
 
     /// Whether a playlist's files may have one of the names in `other`.
-    private func contains(_ other: FilePlaces) -> Bool { segments.contains { names in other.places.contains(where: names.contain) } }
+    private func contains(_ other: FileIdentities) -> Bool {
+        segments.contains { names in other.identities.contains(where: names.contain) }
+    }
 
     private static func status(_ path: String) -> stat? {
         var result = stat()
@@ -105,15 +111,15 @@ extension MediaOutput {
     /// Whether two outputs conflict: they are one file with two names, or one output is the other's unfinished file or
     /// a file of its playlist.
     public static func meets(_ a: String, _ b: String, options: SinkOptions = SinkOptions()) -> Bool {
-        a == b || FilePlaces(output: a, options: options).meet(FilePlaces(output: b, options: options))
+        a == b || FileIdentities(output: a, options: options).meet(FileIdentities(output: b, options: options))
     }
 
     /// Returns the name of the file that writing `output` would overwrite while `input` is read; nil if there is no
     /// conflict.
     public static func overwritten(_ input: String, by output: String, options: SinkOptions = SinkOptions()) -> String? {
-        let (read, written) = (FilePlaces(input: input), FilePlaces(output: output, options: options))
-        guard read.meet(written) else { return FilePlaces(nameOf: input).meet(written) ? input : nil }
-        let isPart = output != "-" && !read.meet(FilePlaces(input: output))
+        let (read, written) = (FileIdentities(input: input), FileIdentities(output: output, options: options))
+        guard read.meet(written) else { return FileIdentities(nameOf: input).meet(written) ? input : nil }
+        let isPart = output != "-" && !read.meet(FileIdentities(input: output))
         return isPart ? output + ".part" : output == "-" ? "standard output" : output
     }
 

@@ -4,7 +4,7 @@ import VideoBase
 extension MediaOutput {
     /// Throws if the output is a folder, because its name determines no format.
     /// - Throws: `cannotCreate`.
-    package static func refuseFolder(_ output: String) throws {
+    package static func rejectFolder(_ output: String) throws {
         var status = stat()
         // SAFETY: stat reads the string and fills the structure.
         guard unsafe stat(FileName.cString(output), &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
@@ -14,7 +14,7 @@ extension MediaOutput {
     /// Checks whether an output can be created, as far as possible without opening it. Call it before a camera starts.
     /// - Throws: `cannotCreate` if it exists (without `overwrite`), is a folder or its folder is missing;
     ///   `noPermission`.
-    public static func checkPlace(_ output: String, options: SinkOptions = SinkOptions()) throws {
+    public static func checkLocation(_ output: String, options: SinkOptions = SinkOptions()) throws {
         if output == "-" || output.contains("://") { return }
         var status = stat()
         // SAFETY: the calls read the strings. stat fills the structure.

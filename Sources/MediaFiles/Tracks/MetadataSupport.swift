@@ -2,7 +2,7 @@ import VideoBase
 
 /// Determines the metadata that a format cannot store. It considers what libavformat writes and what other readers
 /// find.
-struct MetadataPlaces {
+struct MetadataSupport {
     private let format: OutputFormat
     /// The format that contains the streams. HLS segments are MP4 or MPEG-TS.
     private let form: OutputFormat
@@ -23,7 +23,7 @@ struct MetadataPlaces {
         "title", "artist", "album", "date", "comment", "genre", "copyright", "make", "model", "location", "creation_time",
     ]
 
-    private func noPlace(_ option: String, _ asked: String) -> EffectiveEntry {
+    private func notStored(_ option: String, _ asked: String) -> EffectiveEntry {
         EffectiveEntry(option: option, asked: asked, used: "none", why: "\(format.rawValue) cannot store it")
     }
 
@@ -38,7 +38,7 @@ struct MetadataPlaces {
         }
         let lost = tags.filter { tag in !holds(tag) && !Self.isIdle(tag, among: tags) }
         for tag in lost where tag.key.lowercased() == "title" {
-            var entry = noPlace("title", tag.value)
+            var entry = notStored("title", tag.value)
             if form == .ts {
                 let isWhole = ServiceNames.fitting(tags).contains(tag)
                 entry.used = "\(isWhole ? "" : "its beginning as ")the service's name"
@@ -54,7 +54,7 @@ struct MetadataPlaces {
                         why: "\(format.rawValue) has no space for more"))
             }
         }
-        for tag in lost where tag.key.lowercased() == "timecode" { entries.append(noPlace("time code", tag.value)) }
+        for tag in lost where tag.key.lowercased() == "timecode" { entries.append(notStored("time code", tag.value)) }
         let others = lost.map(\.key).filter { !["title", "timecode"].contains($0.lowercased()) }
         if !others.isEmpty {
             entries.append(
@@ -108,14 +108,14 @@ struct MetadataPlaces {
             case .flv, .annexb, .avcc, .hls: false
             }
         if isHeld { return nil }
-        var entry = noPlace("language of stream \(stream.index)", language)
+        var entry = notStored("language of stream \(stream.index)", language)
         if form == .mov { entry.why = "QuickTime has no code for it" }
         return entry
     }
 
     private func titleLoss(_ stream: StreamWords) -> EffectiveEntry? {
         guard form != .mkv, let title = stream.title, title != stream.value("handler_name") || !form.hasSampleEntries else { return nil }
-        var entry = noPlace("title of stream \(stream.index)", title)
+        var entry = notStored("title of stream \(stream.index)", title)
         if form.hasSampleEntries, MediaTrack.takesTitle(handler: stream.value("handler_name")) {
             (entry.used, entry.why) = ("the handler's name", "\(format.rawValue) has no other field for it")
         }
@@ -126,12 +126,12 @@ struct MetadataPlaces {
     private var holdsTimeCode: Bool { format.hasSampleEntries || format == .mkv }
 
     private func timeCodeLoss(_ stream: StreamWords) -> EffectiveEntry? {
-        holdsTimeCode ? nil : stream.timeCode.map { noPlace("time code", $0) }
+        holdsTimeCode ? nil : stream.timeCode.map { notStored("time code", $0) }
     }
 
     private func tagLoss(_ stream: StreamWords) -> EffectiveEntry? {
         let lost = form == .mkv ? [] : stream.otherTags
-        return lost.isEmpty ? nil : noPlace("tags of stream \(stream.index)", lost.joined(separator: ", "))
+        return lost.isEmpty ? nil : notStored("tags of stream \(stream.index)", lost.joined(separator: ", "))
     }
 
     private func dispositionLoss(_ stream: StreamWords, _ all: [StreamWords]) -> EffectiveEntry? {
@@ -140,7 +140,8 @@ struct MetadataPlaces {
         // If no stream of a kind is marked as default, players choose the first.
         let first = all.first { $0.kind == stream.kind }
         if stream.isDefault, !form.hasSampleEntries, form != .mkv, first?.isDefault == false { lost.insert("default") }
-        return lost.isEmpty ? nil : noPlace("disposition of stream \(stream.index)", lost.sorted().joined(separator: ", "))
+        if lost.isEmpty { return nil }
+        return notStored("disposition of stream \(stream.index)", lost.sorted().joined(separator: ", "))
     }
 
     private func heldDispositions(_ asked: Set<String>, _ kind: MediaTrack.Kind) -> Set<String> {
