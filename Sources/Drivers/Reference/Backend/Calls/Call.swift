@@ -31,7 +31,7 @@ func list<Element>(_ start: UnsafeMutablePointer<Element>?, _ count: some Binary
 }
 
 /// Returns the pointer for a result. Throws if it is null.
-func place<Value>(_ pointer: UnsafeMutablePointer<Value>?) throws -> UnsafeMutablePointer<Value> {
+func resultPointer<Value>(_ pointer: UnsafeMutablePointer<Value>?) throws -> UnsafeMutablePointer<Value> {
     guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("the pointer for a result is null") }
     return unsafe pointer
 }
