@@ -16,7 +16,7 @@ extension EncoderSettings {
         }
         report(
             "hrdParameters", wanted ? "on" : "off", used ? "on" : "off",
-            used == wanted ? "as asked" : "\(mode.rawValue) has no buffer")
+            used == wanted ? .requested : "\(mode.rawValue) has no buffer")
     }
 
     /// Returns the limits that are passed to the library. libx265 counts only the bits of slices, but HRD parameters

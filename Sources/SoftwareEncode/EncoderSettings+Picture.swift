@@ -67,7 +67,7 @@ extension EncoderSettings {
     /// Reports the bit depth and the pixel format if pictures are coded in another depth than they are passed in.
     mutating func mapDepth() {
         let c = configuration
-        if let asked = c.bitDepth { report("bitDepth", asked, "\(c.codedBitDepth)", "as asked") }
+        if let asked = c.bitDepth { report("bitDepth", asked, "\(c.codedBitDepth)", .requested) }
         let entry = EffectiveEntry.pixelFormat(
             c.inputFormat.rawValue, depth: c.inputFormat.bitDepth, used: bufferFormat, codec: codec)
         if let entry { effective.append(entry) }
@@ -76,22 +76,22 @@ extension EncoderSettings {
     /// Maps the transform, filter, quantization and regions.
     mutating func mapPicture() {
         let c = configuration
-        if let display = c.display.masteringDisplay { report("masteringDisplay", display, "\(display)", "as asked") }
-        if let light = c.display.contentLight { report("contentLight", light, "\(light)", "as asked") }
+        if let display = c.display.masteringDisplay { report("masteringDisplay", display, "\(display)", .requested) }
+        if let light = c.display.contentLight { report("contentLight", light, "\(light)", .requested) }
         if let wanted = c.coding.transform8x8 {
-            let (used, why): (Bool, String)
+            let (used, why): (Bool, SettingReason)
             switch library {
             case .x264:
                 (used, why) = (wanted && (c.profile ?? .h264High) == .h264High, "only the High profile supports it")
                 set("8x8dct", used ? 1 : 0)
             case .x265: (used, why) = (true, "HEVC always uses it")
             }
-            report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? "as asked" : why)
+            report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? .requested : why)
         }
         if let filter = c.coding.deblocking {
             let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
             if filter.isOn { set("deblock", "\(filter.alphaOffset),\(filter.betaOffset)") } else { set("no-deblock", 1) }
-            report("deblocking", text, text, "as asked")
+            report("deblocking", text, text, .requested)
         } else if library == .x264, preset == Self.presetNames.count {
             report("deblocking", String?.none, "off", "libx264 \(Self.presetNames[preset - 1]) does not filter")
         }
@@ -100,7 +100,7 @@ extension EncoderSettings {
             case .x264: set("trellis", wanted ? 2 : 0)
             case .x265: set("rdoq-level", wanted ? 2 : 0)
             }
-            report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", "as asked")
+            report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", .requested)
         }
         if let wanted = c.rate.macroblockRateControl {
             let used = wanted && mode != .cqp
@@ -113,7 +113,7 @@ extension EncoderSettings {
             report(
                 "regionsOfInterest", c.coding.regionsOfInterest.count, takesRegions ? "\(c.coding.regionsOfInterest.count)" : "0",
                 takesRegions
-                    ? "as asked"
+                    ? .requested
                     : "the library needs adaptive quantization for them, which constant QP and the fastest preset lack")
             if takesRegions { effective += c.coding.regionsOfInterest.clipped(to: c.size) }
         }

@@ -17,7 +17,7 @@ extension EncoderSettings {
             let quality = c.rate.quality ?? 24
             set("crf", quality)
             let used = max(min(quality, c.rate.maxQP ?? quality), c.rate.minQP ?? 0)
-            let why = used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
+            let why: SettingReason = used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
             report("quality", c.rate.quality, "\(used)", why)
             if mode == .qvbr, let limit = c.rate.maxBitrate ?? c.rate.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
         case .vbr:
@@ -51,7 +51,7 @@ extension EncoderSettings {
         let c = configuration
         switch mode {
         case .cqp, .icq:
-            let why = "not used: \(mode.rawValue) has no bit rate"
+            let why: SettingReason = "not used: \(mode.rawValue) has no bit rate"
             if let rate = c.rate.bitrate { report("bitrate", rate.value, "none", why) }
             if let most = c.rate.maxBitrate { report("maxBitrate", most.value, "none", why) }
         case .qvbr:
@@ -65,7 +65,7 @@ extension EncoderSettings {
             if let quality = c.rate.quality { report("quality", quality, "none", "the bit rate has priority") }
         }
         if mode == .cqp { return }
-        let why = mode == .icq || mode == .qvbr ? "the mode has a quality as its target" : "the bit rate has priority"
+        let why: SettingReason = mode == .icq || mode == .qvbr ? "the mode has a quality as its target" : "the bit rate has priority"
         for (option, qp) in c.requestedQPs { report(option, qp, "none", why) }
     }
 
@@ -86,7 +86,7 @@ extension EncoderSettings {
             }
         report(
             "rateControl", c.rate.rateControl?.rawValue, mode.rawValue,
-            c.rate.rateControl != nil ? label : "\(label): \(asked) was requested")
+            c.rate.rateControl != nil ? .explained(label) : "\(label): \(asked) was requested")
         if let controller = c.rate.rateController {
             let controls = mode != .cqp && mode != .icq
             report(
@@ -99,14 +99,14 @@ extension EncoderSettings {
                 report(option, limit, "\(limit)", "only limits the constant QP")
             } else {
                 set(name, limit)
-                report(option, limit, "\(limit)", "as asked")
+                report(option, limit, "\(limit)", .requested)
             }
         }
     }
 
     private mutating func mapAverage(_ bitrate: Int) {
         limits.bitrate = max(1, bitrate / 1000)
-        report("bitrate", configuration.rate.bitrate?.value, "\(bitrate)", "as asked")
+        report("bitrate", configuration.rate.bitrate?.value, "\(bitrate)", .requested)
     }
 
     /// Rejects a constant rate at which pictures are larger than the buffer: each picture would be filled up to the
@@ -133,7 +133,7 @@ extension EncoderSettings {
             "maxBitrate", configuration.rate.maxBitrate?.value, "\(limit.value)",
             configuration.rate.maxBitrate == nil
                 ? "default"
-                : configuration.rate.maxBitrate == limit ? "as asked" : "in CBR, the maximum is the bit rate")
+                : configuration.rate.maxBitrate == limit ? .requested : "in CBR, the maximum is the bit rate")
     }
 
     /// Maps the decoder's buffer and the data rate limits, which the library implements as that buffer.
@@ -165,7 +165,7 @@ extension EncoderSettings {
             if has { limits.bufferSize = max(1, asked / 1000) }
             report(
                 "vbvSize", c.rate.vbvSize, has ? "\(asked)" : "none",
-                !has ? "\(mode.rawValue) has no buffer" : asked == c.rate.vbvSize ? "as asked" : "libavcodec's limit")
+                !has ? "\(mode.rawValue) has no buffer" : asked == c.rate.vbvSize ? .requested : "libavcodec's limit")
         } else if has {
             report(
                 "vbvSize", Int?.none, "\(limits.bufferSize * 1000)",
@@ -181,7 +181,7 @@ extension EncoderSettings {
                 }
             }
             report(
-                "vbvInitial", percent, has ? "\(percent)" : "none", has ? "as asked" : "\(mode.rawValue) has no buffer")
+                "vbvInitial", percent, has ? "\(percent)" : "none", has ? .requested : "\(mode.rawValue) has no buffer")
         }
         mapHRD(has)
     }
@@ -295,9 +295,9 @@ extension EncoderSettings {
         let range = (c.rate.minQP ?? 0)...max(c.rate.maxQP ?? 51, c.rate.minQP ?? 0)
         let lowest = max(library.lowestQP, range.lowerBound)
         func clampedQP(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
-        func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
+        func reason(_ asked: Int?, _ used: Int, _ otherwise: SettingReason) -> SettingReason {
             guard let asked else { return otherwise }
-            if asked == used { return "as asked" }
+            if asked == used { return .requested }
             return range.contains(asked)
                 ? "in libx264, QP 0 is lossless coding, which needs another profile" : "kept within `minQP` and `maxQP`"
         }
@@ -305,7 +305,7 @@ extension EncoderSettings {
         let qpI = clampedQP(c.rate.qpI ?? qp), qpB = clampedQP(c.rate.qpB ?? qp)
         set("qp", qp)
         report(
-            "qp", c.rate.qp, "\(qp)", reason(c.rate.qp, qp, c.rate.quality == nil ? "default" : "from the quality"))
+            "qp", c.rate.qp, "\(qp)", reason(c.rate.qp, qp, c.rate.quality == nil ? .standard : "from the quality"))
         if let quality = c.rate.quality {
             report(
                 "quality", quality, c.rate.qp == nil ? "\(qp)" : "none",
@@ -319,7 +319,7 @@ extension EncoderSettings {
             report("qpB", c.rate.qpB, "none", "no B pictures")
         } else {
             let finer = reorderDepth > 1 && qpB > qp ? "; B pictures that others refer to are finer" : ""
-            report("qpB", c.rate.qpB, "\(qpB)", reason(c.rate.qpB, qpB, "same as P pictures") + finer)
+            report("qpB", c.rate.qpB, "\(qpB)", "\(reason(c.rate.qpB, qpB, "same as P pictures"))\(finer)")
         }
     }
 

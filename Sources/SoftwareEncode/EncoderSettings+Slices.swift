@@ -20,7 +20,7 @@ extension EncoderSettings {
             }
         case .x265: break
         }
-        report("slices", asked, "\(used)", used == asked ? "as asked" : most.reason)
+        report("slices", asked, "\(used)", used == asked ? .requested : .explained(most.reason))
     }
 
     /// The maximum number of slices in a picture that the library writes, and the reason for the limit.

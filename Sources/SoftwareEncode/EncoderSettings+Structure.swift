@@ -11,7 +11,7 @@ extension EncoderSettings {
         options.append(("preset", Self.presetNames[preset - 1]))
         report("preset", c.coding.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
         if let realTime = c.pipeline.realTime {
-            let why = !realTime
+            let why: SettingReason = !realTime
                 ? "the preset is not changed"
                 : c.coding.preset == nil ? "the fastest preset" : "only a hint: the requested preset is used"
             report("realTime", realTime ? "on" : "off", realTime ? "on" : "off", why)
@@ -31,7 +31,7 @@ extension EncoderSettings {
         mapBFrames(gop: gop)
         if isAllIntra { mapAllIntra() }
         if let depth = c.pipeline.asyncDepth {
-            report("asyncDepth", depth, "\(queueDepth)", c.pipeline.lowLatency ? "low latency waits for each frame" : "as asked")
+            report("asyncDepth", depth, "\(queueDepth)", c.pipeline.lowLatency ? "low latency waits for each frame" : .requested)
         }
         if c.lowPower == true {
             report("entryPoint", "EncSliceLP", "software", "software encoders have one entry point")
@@ -42,7 +42,7 @@ extension EncoderSettings {
         let c = configuration
         let seconds = c.structure.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
         var gop = c.structure.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
-        var why = c.structure.gopFrames != nil ? "as asked" : c.structure.gopSeconds.map { "\($0) s" } ?? "5 s"
+        var why: SettingReason = c.structure.gopFrames != nil ? .requested : c.structure.gopSeconds.map { "\($0) s" } ?? "5 s"
         if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` is shorter") }
         switch library {
         case .x264: isAllIntra = false
@@ -62,16 +62,16 @@ extension EncoderSettings {
                 report("gopSeconds", nil as String?, "\(length)", "`gopFrames` is shorter than \(asked) s")
             } else {
                 report(
-                    "gopSeconds", isUsed ? asked : nil, "\(isUsed ? asked : length)", isUsed ? "as asked" : "one frame is the shortest distance")
+                    "gopSeconds", isUsed ? asked : nil, "\(isUsed ? asked : length)", isUsed ? .requested : "one frame is the shortest distance")
             }
         }
         var open = c.structure.openGOP
         if c.structure.openGOP {
-            let reason = c.structure.intraRefresh
+            let reason: SettingReason? = c.structure.intraRefresh
                 ? "intra refresh has no key frames"
                 : gop == 1 ? "every picture is a key frame" : c.structure.bFrames == 0 || c.pipeline.lowLatency ? "there are no B frames" : nil
             if reason != nil { open = false }
-            report("openGOP", "on", open ? "on" : "off", reason ?? "as asked")
+            report("openGOP", "on", open ? "on" : "off", reason ?? .requested)
         }
         set("open-gop", open ? 1 : 0)
         if c.structure.intraRefresh {
@@ -116,7 +116,7 @@ extension EncoderSettings {
         }
         if let delay = c.pipeline.maxFrameDelay, c.pipeline.lowLatency {
             // Each picture is waited for, so looking ahead would never end.
-            report("maxFrameDelay", delay, "0", delay == 0 ? "as asked" : "low latency delays no frame")
+            report("maxFrameDelay", delay, "0", delay == 0 ? .requested : "low latency delays no frame")
         } else if let delay = c.pipeline.maxFrameDelay {
             let most: Int
             switch library {
@@ -138,7 +138,7 @@ extension EncoderSettings {
             }
             if count > most { (count, why) = (most, "limited by `maxFrameDelay`") }
             if delay <= 1 { set(library.treeSetting, 0) }
-            report("maxFrameDelay", delay, "\(delay)", "as asked")
+            report("maxFrameDelay", delay, "\(delay)", .requested)
         } else if c.isLive, !c.pipeline.lowLatency {
             mapLive(bFrames: count)
         } else {
@@ -207,21 +207,21 @@ extension EncoderSettings {
             report(
                 "references", references, "\(used)",
                 used < taken ? "limit of level \(level)"
-                    : used == references ? "as asked" : "libx265 allows eight, including reordered pictures")
+                    : used == references ? .requested : "libx265 allows eight, including reordered pictures")
         }
         if let layers = c.structure.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
         if let kept = c.structure.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
         if let bytes = c.rate.maxSliceBytes {
             if library.limitsSliceBytes {
                 set("slice-max-size", bytes)
-                report("maxSliceBytes", bytes, "\(bytes)", "as asked")
+                report("maxSliceBytes", bytes, "\(bytes)", .requested)
             } else {
                 lacks("maxSliceBytes", bytes, used: "none")
             }
         }
         if c.headers.accessUnitDelimiters {
             set("aud", 1)
-            report("accessUnitDelimiters", "on", "on", "as asked")
+            report("accessUnitDelimiters", "on", "on", .requested)
         }
     }
 }

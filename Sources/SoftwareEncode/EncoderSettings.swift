@@ -70,7 +70,7 @@ struct EncoderSettings: Sendable {
 
         report(
             "size", configuration.size, "\(codedSize)",
-            codedSize == configuration.size ? "as asked" : "4:2:0 sizes are even: odd sides are padded by one sample")
+            codedSize == configuration.size ? .requested : "4:2:0 sizes are even: odd sides are padded by one sample")
         mapDepth()
         mapColor()
         mapStructure()
@@ -84,13 +84,13 @@ struct EncoderSettings: Sendable {
         if configuration.strict, let error = effective.strictError { throw error }
     }
 
-    mutating func report(_ option: String, _ asked: (some CustomStringConvertible)?, _ used: String, _ why: String) {
+    mutating func report(_ option: String, _ asked: (some CustomStringConvertible)?, _ used: String, _ why: SettingReason) {
         effective.append(EffectiveEntry(option: option, asked: asked.map { "\($0)" }, used: used, why: why))
     }
 
     mutating func set(_ name: String, _ value: some CustomStringConvertible) { parameters.append((name, "\(value)")) }
 
-    static func why(_ asked: Any?) -> String { asked == nil ? "default" : "as asked" }
+    static func why(_ asked: Any?) -> SettingReason { asked == nil ? .standard : .requested }
 
     /// Reports a requested setting that the library does not support.
     mutating func lacks(_ option: String, _ asked: (some CustomStringConvertible)?, used: String = "off") {

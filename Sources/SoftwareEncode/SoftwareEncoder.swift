@@ -101,33 +101,33 @@ public final class SoftwareEncoder: VideoEncoder {
     private func describe(_ headers: StreamHeaders) throws -> EncoderDescription {
         var entries = settings.effective
         let c = settings.configuration
-        let chosen = headers.profile.bitDepth > 8 ? "the samples have 10 bits" : "default"
-        let kept = c.profile == headers.profile ? "as asked" : "\(settings.encoderName) chose it"
+        let chosen: SettingReason = headers.profile.bitDepth > 8 ? "the samples have 10 bits" : .standard
+        let kept: SettingReason = c.profile == headers.profile ? .requested : "\(settings.encoderName) chose it"
         entries.append(
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
                 why: c.profile == nil ? chosen : kept))
         let asked = c.level.map(\.levelName)
-        let otherLevel =
+        let otherLevel: SettingReason =
             settings.takesLevel
             ? "needed by \(settings.codedSize) at \(c.frameRate), the bit rate or the buffer"
             : "libx265 accepts no level with a constant QP"
         // general_level_idc 255 (H.265 Annex A).
-        let noLimits =
+        let noLimits: SettingReason? =
             headers.level == "8.5"
             ? "size, rate and buffer exceed every level: in H.265, level 8.5 means no limits" : nil
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
                 why: noLimits
-                    ?? (asked == nil ? "from the size and rate" : asked == headers.level ? "as asked" : otherLevel)))
+                    ?? (asked == nil ? "from the size and rate" : asked == headers.level ? .requested : otherLevel)))
         if let tier = headers.tier {
             entries.append(
                 EffectiveEntry(
                     option: "tier", asked: c.tier?.name, used: tier.name,
                     why: c.tier == nil
                         ? "from the rate and buffer"
-                        : c.tier == tier ? "as asked" : "\(settings.encoderName) chose it"))
+                        : c.tier == tier ? .requested : "\(settings.encoderName) chose it"))
         }
         if c.headers.hrdParameters == true, settings.writesHRD, headers.hrd == nil {
             entries.change(

@@ -162,7 +162,7 @@ extension EncoderChoice {
             added.append(entry)
         }
         func add(_ option: String, _ value: some CustomStringConvertible) {
-            add(EffectiveEntry(option: option, asked: value.description, used: value.description, why: "as asked"))
+            add(EffectiveEntry(option: option, asked: value.description, used: value.description, why: .requested))
         }
         let format = EffectiveEntry.pixelFormat(
             asked.inputFormat.rawValue, depth: asked.inputFormat.bitDepth,

@@ -7,10 +7,10 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
     /// The used value.
     public var used: String
     /// The reason for the used value.
-    public var why: String
+    public var why: SettingReason
 
     /// Creates an entry.
-    public init(option: String, asked: String?, used: String, why: String) {
+    public init(option: String, asked: String?, used: String, why: SettingReason) {
         self.option = option
         self.asked = asked
         self.used = used
@@ -29,7 +29,7 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
         try container.encode(option, forKey: .option)
         try container.encode(asked, forKey: .asked)
         try container.encode(used, forKey: .used)
-        try container.encode(why, forKey: .why)
+        try container.encode(why.description, forKey: .why)
     }
 
     /// Whether a value was requested and a different one is used.
@@ -46,6 +46,28 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
     package var quotedOption: String {
         // A name of several words is not a setting.
         Self.facts.contains(option) || !option.allSatisfy { $0.isLetter || $0.isNumber } ? option : "`\(option)`"
+    }
+}
+
+/// The reason for the used value of a setting.
+public enum SettingReason: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringInterpolation {
+    /// The value was requested, and is used.
+    case requested
+    /// Nothing was requested, and the value is the default.
+    case standard
+    /// Another reason, in words for people.
+    case explained(String)
+
+    /// Creates a reason with an explanation.
+    public init(stringLiteral explanation: String) { self = .explained(explanation) }
+
+    /// The reason in words.
+    public var description: String {
+        switch self {
+        case .requested: "as asked"
+        case .standard: "default"
+        case .explained(let words): words
+        }
     }
 }
 

@@ -36,7 +36,7 @@ extension EncoderConfiguration {
 
 extension [EffectiveEntry] {
     /// Replaces the entry of an option, or adds it.
-    package mutating func change(_ option: String, asked: String?, used: String, why: String = "changed while running") {
+    package mutating func change(_ option: String, asked: String?, used: String, why: SettingReason = "changed while running") {
         let entry = EffectiveEntry(option: option, asked: asked, used: used, why: why)
         if let index = firstIndex(where: { $0.option == option }) { self[index] = entry } else { append(entry) }
     }

@@ -38,7 +38,7 @@ import Testing
     func deviceSupportDecidesTheCodec(_ personality: String?, _ size: String, _ codec: String, _ why: String) throws {
         let run = try vaenc(["testsrc:\(size)@25:2", "-o", "a.mp4"], personality: personality)
         #expect(run.status == 0 && run.codec == codec, "\(run.errors) \(run.why)")
-        #expect(run.why.contains(why), "\(run.why)")
+        #expect(run.why.description.contains(why), "\(run.why)")
         let text = try vaenc(["testsrc:\(size)@25:2", "-o", "a.mp4"], personality: personality, json: false)
         #expect(text.errors.contains(codec == "hevc" ? "HEVC Main@" : "H.264 High@") && text.errors.contains(why), "\(text.errors)")
     }
@@ -47,10 +47,10 @@ import Testing
     @Test func bitDepthDecidesTheCodec() throws {
         let deep = ["testsrc:256x144@25:2", "--input-format", "p010", "-o", "a.mkv"]
         let main10 = try vaenc(deep, personality: "iHD-9A49")
-        #expect(main10.report?["profile"]?.string == "Main 10" && main10.why.contains("HEVC Main 10"), "\(main10.errors)")
+        #expect(main10.report?["profile"]?.string == "Main 10" && main10.why.description.contains("HEVC Main 10"), "\(main10.errors)")
         for (personality, why) in [("radeonsi-raven", "not Main 10"), ("i965-5916", "not encode HEVC")] {
             let run = try vaenc(deep, personality: personality)
-            #expect(run.status == 0 && run.codec == "h264" && run.why.contains(why), "\(run.why) \(run.errors)")
+            #expect(run.status == 0 && run.codec == "h264" && run.why.description.contains(why), "\(run.why) \(run.errors)")
             let entry = run.report?["effective"]?.array.first { $0["option"]?.string == "pixelFormat" }
             #expect(entry?["why"]?.string?.contains("rounded") == true)
             #expect(try vaenc(deep + ["--strict"], personality: personality).status == 69)
@@ -75,7 +75,7 @@ import Testing
     ])
     func optionsAndOutputDecideTheCodec(_ arguments: [String], _ codec: String, _ why: String) throws {
         let run = try vaenc(["testsrc:64x48@25:2"] + arguments)
-        #expect(run.status == 0 && run.codec == codec && run.why.contains(why), "\(run.why) \(run.errors)")
+        #expect(run.status == 0 && run.codec == codec && run.why.description.contains(why), "\(run.why) \(run.errors)")
     }
 
     /// FLV and RTMP do not support HEVC: a request for HEVC is a usage error.
@@ -102,6 +102,6 @@ import Testing
         let fault = (1...5).map { "vaCreateContext@\($0)=status:2" }.joined(separator: "; ")
         let run = try vaenc(["testsrc:64x48@25:2", "-o", "a.mp4"], fault: fault)
         #expect(run.status == 0 && run.codec == "h264", "\(run.errors)")
-        #expect(run.why.contains("HEVC failed") && run.why.contains("vaCreateContext"), "\(run.why)")
+        #expect(run.why.description.contains("HEVC failed") && run.why.description.contains("vaCreateContext"), "\(run.why)")
     }
 }

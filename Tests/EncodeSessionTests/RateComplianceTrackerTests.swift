@@ -126,6 +126,6 @@ import VideoBase
                 $0.rate.qp = 1
             }, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         #expect(fine.level.maxBitrate > settings.level.maxBitrate)
-        #expect(fine.effective.first { $0.option == "level" }?.why.contains("at this QP") == true)
+        #expect(fine.effective.first { $0.option == "level" }?.why.description.contains("at this QP") == true)
     }
 }

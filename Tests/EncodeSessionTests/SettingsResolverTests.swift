@@ -74,7 +74,7 @@ import VideoBase
             var configuration = Self.configuration()
             change(&configuration)
             let limits = Self.limits { $0.maxReferences1 = 1 }
-            return try settle(configuration, [limits]).effective.first { $0.option == option }?.why
+            return try settle(configuration, [limits]).effective.first { $0.option == option }?.why.description
         }
         #expect(try why("longTermReferences") { $0.structure.longTermReferences = 4; $0.structure.references = 2 } == "limited by `references`")
         #expect(try why("temporalLayers") { $0.structure.temporalLayers = 4; $0.structure.gopFrames = 2 } == "limited by `gopFrames`")
@@ -397,7 +397,7 @@ import VideoBase
         for (option, change) in asked {
             let settings = try settle(Self.configuration(1280, 720, change), bare)
             let entry = entry(settings, option)
-            #expect(entry?.differs == true && entry?.why.isEmpty == false, "\(option)")
+            #expect(entry?.differs == true && entry?.why.description.isEmpty == false, "\(option)")
             let refusal = error(Self.configuration(1280, 720) { change(&$0); $0.strict = true }, bare)
             #expect(refusal?.message.contains(option) == true, "\(option)")
         }

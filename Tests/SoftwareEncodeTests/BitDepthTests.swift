@@ -75,13 +75,13 @@ import VideoBase
         let widened = try Self.encode(pattern: .nv12) { $0.profile = .hevcMain10 }
         #expect(widened.description.profile == .hevcMain10)
         let wide = try #require(Self.entry("pixelFormat", widened.description))
-        #expect(wide.asked == "nv12" && wide.used == "i420p10" && wide.why.contains("10 bits"))
+        #expect(wide.asked == "nv12" && wide.used == "i420p10" && wide.why.description.contains("10 bits"))
         let narrowed = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.profile = .hevcMain }
         #expect(narrowed.description.profile == .hevcMain)
         let narrow = try #require(Self.entry("pixelFormat", narrowed.description))
         #expect(narrow.asked == "p010" && narrow.used == "i420" && narrow.differs)
         let old = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.codec = .h264 }
-        #expect(Self.entry("pixelFormat", old.description)?.why.contains("H.264") == true)
+        #expect(Self.entry("pixelFormat", old.description)?.why.description.contains("H.264") == true)
     }
 
     @Test func wrongDepthsAreRefused() throws {

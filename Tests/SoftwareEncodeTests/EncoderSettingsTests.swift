@@ -158,11 +158,11 @@ import VideoBase
         let entry = try used("qpB") {
             $0.rate.qp = 10; $0.rate.qpB = 45; $0.rate.minQP = 20; $0.rate.maxQP = 40
         }
-        #expect(entry?.asked == "45" && entry?.used == "40" && entry?.why.hasPrefix("kept within `minQP` and `maxQP`") == true)
+        #expect(entry?.asked == "45" && entry?.used == "40" && entry?.why.description.hasPrefix("kept within `minQP` and `maxQP`") == true)
         let note = try used("minQP") {
             $0.rate.qp = 30; $0.rate.minQP = 20
         }
-        #expect(note?.why.hasPrefix("only limits") == true)
+        #expect(note?.why.description.hasPrefix("only limits") == true)
         let quality = try parameters { $0.rate.minQP = 20 }
         #expect(quality["qpmin"] == "20")
     }

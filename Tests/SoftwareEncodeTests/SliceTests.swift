@@ -84,7 +84,7 @@ import VideoBase
         configuration.codec = .hevc
         configuration.coding.slices = 2
         let entry = try EncoderSettings(configuration).effective.first { $0.option == "slices" }
-        #expect(entry?.used == "1" && entry?.why.contains("three columns of 64×64 blocks") == true)
+        #expect(entry?.used == "1" && entry?.why.description.contains("three columns of 64×64 blocks") == true)
         configuration.strict = true
         let error = #expect(throws: VaencError.self) { try EncoderSettings(configuration) }
         #expect(error?.category == .unavailable && error?.message.contains("`slices`: asked 2, would be 1") == true)

@@ -189,7 +189,7 @@ final class Collector: Sendable {
     @Test func levelWithConstantQPIsReported() throws {
         let description = try Self.encode(5) { $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41 }.description
         let entry = try #require(description.effective.first { $0.option == "level" })
-        #expect(entry.differs && entry.asked == "4.1" && entry.used == description.level && entry.why.contains("constant QP"))
+        #expect(entry.differs && entry.asked == "4.1" && entry.used == description.level && entry.why.description.contains("constant QP"))
         #expect(throws: VaencError.self) { try Self.encode(5) { $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41; $0.strict = true } }
         let rated = try Self.encode(5) { $0.codec = .hevc; $0.rate.bitrate = BitsPerSecond(200_000); $0.level = 41; $0.strict = true }
         #expect(rated.description.level == "4.1")

@@ -20,7 +20,7 @@ import VideoBase
             #expect(packets.count == 2 && description.level == used, "\(size): \(description.level)")
             let entry = description.effective.first { $0.option == "level" }
             #expect(entry?.used == used && entry?.differs == (asked != 31), "\(entry as Any)")
-            #expect(asked == 31 || entry?.why.contains("\(size)") == true)
+            #expect(asked == 31 || entry?.why.description.contains("\(size)") == true)
         }
         let error = #expect(throws: VaencError.self) {
             try SoftwareEncoderTests.encode(1) {
@@ -69,7 +69,7 @@ import VideoBase
         let encoder = try SoftwareEncoder(configuration: configuration) { _ in }
         try encoder.prepare()
         let entry = try encoder.encoderDescription.effective.first { $0.option == "level" }
-        #expect(entry?.used == "8.5" && entry?.why.contains("no limits") == true, "\(entry as Any)")
+        #expect(entry?.used == "8.5" && entry?.why.description.contains("no limits") == true, "\(entry as Any)")
         encoder.invalidate()
     }
 

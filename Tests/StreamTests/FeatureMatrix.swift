@@ -74,7 +74,7 @@ struct FeatureCell: Sendable, Hashable {
         var faults = run.faults() + run.contradictions(claimed)
         if run.packets.count != FeatureMatrix.frames { faults.append("\(run.packets.count) packets") }
         let differing = run.description.effective.filter(\.differs)
-        for entry in differing where entry.why.isEmpty || entry.why == "as asked" {
+        for entry in differing where entry.why.description.isEmpty || entry.why == .requested {
             faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
         }
         for entry in differing where !(refusal?.message.contains(entry.writtenDifference) ?? false) {

@@ -176,7 +176,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
                 if captions != run.packets.count { faults.append("captions on \(captions) pictures") }
             }
             let differing = run.description.effective.filter(\.differs)
-            for entry in differing where entry.why.isEmpty || entry.why == "as asked" {
+            for entry in differing where entry.why.description.isEmpty || entry.why == .requested {
                 faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
             }
             faults += strictFaults(request, differing)

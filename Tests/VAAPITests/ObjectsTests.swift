@@ -257,6 +257,6 @@ import VideoBase
         #expect(!report.isHardwareEncodeSupported(.h264, entryPoint: .decode))
         #expect(display.decodes(.h264) == report.capabilities.contains { $0.codec == .h264 && $0.decodes })
         let failed = DeviceReport.ofRenderNode("/dev/dri/renderD999")
-        #expect(!failed.usable && failed.why?.contains("renderD999") == true && failed.capabilities.isEmpty)
+        #expect(!failed.usable && failed.why?.description.contains("renderD999") == true && failed.capabilities.isEmpty)
     }
 }

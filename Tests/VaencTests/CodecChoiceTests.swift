@@ -100,7 +100,7 @@ import VAAPI
         #expect(deep.codec == (hasHEVC && !eightBits.contains(name ?? "") ? .hevc : .h264), "\(deep.why)")
         #expect(CodecChoice.choose(size: Self.size, container: .flv, on: report).codec == .h264)
         let probe = Devices.defaultChoice(among: [report], asked: .reference)
-        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.contains("\(CodecChoice.choose(on: report).why)"))
+        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.description.contains("\(CodecChoice.choose(on: report).why)"))
     }
 
     /// Without a request, a session uses the choice and reports it.

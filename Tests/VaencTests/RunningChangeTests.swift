@@ -124,7 +124,7 @@ import VAAPI
             }
             let told = try entries(session, each.used.keys)
             #expect(told.mapValues(\.used) == each.used)
-            #expect(told.values.allSatisfy { $0.why != "as asked" || !each.properties.keys.contains($0.option) })
+            #expect(told.values.allSatisfy { $0.why != .requested || !each.properties.keys.contains($0.option) })
             try Pictures.encode(3..<6, on: session)
             // The running values equal the session's configuration.
             try await session.swap(to: session.configuration)

@@ -11,7 +11,7 @@ extension SettingsResolver {
         if let transform = asked.coding.transform8x8 {
             report.add(
                 "transform8x8", asked: transform ? "on" : "off", used: "on",
-                why: transform ? Reason.asked : "HEVC always uses it")
+                why: transform ? .requested : "HEVC always uses it")
         }
         if hevc.needsTwoLists {
             report.add("pFrames", asked: nil, used: "B with equal lists", why: "the device does not support P slices")

@@ -76,7 +76,7 @@ extension SettingsResolver {
                 }
                     ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references"
                         : "lowest for the size, rate and references")
-                : used.number == asked.level ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+                : used.number == asked.level ? .requested : "needed by \(asked.size) at \(asked.frameRate)\(need)")
         guard case .hevc(let level, let tier) = used else { return }
         let main = StreamLevel.hevc(level, .main)
         let cause =
@@ -88,6 +88,6 @@ extension SettingsResolver {
         report.add(
             "tier", asked: asked.tier?.name, used: tier.name,
             why: asked.tier != nil
-                ? Reason.asked : tier == .main ? Reason.standard : "\(cause ?? "the stream") exceeds level \(used.numberName)'s Main tier")
+                ? .requested : tier == .main ? .standard : "\(cause ?? "the stream") exceeds level \(used.numberName)'s Main tier")
     }
 }

@@ -9,7 +9,7 @@ extension SettingsResolver {
                 ? "on" : "\(filter.alphaOffset):\(filter.betaOffset)"
         }
         guard let wanted = asked.coding.deblocking else {
-            report.add("deblocking", asked: nil, used: "on", why: Reason.standard)
+            report.add("deblocking", asked: nil, used: "on", why: .standard)
             return Deblocking()
         }
         let isStuck = limits.hevc?.deblockingDisable == false && !wanted.isOn
@@ -17,7 +17,7 @@ extension SettingsResolver {
         report.add(
             "deblocking", asked: name(wanted), used: name(used),
             why: used == wanted
-                ? Reason.asked : isStuck ? "the driver cannot switch it off" : "the driver writes slice headers itself")
+                ? .requested : isStuck ? "the driver cannot switch it off" : "the driver writes slice headers itself")
         return used
     }
 
@@ -29,7 +29,7 @@ extension SettingsResolver {
                 why: "the driver does not support trellis")
             return nil
         }
-        report.add("trellis", asked: wanted ? "on" : "off", used: wanted ? "on" : "off", why: Reason.asked)
+        report.add("trellis", asked: wanted ? "on" : "off", used: wanted ? "on" : "off", why: .requested)
         return wanted
     }
 
@@ -41,7 +41,7 @@ extension SettingsResolver {
         report.add(
             "regionsOfInterest", asked: wanted.count, used: used.count,
             why: used.count == wanted.count
-                ? Reason.asked : used.isEmpty ? "the device does not support regions of interest" : "driver limit")
+                ? .requested : used.isEmpty ? "the device does not support regions of interest" : "driver limit")
         for entry in used.clipped(to: asked.size) { report.add(entry) }
         return used
     }
@@ -50,11 +50,11 @@ extension SettingsResolver {
         report.add(
             "accessUnitDelimiters", asked: asked.headers.accessUnitDelimiters ? "on" : nil,
             used: asked.headers.accessUnitDelimiters ? "on" : "off",
-            why: asked.headers.accessUnitDelimiters ? Reason.asked : Reason.standard)
+            why: asked.headers.accessUnitDelimiters ? .requested : .standard)
         let identifier = asked.headers.identifier ?? true
         report.add(
             "identifier", asked: asked.headers.identifier.map { $0 ? "on" : "off" }, used: identifier ? "on" : "off",
-            why: asked.headers.identifier == nil ? Reason.standard : Reason.asked)
+            why: asked.headers.identifier == nil ? .standard : .requested)
         return (asked.headers.accessUnitDelimiters, identifier)
     }
 
@@ -62,13 +62,13 @@ extension SettingsResolver {
         let asyncDepth = asked.pipeline.lowLatency ? 1 : asked.pipeline.asyncDepth ?? 2
         report.add(
             "asyncDepth", asked: asked.pipeline.asyncDepth, used: asyncDepth,
-            why: asked.pipeline.lowLatency ? "low latency" : asked.pipeline.asyncDepth == nil ? Reason.standard : Reason.asked)
-        if asked.pipeline.lowLatency { report.add("lowLatency", asked: "on", used: "on", why: Reason.asked) }
+            why: asked.pipeline.lowLatency ? "low latency" : asked.pipeline.asyncDepth == nil ? .standard : .requested)
+        if asked.pipeline.lowLatency { report.add("lowLatency", asked: "on", used: "on", why: .requested) }
         let delay = asked.pipeline.lowLatency ? 0 : asked.pipeline.maxFrameDelay
         if let delay {
             report.add(
                 "maxFrameDelay", asked: asked.pipeline.maxFrameDelay, used: delay,
-                why: delay == asked.pipeline.maxFrameDelay ? Reason.asked : "low latency")
+                why: delay == asked.pipeline.maxFrameDelay ? .requested : "low latency")
         }
         return (asyncDepth, delay)
     }

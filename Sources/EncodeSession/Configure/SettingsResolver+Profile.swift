@@ -26,7 +26,7 @@ extension SettingsResolver {
         let profile = asked.profile ?? best
         report.add(
             "profile", asked: asked.profile?.rawValue, used: profile.rawValue,
-            why: asked.profile != nil ? Reason.asked : whyChosen(profile))
+            why: asked.profile != nil ? .requested : whyChosen(profile))
         reportDepth(profile)
         return try chooseEntryPoint(profile)
     }
@@ -40,10 +40,10 @@ extension SettingsResolver {
         }
     }
 
-    private func whyChosen(_ profile: CodecProfile) -> String {
+    private func whyChosen(_ profile: CodecProfile) -> SettingReason {
         switch profile {
-        case .h264High: Reason.standard
-        case .hevcMain: asked.codedBitDepth == 8 ? Reason.standard : "the device does not support Main 10"
+        case .h264High: .standard
+        case .hevcMain: asked.codedBitDepth == 8 ? .standard : "the device does not support Main 10"
         case .hevcMain10: "the samples have 10 bits"
         case .h264Main, .h264ConstrainedBaseline: "the device does not support High"
         }
@@ -52,7 +52,7 @@ extension SettingsResolver {
     /// Reports samples whose depth differs from the coded depth.
     private mutating func reportDepth(_ profile: CodecProfile) {
         let coded = profile.bitDepth
-        if let wanted = asked.bitDepth { report.add("bitDepth", asked: wanted, used: coded, why: Reason.asked) }
+        if let wanted = asked.bitDepth { report.add("bitDepth", asked: wanted, used: coded, why: .requested) }
         let entry = EffectiveEntry.pixelFormat(
             asked.inputFormat.rawValue, depth: asked.inputFormat.bitDepth, used: coded > 8 ? .p010 : .nv12, codec: profile.codec)
         if let entry { report.add(entry) }
@@ -69,11 +69,11 @@ extension SettingsResolver {
                 .unavailable, "\(device.driver) has no encode entry point for \(name)",
                 remedy: "choose another `profile`, `codec` or `device`")
         }
-        let why =
+        let why: SettingReason =
             wanted == used.entryPoint
-            ? Reason.asked
+            ? .requested
             : wanted != nil || used.entryPoint == .encodeSliceLowPower
-                ? "the driver's only entry point for \(profile.rawValue)" : Reason.standard
+                ? "the driver's only entry point for \(profile.rawValue)" : .standard
         report.add("entryPoint", asked: wanted?.shortName, used: used.entryPoint.shortName, why: why)
         return used
     }
@@ -82,7 +82,7 @@ extension SettingsResolver {
         let size = asked.size.aligned(to: 2)
         report.add(
             "size", asked: "\(asked.size)", used: "\(size)",
-            why: size == asked.size ? Reason.asked : "4:2:0 sizes are even: odd sides are padded by one sample")
+            why: size == asked.size ? .requested : "4:2:0 sizes are even: odd sides are padded by one sample")
         return size
     }
 
@@ -106,7 +106,7 @@ extension SettingsResolver {
         let used = asked.coding.entropy ?? .cabac
         report.add(
             "entropy", asked: asked.coding.entropy?.rawValue, used: used.rawValue,
-            why: asked.coding.entropy == nil ? Reason.standard : Reason.asked)
+            why: asked.coding.entropy == nil ? .standard : .requested)
         return used
     }
 
@@ -123,7 +123,7 @@ extension SettingsResolver {
                 ? "only the High profile supports it"
                 : !isOurs
                     ? "the driver writes its own parameter sets"
-                    : asked.coding.transform8x8 == nil ? Reason.standard : Reason.asked)
+                    : asked.coding.transform8x8 == nil ? .standard : .requested)
         return used
     }
 }

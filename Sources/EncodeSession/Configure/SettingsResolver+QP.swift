@@ -29,25 +29,25 @@ extension SettingsResolver {
                     self.asked.rate.qp == nil
                     ? (p == asked ? "used as the QP" : "kept within `minQP` and `maxQP`") : "`qp` is set")
         }
-        let limited = "kept within `minQP` and `maxQP`"
+        let limited: SettingReason = "kept within `minQP` and `maxQP`"
         report.add(
             "qp", asked: asked.rate.qp, used: p,
             why: p != wantedP
-                ? limited : asked.rate.qp != nil ? Reason.asked : asked.rate.quality != nil ? "from the quality" : Reason.standard)
+                ? limited : asked.rate.qp != nil ? .requested : asked.rate.quality != nil ? "from the quality" : .standard)
         report.add(
             "qpI", asked: asked.rate.qpI, used: i,
             why: limits.hasOneQP && i != asked.rate.qpI
                 ? "the driver uses one QP for all pictures"
-                : asked.rate.qpI == nil ? "\(Self.intraOffset) relative to `qp`" : i != asked.rate.qpI ? limited : Reason.asked)
+                : asked.rate.qpI == nil ? "\(Self.intraOffset) relative to `qp`" : i != asked.rate.qpI ? limited : .requested)
         if asked.rate.qpB != nil || (asked.structure.bFrames ?? 0) > 0 {
             report.add(
                 "qpB", asked: asked.rate.qpB, used: b,
                 why: limits.hasOneQP && b != asked.rate.qpB
                     ? "the driver uses one QP for all pictures"
-                    : asked.rate.qpB == nil ? "+\(Self.bidirectionalOffset) relative to `qp`" : b != asked.rate.qpB ? limited : Reason.asked)
+                    : asked.rate.qpB == nil ? "+\(Self.bidirectionalOffset) relative to `qp`" : b != asked.rate.qpB ? limited : .requested)
         }
-        if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
-        if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
+        if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: .requested) }
+        if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: .requested) }
         return (i, p, b)
     }
 
@@ -56,10 +56,10 @@ extension SettingsResolver {
         let isRealTime = asked.pipeline.realTime == true
         reportRealTime(limits)
         guard let preset = asked.coding.preset ?? (isRealTime ? Self.fastestPreset : nil) else {
-            report.add("preset", asked: nil, used: "driver's", why: Reason.standard)
+            report.add("preset", asked: nil, used: "driver's", why: .standard)
             return nil
         }
-        func add(_ why: String) {
+        func add(_ why: SettingReason) {
             report.add("preset", asked: asked.coding.preset, used: preset, why: asked.coding.preset == nil ? "real time: \(why)" : why)
         }
         switch limits.quality {
@@ -86,7 +86,7 @@ extension SettingsResolver {
 
     /// The preset of real time if no other preset is requested: the fast end of the scale.
     private static let fastestPreset = 7
-    private static let noQualityLevels = "the driver has no quality levels"
+    private static let noQualityLevels: SettingReason = "the driver has no quality levels"
 
     /// Reports the real-time option. Drivers have no setting for real time; the quality level changes the time that a
     /// picture takes.

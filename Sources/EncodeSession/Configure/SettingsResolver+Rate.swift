@@ -66,7 +66,7 @@ extension SettingsResolver {
         let prefersOwn = asked.rate.rateController == .vaenc
         var used = wanted
         var controller = RateControlOwner.driver
-        var why = asked.rate.rateControl == nil ? meaning(wanted) : Reason.asked
+        var why: SettingReason = asked.rate.rateControl == nil ? .explained(meaning(wanted)) : .requested
         switch wanted {
         case .cqp:
             guard offered.contains(.cqp) else {
@@ -141,13 +141,13 @@ extension SettingsResolver {
             }
             return
         }
-        let why: String
+        let why: SettingReason
         if controller == asked.rate.rateController {
-            why = Reason.asked
+            why = .requested
         } else if controller == .driver {
-            why = asked.rate.rateController == nil ? Reason.standard : "the driver does not accept a QP for each picture"
+            why = asked.rate.rateController == nil ? .standard : "the driver does not accept a QP for each picture"
         } else if limits.rateControl.contains(mode), let missing = missing(limits) {
-            why = missing
+            why = .explained(missing)
         } else if limits.entryPoint == .encodeSliceLowPower, limits.rateControl == [.cqp] {
             why = "the driver supports constant QP only: Intel's low power needs the HuC firmware for rate control"
         } else {
@@ -163,7 +163,7 @@ extension SettingsResolver {
         let average = (asked.rate.bitrate ?? asked.rate.maxBitrate)?.value ?? 0
         rate.bitrate = average & ~63
         if let bitrate = asked.rate.bitrate {
-            report.add("bitrate", asked: "\(bitrate)", used: "\(bitrate)", why: Reason.asked)
+            report.add("bitrate", asked: "\(bitrate)", used: "\(bitrate)", why: .requested)
         } else {
             report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "same as `maxBitrate`")
         }
@@ -186,7 +186,7 @@ extension SettingsResolver {
             report.add(
                 "maxBitrate", asked: asked.rate.maxBitrate.map { "\($0)" }, used: "\(BitsPerSecond(most))",
                 why: asked.rate.maxBitrate != nil
-                    ? Reason.asked
+                    ? .requested
                     : standard == wanted
                         ? "1.5 times the average, over one second" : "limit of level \(level.name)")
         }
@@ -201,27 +201,27 @@ extension SettingsResolver {
         report.add(
             "vbvSize", asked: asked.rate.vbvSize.map(String.init), used: "\(asked.rate.vbvSize ?? rate.vbvSize)",
             why: asked.rate.vbvSize != nil
-                ? Reason.asked : rate.vbvSize > rate.maxBitrate ? "one frame interval" : "one second")
+                ? .requested : rate.vbvSize > rate.maxBitrate ? "one frame interval" : "one second")
         let percent = asked.rate.vbvInitialPercent ?? 75
         rate.vbvInitial = rate.vbvSize / 100 * percent
         report.add(
             "vbvInitial", asked: asked.rate.vbvInitialPercent, used: percent,
-            why: asked.rate.vbvInitialPercent == nil ? Reason.standard : Reason.asked)
+            why: asked.rate.vbvInitialPercent == nil ? .standard : .requested)
         rate.hasHRD = asked.headers.hrdParameters ?? true
         rate.requiresHRDConformance = asked.headers.hrdParameters == true
         report.add(
             "hrdParameters", asked: asked.headers.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
-            why: asked.headers.hrdParameters == nil ? "the rate control maintains a buffer" : Reason.asked)
+            why: asked.headers.hrdParameters == nil ? "the rate control maintains a buffer" : .requested)
     }
 
     /// Reports the buffer options of a mode whose pictures are late with any buffer. The stream has no HRD parameters,
     /// because they would promise a buffer.
-    private mutating func reportNoBuffer(_ why: String) {
+    private mutating func reportNoBuffer(_ why: SettingReason) {
         if let size = asked.rate.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
         if let part = asked.rate.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
         let hrd = asked.headers.hrdParameters
         report.add(
-            "hrdParameters", asked: hrd.map { $0 ? "on" : "off" }, used: "off", why: hrd == false ? Reason.asked : why)
+            "hrdParameters", asked: hrd.map { $0 ? "on" : "off" }, used: "off", why: hrd == false ? .requested : why)
     }
 
     /// Limits the buffer to the level's maximum, once the level is known.
@@ -247,7 +247,7 @@ extension SettingsResolver {
     }
 
     /// Reduces the buffer. The initial fullness keeps its share of the buffer.
-    private mutating func limitBuffer(_ rate: inout RateSettings, to most: Int, why: String) {
+    private mutating func limitBuffer(_ rate: inout RateSettings, to most: Int, why: SettingReason) {
         guard rate.vbvSize > most else { return }
         let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
         rate.vbvSize = max(most & ~15, 16)
@@ -265,7 +265,7 @@ extension SettingsResolver {
             report.add(
                 "maxFrameBytes", asked: "\(bytes)", used: isKept ? "\(bytes)" : "none",
                 why: rate.usesVaencRateControl
-                    ? Reason.asked
+                    ? .requested
                     : isKept ? "the driver enforces it" : "the driver cannot limit the size of pictures")
         }
         rate.limits = asked.rate.dataRateLimits
@@ -276,15 +276,17 @@ extension SettingsResolver {
             report.add(
                 "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
                 why: rate.usesVaencRateControl
-                    ? Reason.asked : "drivers do not support data-rate limits\(windowsRemedy(limits))")
+                    ? .requested : "drivers do not support data-rate limits\(windowsRemedy(limits))")
         } else if limits.profile.codec.hasDefaultRateWindow, (asked.structure.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             let limit = rate.derivedLimit
             let bytes = limit.bytes
             if rate.usesVaencRateControl { rate.limits = [limit] }
             report.add(
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
-                why: "default for \(limits.profile.codec.standardName) without B frames"
-                    + (rate.usesVaencRateControl ? "" : "; used as the driver's maximum rate"))
+                why: """
+                    default for \(limits.profile.codec.standardName) without B frames\
+                    \(rate.usesVaencRateControl ? "" : "; used as the driver's maximum rate")
+                    """)
         }
     }
 
@@ -307,7 +309,7 @@ extension SettingsResolver {
         if rate.driverChoosesQP { rate.macroblockRateControl = wanted }
         report.add(
             "macroblockRateControl", asked: wanted ? "on" : "off", used: rate.driverChoosesQP && wanted ? "on" : "off",
-            why: rate.driverChoosesQP ? Reason.asked : "used only if the driver controls the rate")
+            why: rate.driverChoosesQP ? .requested : "used only if the driver controls the rate")
     }
 
     // MARK: Report
@@ -316,23 +318,23 @@ extension SettingsResolver {
         report.add(
             "quality", asked: asked.rate.quality, used: rate.quality,
             why: asked.rate.quality == nil
-                ? Reason.standard : asked.rate.quality == rate.quality ? Reason.asked : "kept within `minQP` and `maxQP`")
+                ? .standard : asked.rate.quality == rate.quality ? .requested : "kept within `minQP` and `maxQP`")
         if rate.mode == .icq { reportUnusedQPs("the mode has a quality as its target") }
     }
 
     /// Reports the QPs of a mode that chooses its own.
-    private mutating func reportUnusedQPs(_ why: String) {
+    private mutating func reportUnusedQPs(_ why: SettingReason) {
         for (option, qp) in asked.requestedQPs { report.add(option, asked: "\(qp)", used: "none", why: why) }
     }
 
     private mutating func reportQPLimits() {
-        if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
-        if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
+        if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: .requested) }
+        if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: .requested) }
     }
 
     /// Reports the options that apply only to modes with a bit rate.
     private mutating func reportUnused(_ mode: RateControlMode) {
-        let why = "not used: \(mode.rawValue) has no bit rate"
+        let why: SettingReason = "not used: \(mode.rawValue) has no bit rate"
         if let rate = asked.rate.bitrate { report.add("bitrate", asked: "\(rate)", used: "none", why: why) }
         if let rate = asked.rate.maxBitrate { report.add("maxBitrate", asked: "\(rate)", used: "none", why: why) }
         if let size = asked.rate.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
@@ -340,7 +342,7 @@ extension SettingsResolver {
         if let bytes = asked.rate.maxFrameBytes { report.add("maxFrameBytes", asked: "\(bytes)", used: "none", why: why) }
         if !asked.rate.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: limitWords, used: "none", why: why) }
         if let hrd = asked.headers.hrdParameters {
-            report.add("hrdParameters", asked: hrd ? "on" : "off", used: "off", why: hrd ? why : Reason.asked)
+            report.add("hrdParameters", asked: hrd ? "on" : "off", used: "off", why: hrd ? why : .requested)
         }
     }
 }

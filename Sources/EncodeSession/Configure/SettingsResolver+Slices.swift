@@ -16,11 +16,11 @@ extension SettingsResolver {
             firstRows = partition()
         }
         let used = firstRows.count
-        let why =
+        let why: SettingReason =
             asked.coding.slices == nil
-            ? Reason.standard
+            ? .standard
             : used == wanted
-                ? Reason.asked
+                ? .requested
                 : wanted > rows && rows <= limits.maxSlices && used == rows
                     ? "a slice has at least one \(limits.coding.blockName) row"
                     : wanted > held && used == held ? "limit of level \(level.name)" : "driver limit"
@@ -37,7 +37,7 @@ extension SettingsResolver {
                 why: "the driver cannot limit the size of slices")
             return nil
         }
-        report.add("maxSliceBytes", asked: wanted, used: wanted, why: Reason.asked)
+        report.add("maxSliceBytes", asked: wanted, used: wanted, why: .requested)
         return wanted
     }
 }

@@ -39,14 +39,14 @@ extension SettingsResolver {
         let rate = asked.frameRate.value
         func fromSeconds(_ seconds: Double) -> Int { max(Int((seconds * rate).rounded()), 1) }
         let used: Int
-        let why: String
+        let why: SettingReason
         if limits.maxReferences0 == 0 {
             used = 1
             why = "the device supports intra pictures only"
         } else if let frames = asked.structure.gopFrames {
             let limit = asked.structure.gopSeconds.map(fromSeconds) ?? frames
             used = min(frames, limit)
-            why = limit < frames ? "`gopSeconds` is shorter" : Reason.asked
+            why = limit < frames ? "`gopSeconds` is shorter" : .requested
         } else if let seconds = asked.structure.gopSeconds {
             used = fromSeconds(seconds)
             why = "\(seconds) s"
@@ -65,7 +65,7 @@ extension SettingsResolver {
                 let isUsed = abs(length - seconds) <= 0.5 / rate + 0.001
                 report.add(
                     "gopSeconds", asked: isUsed || limits.maxReferences0 == 0 ? "\(seconds)" : nil, used: "\(isUsed ? seconds : length)",
-                    why: isUsed ? Reason.asked : limits.maxReferences0 == 0 ? why : "one frame is the shortest distance")
+                    why: isUsed ? .requested : limits.maxReferences0 == 0 ? why : "one frame is the shortest distance")
             }
         }
         return used
@@ -98,6 +98,10 @@ extension SettingsResolver {
         if most < 7, reasons.bFrames == nil {
             reasons.bFrames = most == delay ? "limited by `maxFrameDelay`" : "limited by `gopFrames`"
         }
+        if isLive, asked.structure.bFrames == nil {
+            reasons.bFrames =
+                reasons.bFrames ?? "\(structure.temporalLayers > 1 ? "temporal layers" : "long-term references") are for live streams"
+        }
         if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "a pyramid needs two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }
         // With two B frames, a pyramid gains too little to give up the independence of both.
@@ -114,8 +118,8 @@ extension SettingsResolver {
     static let standardBFrames = 2
 
     private mutating func reportStructure(_ used: GOPStructure, _ reasons: Obstacles) throws {
-        func why(_ isAsAsked: Bool, _ reason: String?, wasAsked: Bool) -> String {
-            isAsAsked ? Reason.asked : reason ?? (wasAsked ? reasons.rest : Reason.standard)
+        func why(_ isAsAsked: Bool, _ reason: String?, wasAsked: Bool) -> SettingReason {
+            isAsAsked ? .requested : reason.map { .explained($0) } ?? (wasAsked ? .explained(reasons.rest) : .standard)
         }
         func name(_ isOn: Bool) -> String { isOn ? "on" : "off" }
         let references = asked.structure.references
@@ -142,7 +146,7 @@ extension SettingsResolver {
             report.add(
                 "idrInterval", asked: asked.structure.idrInterval.map(String.init),
                 used: asked.structure.idrInterval.map(String.init) ?? "first",
-                why: asked.structure.idrInterval == nil ? "open GOPs begin with I pictures" : Reason.asked)
+                why: asked.structure.idrInterval == nil ? "open GOPs begin with I pictures" : .requested)
         }
         if let layers = asked.structure.temporalLayers {
             report.add(

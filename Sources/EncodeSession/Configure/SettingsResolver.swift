@@ -24,14 +24,14 @@ struct SettingsResolver {
         try checkRanges()
         try checkProfile()
         report.add(
-            "codec", asked: asked.codec.rawValue, used: asked.codec.rawValue, why: Reason.asked)
+            "codec", asked: asked.codec.rawValue, used: asked.codec.rawValue, why: .requested)
         let limits = try chooseProfile()
         try checkSize(limits)
         let size = chooseSize()
         let grid = BlockGrid(limits, size)
         report.add(
             "frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)",
-            why: asked.frameRateVaries ? "average, because the frame times vary" : Reason.asked)
+            why: asked.frameRateVaries ? "average, because the frame times vary" : .requested)
         let deblocking = chooseDeblocking(limits)
         var rate = try chooseRateControl(limits)
         let tools = chooseTools(limits, rate)

@@ -61,8 +61,10 @@ struct ContinuedTimes {
         let count = shifts.count - 1
         return EffectiveEntry(
             option: "times", asked: "as in the input", used: "continued at \(count) \(count == 1 ? "jump" : "jumps")",
-            why: "\(count == 1 ? "the times jump" : "the first jump is") from \(seconds(firstJump.from)) s "
-                + "to \(seconds(firstJump.to)) s, which is not a wrap of the clock")
+            why: """
+                \(count == 1 ? "the times jump" : "the first jump is") from \(seconds(firstJump.from)) s \
+                to \(seconds(firstJump.to)) s, which is not a wrap of the clock
+                """)
     }
 
     /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of

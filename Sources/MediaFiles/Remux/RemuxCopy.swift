@@ -148,7 +148,7 @@ import VideoBase
         if unsafe scratch == nil { throw TrackPacket.noMemory }
         if input.container == "h264" || input.container == "hevc" { unsafe try addOrders(av) }
         if orders.isEmpty, let asked = options.frameRate {
-            let why =
+            let why: SettingReason =
                 InputContext.holdsImages(input.container)
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
             try addEntry("frameRate", asked: asked.description, used: "the input's times", why)
@@ -176,7 +176,7 @@ import VideoBase
             _ = muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         if let start = options.start, let wanted { try seek(to: start, wanted) }
-        if isOpen, options.start != nil { try addEntry("start", asked: "0.0", used: "0.0", "as asked") }
+        if isOpen, options.start != nil { try addEntry("start", asked: "0.0", used: "0.0", .requested) }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -207,7 +207,7 @@ import VideoBase
             effective.append(
                 EffectiveEntry(
                     option: "frameRate", asked: options.frameRate?.description, used: unsafe rate(index, av).description,
-                    why: options.frameRate == nil ? "from the stream, or else 25" : "as asked"))
+                    why: options.frameRate == nil ? "from the stream, or else 25" : .requested))
         }
     }
 
@@ -417,10 +417,10 @@ import VideoBase
         if early > 0 { earlyBeginning = origin == time ? "the previous key frame" : "the first picture of the input" }
         try addEntry(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
-            early == 0 ? "as asked" : earlyBeginning ?? "the first key frame")
+            early == 0 ? .requested : .explained(earlyBeginning ?? "the first key frame"))
     }
 
-    private func addEntry(_ option: String, asked: String, used: String, _ why: String) throws {
+    private func addEntry(_ option: String, asked: String, used: String, _ why: SettingReason) throws {
         effective.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
         if options.strict, let error = effective.strictError { throw error }
     }
@@ -515,7 +515,7 @@ import VideoBase
             ]
             try addEntry(
                 "duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)",
-                words.compactMap { $0 }.joined(separator: "; "))
+                .explained(words.compactMap { $0 }.joined(separator: "; ")))
         }
         let copied = streams.indices.filter { streams[$0] != nil }
         report.notices += input.lossNotices(of: Set(copied))
@@ -537,7 +537,7 @@ import VideoBase
         for (trackIndex, why) in muxer.leftOut {
             guard let index = trackIndices.firstIndex(of: trackIndex), let track = streams[index] else { continue }
             (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
-            try addEntry(track.name(of: index), asked: "copied", used: "left out", why)
+            try addEntry(track.name(of: index), asked: "copied", used: "left out", .explained(why))
         }
         do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
         report.effective += effective

@@ -130,8 +130,8 @@ extension DecodingSource {
 
         mutating func addChange(_ option: String, asked: String, used: String, _ why: String) {
             if changes.contains(where: { $0.option == option }) { return }
-            let why = "\(why) at picture \(delivered)"
-            changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
+            changes.append(
+                EffectiveEntry(option: option, asked: asked, used: used, why: "\(why) at picture \(delivered)"))
         }
 
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }

@@ -140,12 +140,14 @@ public final class InputDecoding {
         let onDevice = scaling?.scaled ?? 0
         if source.info.size == source.info.nativeSize, onDevice == 0 { return nil }
         let reason = scaling?.refusal ?? memoryReason
-        if onDevice == 0 { return EffectiveEntry(option: "scaling", asked: nil, used: "software", why: reason) }
+        if onDevice == 0 { return EffectiveEntry(option: "scaling", asked: nil, used: "software", why: .explained(reason)) }
         let rest = delivered - onDevice
         return EffectiveEntry(
             option: "scaling", asked: nil, used: "device",
-            why: "by its video processor"
-                + (rest == 0 ? "" : ", but the CPU scaled \(rest) of \(delivered) pictures: \(reason)"))
+            why: """
+                by its video processor\
+                \(rest == 0 ? "" : ", but the CPU scaled \(rest) of \(delivered) pictures: \(reason)")
+                """)
     }
 
     private var memoryReason: String {
@@ -161,7 +163,7 @@ public final class InputDecoding {
         let account = camera.import?.account
         let why = account?.refusal ?? camera.why
         let (imported, copied) = (account?.imported ?? 0, account?.copied ?? 0)
-        if imported == 0 { return EffectiveEntry(option: "captureMemory", asked: nil, used: "mmap-copied", why: why) }
+        if imported == 0 { return EffectiveEntry(option: "captureMemory", asked: nil, used: "mmap-copied", why: .explained(why)) }
         let rest = copied == 0 ? "" : ", \(copied) copied while the encoder held the camera's buffers"
         return EffectiveEntry(
             option: "captureMemory", asked: nil, used: "dmabuf-import",

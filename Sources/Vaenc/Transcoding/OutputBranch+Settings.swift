@@ -14,7 +14,7 @@ extension OutputBranch {
             let entry = entries[stream]
             entries[stream] = EffectiveEntry(
                 option: entry.option, asked: entry.asked ?? (entry.used == AudioMode.copy.rawValue ? "copied" : entry.used), used: "left out",
-                why: why)
+                why: .explained(why))
         }
         return entries
     }
@@ -23,10 +23,10 @@ extension OutputBranch {
     private var contained: [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if let entry = output.requestedSampleEntry, format.hasSampleEntries {
-            let (used, why) =
+            let (used, why): (String, SettingReason) =
                 switch description.codec {
                 case .h264: ("avc1", "H.264 has no other sample entry")
-                case .hevc: (entry.rawValue, "as asked")
+                case .hevc: (entry.rawValue, .requested)
                 }
             entries.append(EffectiveEntry(option: "sampleEntry", asked: entry.rawValue, used: used, why: why))
         }
@@ -94,7 +94,7 @@ extension OutputBranch {
         let reason = output.codecReason ?? session.choice.codecReason
         let codec = EffectiveEntry(option: "codec", asked: reason == .requested ? used : nil, used: used, why: "\(reason)")
         let contained = contained
-        let ownRate = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) have no frame rate" : "the input's"
+        let ownRate: SettingReason = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) have no frame rate" : "the input's"
         let others = description.effective.filter { entry in
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
@@ -103,7 +103,7 @@ extension OutputBranch {
             guard inherited.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
-            if entry.why == "as asked" {
+            if entry.why == .requested {
                 entry.why = entry.option == "rateControl" ? "a QP is requested" : entry.option == "frameRate" ? ownRate : "the input's"
             }
             return entry
@@ -112,7 +112,7 @@ extension OutputBranch {
             option: "frameRate", asked: nil, used: description.frameRate.description, why: ownRate)
         if !inherited.contains("frameRate") {
             rate.asked = output.configuration.frameRate.description
-            rate.why = "as asked"
+            rate.why = .requested
         }
         return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(info)
     }

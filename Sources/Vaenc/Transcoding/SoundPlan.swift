@@ -21,7 +21,7 @@ struct SoundPlan {
     /// - Throws: `usage` for a request that the format cannot hold.
     init(asked: AudioMode?, sounds: [SourceSound], best: Int, inputHasSound: Bool, isUnread: Bool, format: OutputFormat, fits: Bool) throws {
         /// Audio that is left out is a difference even if no mode was requested.
-        func none(_ why: String) -> EffectiveEntry {
+        func none(_ why: SettingReason) -> EffectiveEntry {
             EffectiveEntry(option: "audio", asked: asked?.rawValue ?? "copied", used: "none", why: why)
         }
         if asked == AudioMode.none { return }
@@ -76,7 +76,7 @@ struct SoundPlan {
     ///   not a difference.
     private static func mode(
         of track: MediaTrack, _ asked: AudioMode?, _ format: OutputFormat, isOnly: Bool
-    ) throws -> (AudioMode?, used: String, why: String) {
+    ) throws -> (AudioMode?, used: String, why: SettingReason) {
         let name = track.codecName
         let holds = try format.holds(track)
         if asked == .copy, !holds {
@@ -85,6 +85,6 @@ struct SoundPlan {
         }
         if asked != .aac, holds { return (.copy, "copy", "\(name), unchanged") }
         guard isOnly || track.isDecodable else { return (nil, "left out", "libavcodec has no decoder for \(name)") }
-        return (.aac, "aac", asked == nil ? "\(format.rawValue) holds no \(format.words(for: track))" : "as asked")
+        return (.aac, "aac", asked == nil ? "\(format.rawValue) holds no \(format.words(for: track))" : .requested)
     }
 }

@@ -138,7 +138,7 @@ struct TranscodeRun {
         guard decoding.isCompressed else { return nil }
         let backend = decoding.backend
         return EffectiveEntry(
-            option: "decode", asked: nil, used: backend.kind == .software ? "software" : "device", why: backend.why)
+            option: "decode", asked: nil, used: backend.kind == .software ? "software" : "device", why: .explained(backend.why))
     }
 
     /// Reads and encodes until the end of the input or an interruption. Returns whether it was interrupted.

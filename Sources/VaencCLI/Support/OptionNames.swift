@@ -72,7 +72,7 @@ extension [EffectiveEntry] {
         map { entry in
             var entry = entry
             entry.used = OptionNames.translate(entry.used)
-            entry.why = OptionNames.translate(entry.why)
+            if case .explained(let words) = entry.why { entry.why = .explained(OptionNames.translate(words)) }
             return entry
         }
     }
