@@ -19,6 +19,8 @@ struct EncodeSettings: Sendable, Hashable {
     var sampleAspectRatio: Rational?
     var tools: CodecTools
     var deblocking: Deblocking
+    /// The QPs of constant QP as requested, before `minQP` and `maxQP` limit them.
+    var requestedQPs: ConstantQPs
     var qpI: Int
     var qpP: Int
     var qpB: Int

@@ -11,17 +11,13 @@ extension SettingsResolver {
     static let bidirectionalOffset = 2
 
     /// Returns the QPs of constant QP. In other modes, it returns the start value in parameter sets and slice headers.
-    mutating func chooseQP(_ limits: EncodeCapabilities, _ rate: RateSettings) -> (i: Int, p: Int, b: Int) {
-        guard rate.mode == .cqp else {
-            let start = 26.clamped(to: (asked.rate.minQP ?? 0)...(asked.rate.maxQP ?? 51))
-            return (start, start, start)
-        }
-        let range = (asked.rate.minQP ?? 0)...(asked.rate.maxQP ?? 51)
+    mutating func chooseQP(_ limits: EncodeCapabilities, _ rate: RateSettings) -> ConstantQPs {
+        guard rate.mode == .cqp else { return ConstantQPs(p: 26.clamped(to: rate.qpRange), isOne: true) }
         let quality = asked.rate.quality ?? EncoderConfiguration.standardQuality
         let wantedP = asked.rate.qp ?? quality
-        let p = wantedP.clamped(to: range)
-        let i = limits.hasOneQP ? p : (asked.rate.qpI ?? p + Self.intraOffset).clamped(to: range)
-        let b = limits.hasOneQP ? p : (asked.rate.qpB ?? p + Self.bidirectionalOffset).clamped(to: range)
+        let requested = ConstantQPs(p: wantedP, i: asked.rate.qpI, b: asked.rate.qpB, isOne: limits.hasOneQP)
+        let used = requested.limited(to: rate.qpRange)
+        let (i, p, b) = (used.i, used.p, used.b)
         if let asked = asked.rate.quality {
             report.add(
                 "quality", asked: "\(asked)", used: self.asked.rate.qp == nil ? "\(p)" : "none",
@@ -48,7 +44,7 @@ extension SettingsResolver {
         }
         if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: .requested) }
         if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: .requested) }
-        return (i, p, b)
+        return requested
     }
 
     /// Returns the driver's quality level for a preset of 1 (best) to 7 (fastest); nil keeps the driver's default.

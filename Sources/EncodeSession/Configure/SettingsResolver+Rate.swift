@@ -181,11 +181,18 @@ extension SettingsResolver {
             let named = asked.level.map { StreamLevel.named($0, profile, asked.tier) } ?? []
             let level = named.first { $0.maxBitrate >= average } ?? .highest(profile, asked.tier)
             let standard = max(min(wanted, level.maxBitrate), average)
-            let most = asked.rate.maxBitrate?.value ?? standard
+            let requested = rate.mode == .avbr ? nil : asked.rate.maxBitrate
+            let most = requested?.value ?? standard
             rate.maxBitrate = max(most & ~63, rate.bitrate)
+            if rate.mode == .avbr {
+                if let limit = asked.rate.maxBitrate {
+                    report.add("maxBitrate", asked: "\(limit)", used: "none", why: "avbr controls only the average rate")
+                }
+                return
+            }
             report.add(
-                "maxBitrate", asked: asked.rate.maxBitrate.map { "\($0)" }, used: "\(BitsPerSecond(most))",
-                why: asked.rate.maxBitrate != nil
+                "maxBitrate", asked: requested.map { "\($0)" }, used: "\(BitsPerSecond(most))",
+                why: requested != nil
                     ? .requested
                     : standard == wanted
                         ? "1.5 times the average, over one second" : "limit of level \(level.name)")
@@ -270,7 +277,7 @@ extension SettingsResolver {
         }
         rate.limits = asked.rate.dataRateLimits
         rate.hasRequestedDataRateLimits = !rate.limits.isEmpty
-        rate.asksMaximum = asked.rate.maxBitrate != nil
+        rate.asksMaximum = asked.rate.maxBitrate != nil && rate.mode != .avbr
         if !asked.rate.dataRateLimits.isEmpty {
             let text = limitWords
             report.add(

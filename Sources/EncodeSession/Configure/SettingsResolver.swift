@@ -35,7 +35,8 @@ struct SettingsResolver {
         let deblocking = chooseDeblocking(limits)
         var rate = try chooseRateControl(limits)
         let tools = chooseTools(limits, rate)
-        let qp = chooseQP(limits, rate)
+        let requestedQPs = chooseQP(limits, rate)
+        let qp = requestedQPs.limited(to: rate.qpRange)
         let qualityLevel = choosePreset(limits)
         let trellis = chooseTrellis(limits)
         let regions = chooseRegions(limits)
@@ -50,7 +51,7 @@ struct SettingsResolver {
             grid: grid, frameRate: asked.frameRate, color: asked.display.color,
             masteringDisplay: asked.display.masteringDisplay, contentLight: asked.display.contentLight,
             sampleAspectRatio: asked.display.sampleAspectRatio, tools: tools,
-            deblocking: deblocking, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
+            deblocking: deblocking, requestedQPs: requestedQPs, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
             regionsOfInterest: regions, structure: structure,
             refreshesColumns: limits.intraRefresh.contains(.rollingColumn), sliceRows: sliceRows,
             maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,

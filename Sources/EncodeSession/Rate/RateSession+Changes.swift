@@ -13,18 +13,20 @@ extension RateSession {
             let new = try state.rate.changed(
                 by: change, frameRate: change.frameRate ?? state.frameRate,
                 highest: .highest(settings.profile))
-            var qps = state.qps
+            var requestedQPs = state.requestedQPs
             if let qp = change.qp {
                 guard new.mode == .cqp else {
                     throw VaencError(
                         .unavailable, "the QP cannot change: rate control \(new.mode.rawValue) chooses it",
                         remedy: "change the bit rate, or the QP limits")
                 }
-                let range = (new.minQP ?? 0)...max(new.maxQP ?? 51, new.minQP ?? 0)
-                let step = qp.clamped(to: range) - qps.p
-                qps = QPs(
-                    i: (qps.i + step).clamped(to: range), p: (qps.p + step).clamped(to: range),
-                    b: (qps.b + step).clamped(to: range))
+                requestedQPs = requestedQPs.changed(to: qp, from: state.rate.qpRange, in: new.qpRange)
+            }
+            let qps = new.mode == .cqp ? requestedQPs.limited(to: new.qpRange) : state.qps
+            if new.mode == .cqp, settings.isStrict, qps.p != requestedQPs.p {
+                throw VaencError(
+                    .unavailable, "strict: `qp`: asked \(requestedQPs.p), would be \(qps.p) (kept within `minQP` and `maxQP`)",
+                    remedy: "change `qp` with its limits, or leave out `strict`")
             }
             if let rate = change.frameRate {
                 guard !new.requiresHRDConformance || rate.reduced == state.frameRate.reduced else {
@@ -38,7 +40,7 @@ extension RateSession {
                 if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }
                 state.frameRate = rate
             }
-            state.qps = qps
+            (state.qps, state.requestedQPs) = (qps, requestedQPs)
             state.changes.merge(change)
             if new.maxBitrate > state.rate.maxBitrate || new.mode == .cbr && new.maxBitrate != state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
                 state.keepsHRD = false

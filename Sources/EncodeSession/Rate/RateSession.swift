@@ -14,6 +14,8 @@ final class RateSession: Sendable {
         var rate: RateSettings
         var frameRate: Rational
         var qps: QPs
+        /// The QPs of constant QP as requested, before `minQP` and `maxQP` limit them.
+        var requestedQPs: ConstantQPs
         /// All changes requested while running.
         var changes = RunningChange()
         var rateState: RateState
@@ -88,7 +90,8 @@ final class RateSession: Sendable {
         }
         var state = State(
             rate: rate, frameRate: settings.frameRate,
-            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), rateState: rateState)
+            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB),
+            requestedQPs: settings.requestedQPs, rateState: rateState)
         if settings.structure.idrInterval > 1 || settings.structure.intraRefreshSteps != nil {
             // If decoding can begin without an IDR picture, parameter sets are inserted there after the encode.
             state.overhead.expect(keyBits: 1000, otherBits: 0)

@@ -27,13 +27,21 @@ extension RateSettings {
         for (option, qp) in [("minQP", changes.minQP), ("maxQP", changes.maxQP)] {
             if let qp { report.change(option, asked: "\(qp)", used: "\(qp)") }
         }
-        if let qp = changes.qp {
-            report.change(
-                "qp", asked: "\(qp)", used: "\(qps.p)",
-                why: qp == qps.p ? "changed while running" : "kept within `minQP` and `maxQP`")
+        if mode == .cqp, changes.qp != nil || changes.minQP != nil || changes.maxQP != nil {
+            let old = entry("qp")
+            let asked = changes.qp.map { "\($0)" } ?? old?.asked
+            if changes.qp != nil || old?.used != "\(qps.p)" {
+                report.change(
+                    "qp", asked: asked, used: "\(qps.p)",
+                    why: asked == nil || asked == "\(qps.p)" ? "changed while running" : "kept within `minQP` and `maxQP`")
+            }
             for (option, used) in [("qpI", qps.i), ("qpB", qps.b)] {
                 guard let old = entry(option), Int(old.used) != nil else { continue }
-                report.change(option, asked: old.asked.map { _ in "\(used)" }, used: "\(used)", why: "changed with `qp`")
+                if changes.qp != nil {
+                    report.change(option, asked: old.asked.map { _ in "\(used)" }, used: "\(used)", why: "changed with `qp`")
+                } else if old.used != "\(used)" {
+                    report.change(option, asked: old.asked, used: "\(used)", why: "kept within `minQP` and `maxQP`")
+                }
             }
         }
         if let rate = changes.frameRate { report.change("frameRate", asked: "\(rate)", used: "\(rate)") }
@@ -41,6 +49,7 @@ extension RateSettings {
     }
 
     private func reportMaximum(_ old: EffectiveEntry?, _ changes: RunningChange, in report: inout [EffectiveEntry]) {
+        if mode == .avbr { return }
         let asked = changes.maxBitrate.map { "\($0)" }
         if mode == .cbr {
             guard let asked = asked ?? old?.asked else { return }

@@ -171,6 +171,11 @@ struct RateSettings: Sendable, Hashable {
                 .unavailable, "rate control \(mode.rawValue) has no bit rate to change",
                 remedy: "use `rateControl` vbr or cbr from the start")
         }
+        if mode == .avbr, change.maxBitrate != nil {
+            throw VaencError(
+                .unavailable, "rate control avbr has no maximum bit rate to change",
+                remedy: "use `rateControl` vbr from the start")
+        }
         // Only vaenc's own controller keeps windows. If windows were requested before, the effective report says
         // whether they are kept.
         guard usesVaencRateControl || change.dataRateLimits?.isEmpty != false else {

@@ -16,6 +16,10 @@ enum Failure {
             return ErrorCategory.interrupted.exitStatus
         }
         let code = VaencCommand.exitCode(for: error)
+        if code == .success, let word = Self.wordReadAsHelp(arguments) {
+            Terminal.note(wrongUsage("Unknown option '\(word)'", arguments))
+            return ErrorCategory.usage.exitStatus
+        }
         if code == .success {
             // `--help` and `--version` were requested, so their text goes to stdout.
             guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
@@ -36,7 +40,12 @@ enum Failure {
     private static func wrongUsage(_ message: String, _ arguments: [String]) -> String {
         let first = arguments.first ?? ""
         let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
-        if let name = dashedName(arguments.dropFirst()) {
+        if let separator = arguments.firstIndex(of: "--"), let command, let description = try? CommandDescription(command),
+            let option = arguments[(separator + 1)...].first(where: { description.option(RepeatedOptions.name($0)) != nil })
+        {
+            return "\(option) follows --, after which every word is a file's name: write all options before --"
+        }
+        if let name = dashedName(arguments.dropFirst().prefix { $0 != "--" }) {
             if name.hasPrefix("-o") {
                 return "\(name) is not an option: write -o \(name.dropFirst(2)), or ./\(name) if it is a file's name"
             }
@@ -56,6 +65,14 @@ enum Failure {
                 + "vaenc COMMAND --help lists the options"
         }
         return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
+    }
+
+    /// Returns the word that ArgumentParser read as a request for help because its letters include h: it reads `-threads`
+    /// as the options -t, -h, -r and so on. nil: help or the version was requested.
+    private static func wordReadAsHelp(_ arguments: [String]) -> String? {
+        let words = arguments.prefix { $0 != "--" }
+        if words.first == "help" || words.contains(where: { ["-h", "--help", "--help-hidden", "--version"].contains($0) }) { return nil }
+        return words.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains("h") }
     }
 
     /// Returns the first argument that looks like a file name that begins with a dash.

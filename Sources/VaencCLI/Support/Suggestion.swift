@@ -26,6 +26,8 @@ enum Suggestion {
         "-vf": "use --size and --fit to scale", "-filter:v": "use --size and --fit to scale",
         "-movflags": "use --format fmp4 for fragments", "--json-output": "use --json",
         "--audio": "leave it out: vaenc remux always copies sound, vaenc encode can encode it",
+        "-threads": "leave it out", "-hide_banner": "leave it out", "-nostdin": "leave it out", "-hwaccel": "use --device",
+        "-hwaccel_output_format": "leave it out",
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
     ]
 
