@@ -179,8 +179,8 @@ extension RateLimit {
                 )
             case .frameBytes: ("exceeds `maxFrameBytes`", "raise it, use a smaller picture, or raise `maxQP` if it is set")
             case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
-            case .dataRate: ("exceeds a limit of `dataRateLimits`", "raise it, use a smaller picture, or raise `maxQP` if it is set")
-            case .maximum: ("exceeds `maxBitrate` within one second", "raise it, use a smaller picture, or raise `maxQP` if it is set")
+            case .dataRate: ("exceeds a limit of `dataRateLimits`", "raise it, lower `bitrate`, or raise `maxQP` if it is set")
+            case .maximum: ("exceeds `maxBitrate` within one second", "raise it, lower `bitrate` or `vbvSize`, or raise `maxQP` if it is set")
             case .level: ("exceeds the limits of `level`", "use a higher one, or lower the rate")
             }
         return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")

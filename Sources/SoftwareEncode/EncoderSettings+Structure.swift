@@ -71,7 +71,12 @@ extension EncoderSettings {
                 ? "intra refresh has no key frames"
                 : gop == 1 ? "every picture is a key frame" : c.structure.bFrames == 0 || c.pipeline.lowLatency ? "there are no B frames" : nil
             if reason != nil { open = false }
-            report("openGOP", "on", open ? "on" : "off", reason ?? .requested)
+            let note: SettingReason =
+                switch library {
+                case .x264: .requested
+                case .x265: "as asked; libx265 codes forced key frames as CRA pictures then"
+                }
+            report("openGOP", "on", open ? "on" : "off", reason ?? note)
         }
         set("open-gop", open ? 1 : 0)
         if c.structure.intraRefresh {

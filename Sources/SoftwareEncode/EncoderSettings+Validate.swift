@@ -54,6 +54,7 @@ extension EncoderSettings {
         try Validation.validate(forcedKeyTimes: c.structure.forcedKeyTimes)
         for region in c.coding.regionsOfInterest { try Validation.validate(region, in: c.size) }
         try Validation.validate(frameRate: c.frameRate)
+        try Validation.validate(color: c.display.color)
         try Validation.validate(masteringDisplay: c.display.masteringDisplay)
         if let ratio = c.display.sampleAspectRatio { try Validation.validate(sampleAspectRatio: ratio) }
         if let seconds = c.structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {

@@ -109,6 +109,10 @@ extension CompressionSession {
                     throw VaencError(
                         .usage, "\(property.name) has no value “\(text)”", remedy: "use one of the choices that the list of supported properties has")
                 }
+                if value?.isFinite == false {
+                    throw VaencError(
+                        .usage, "the value of \(property.name) is not a finite number", remedy: "set a finite number")
+                }
                 throw VaencError(
                     .usage, "the value of \(property.name) has the wrong type",
                     remedy: "set a value of type \(property.type)")

@@ -260,7 +260,8 @@ public final class CompressionSession: Sendable {
 
     /// Ends the session and frees the device's objects. Frames that are not complete are dropped and counted as
     /// dropped. Packets that were delivered can still be read. Waits for a handler call that is running, except if the
-    /// handler itself calls this method. Idempotent.
+    /// handler itself calls this method; the handler may then be called once more, for a packet that was complete.
+    /// Idempotent.
     public func invalidate() {
         core.invalidate()
         channel?.finish(.success(()))

@@ -41,8 +41,8 @@ public struct LimitViolations: Sendable, Hashable, Codable {
                 "raise `maxQP`, `bitrate` or `vbvSize`, or use `hrdParameters` off"),
             line(overMaxFrameBytes, "exceeded `maxFrameBytes`", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
             line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", "raise it, or the QP"),
-            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
-            line(overMaxBitrate, "exceeded `maxBitrate` within one second", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
+            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", "raise it, lower `bitrate`, or raise `maxQP` if it is set"),
+            line(overMaxBitrate, "exceeded `maxBitrate` within one second", "raise it, lower `bitrate` or `vbvSize`, or raise `maxQP` if it is set"),
             line(
                 overLevel, "exceeded the bit rate, the buffer or the picture size of the stream's level",
                 "use a higher `level`, or lower the rate"),

@@ -52,6 +52,14 @@ package enum Validation {
         }
     }
 
+    /// Rejects the identity matrix, which H.264 (E.2.1) and H.265 (E.3.1) allow only with 4:4:4 samples.
+    package static func validate(color: ColorDescription) throws(VaencError) {
+        guard color.matrix == 0 else { return }
+        throw VaencError(
+            .usage, "the matrix 0 (RGB) is not possible: streams have 4:2:0 samples",
+            remedy: "use 1 (BT.709), 6 (BT.601), 9 (BT.2020), or 2 (unspecified)")
+    }
+
     package static func validate(masteringDisplay display: MasteringDisplay?) throws(VaencError) {
         guard let display, !display.isPossible else { return }
         throw VaencError(
@@ -108,7 +116,7 @@ package enum Validation {
                 .usage,
                 "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with "
                     + "\(region.qpDelta) is invalid",
-                remedy: "use a size above 0, coordinates of 0 or more and a QP difference from -51 to 51")
+                remedy: "use a size from 1 to 65535, coordinates from 0 to 65535 and a QP difference from -51 to 51")
         }
         guard region.x < size.width, region.y < size.height else {
             throw VaencError(

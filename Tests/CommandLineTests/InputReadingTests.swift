@@ -122,6 +122,29 @@ import Testing
         }
     }
 
+    /// Gray samples without a stated range have the full range, as libswscale writes them.
+    @Test(arguments: ["mkv", "y4m"], ["reference", "software"]) func grayHasTheFullRange(_ ending: String, _ device: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let input = folder + "/a." + ending
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=20:d=0.2,format=gray", "-pix_fmt", "gray",
+                "-c:v", ending == "mkv" ? "ffv1" : "rawvideo", "-f", ending == "mkv" ? "matroska" : "yuv4mpegpipe", input)
+            let run = try ToolRun(["encode", input, "--device", device, "--codec", "h264", "--qp", "8", "-o", folder + "/a.mp4"])
+            #expect(run.status == 0, "\(run.errorLines)")
+            func luma(_ file: String) throws -> [UInt8] {
+                Array(
+                    try ProcessRunner.run(
+                        "ffmpeg", ["-v", "error", "-nostdin", "-i", file, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"],
+                        directory: folder
+                    ).stdout)
+            }
+            let (before, after) = (try luma(input), try luma("a.mp4"))
+            #expect(before.count == 96 * 64 && after.count == before.count)
+            let difference = zip(before, after).map { abs(Int($0) - Int($1)) }.reduce(0, +)
+            #expect(difference < before.count * 2, "\(Double(difference) / Double(before.count))")
+        }
+    }
+
     /// Pictures that an edit list hides do not count as missing.
     @Test func hiddenPicturesAreNotMissing() throws {
         try Files.withTemporaryFolder { folder in

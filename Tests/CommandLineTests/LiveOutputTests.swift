@@ -28,6 +28,25 @@ import Testing
         }
     }
 
+    /// An RTMP server acknowledges bytes. If the connection is closed before it has read all of them, it is reset and
+    /// loses the end. The listener reads the stream at four times its speed.
+    @Test func slowListenerReceivesTheEnd() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                ffmpeg -v error -nostdin -f lavfi -i "nullsrc=size=128x72:rate=25:duration=16,geq=lum='random(1)*255':cb=128:cr=128" \
+                -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
+                ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:19354/live/a -c copy got.mkv 2>listener.log & l=$!
+                sleep 1
+                "$0" remux in.mp4 -o rtmp://127.0.0.1:19354/live/a; s=$?
+                wait $l; exit $s
+                """
+            let result = try bash(script, in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            let spans = try SoundTests.spans("got.mkv", in: folder)
+            #expect(spans["video"]?.count == 400, "\(spans) \(result.errors)")
+        }
+    }
+
     /// Apple's players take HEVC in HLS as `hvc1` only. The report counts each file once, also the playlist, which is written often.
     @Test(arguments: ["h264", "hevc"]) func playlistOfSeveralSegmentsIsCountedOnce(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

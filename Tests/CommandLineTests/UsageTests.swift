@@ -80,6 +80,10 @@ import Testing
     @Test(arguments: [
         ("encode x -b:v 3M", "use --bitrate"), ("encode x -crf 20", "use --crf"), ("encode x --bframs 2", "did you mean --bframes?"),
         ("encode x -c:v libx264", "use --codec"), ("encode x --btirate 3M", "did you mean --bitrate?"), ("encode x -bitrate 3M", "use --bitrate"),
+        ("encode x -o y.mp4 -threads 4", "unknown option -threads: leave it out"), ("encode x -hide_banner -o y.mp4", "leave it out"),
+        ("encode x -hwaccel vaapi -o y.mp4", "use --device"), ("encode -vh", "unknown option -vh"), ("encode -help", "use --help"),
+        ("remux x -threads 2 -o y.mp4", "unknown option -threads"), ("encode -vh.mp4 -o y.mp4", "write ./-vh.mp4 if it is a file's name"),
+        ("encode -- -x.mp4 -o y.mp4", "-o follows --, after which every word is a file's name"),
         ("encode x -an", "use --audio none"), ("encode x -y", "use --overwrite"), ("encode x --zork", "vaenc encode --help lists the options"),
         ("encode -i x", "name the input without an option"), ("encode x --keyint 50", "use --gop"), ("encode x -ss 3", "use --start"),
         ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"), ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),

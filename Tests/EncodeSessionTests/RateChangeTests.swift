@@ -191,6 +191,26 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
+    /// Limits that change while running apply to constant QP, in both directions.
+    @Test func limitsChangeConstantQP() throws {
+        let run = try Run { ($0.rate.qp, $0.structure.bFrames) = (24, 0) }
+        try run.encode(3)
+        try run.change { $0.minQP = 40 }
+        let qp = try run.encoder.encoderDescription.effective.first { $0.option == "qp" }
+        #expect(qp?.asked == "24" && qp?.used == "40", "\(qp as Any)")
+        try run.encode(3)
+        try run.change { ($0.minQP, $0.maxQP) = (0, 12) }
+        try run.encode(3)
+        try run.change { $0.maxQP = 51 }
+        try run.encode(3)
+        #expect(try run.finish().dropFirst().map(\.qp) == [24, 24, 40, 40, 40, 12, 12, 12, 24, 24, 24])
+        let strict = try Run { ($0.rate.qp, $0.strict) = (24, true) }
+        try strict.encode(2)
+        let error = #expect(throws: VaencError.self) { try strict.change { $0.minQP = 40 } }
+        #expect(error?.category == .unavailable, "\(error as Any)")
+        #expect(try strict.finish().count == 2)
+    }
+
     /// A change that makes the settings contradictory is refused with the same error as the same configuration, and
     /// changes nothing.
     @Test(arguments: [RateControlOwner.driver, .vaenc]) func contradictoryChangesAreRefused(_ controller: RateControlOwner) throws {

@@ -155,6 +155,26 @@ import VideoBase
         #expect(error?.message.contains("`qpI`: asked 10, would be none") == true, "\(error as Any)")
     }
 
+    /// AVBR has no maximum rate: a requested one is reported as not used.
+    @Test func averageRateHasNoMaximum() throws {
+        func ask(_ configuration: inout EncoderConfiguration) {
+            configuration.rate.rateControl = .avbr
+            configuration.rate.bitrate = BitsPerSecond(600_000)
+        }
+        let plain = try settle(Set(Self.modes), ask)
+        #expect(plain.rate.mode == .avbr && entry(plain, "maxBitrate") == nil)
+        let most = try settle(Set(Self.modes)) { ask(&$0); $0.rate.maxBitrate = BitsPerSecond(700_000) }
+        #expect(entry(most, "maxBitrate")?.used == "none" && most.rate.maxBitrate == plain.rate.maxBitrate)
+        #expect(throws: VaencError.self) {
+            try settle(Set(Self.modes)) { ask(&$0); $0.rate.maxBitrate = BitsPerSecond(700_000); $0.strict = true }
+        }
+        var change = RunningChange()
+        change.maxBitrate = BitsPerSecond(700_000)
+        #expect(throws: VaencError.self) {
+            try plain.rate.changed(by: change, frameRate: Rational(30), highest: .highest(plain.profile))
+        }
+    }
+
     /// vaenc's controller keeps limits that the driver cannot keep, unless the driver's controller is requested.
     @Test func missingDriverLimitsSelectVaencsController() throws {
         func ask(_ configuration: inout EncoderConfiguration) {

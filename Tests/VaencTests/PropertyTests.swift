@@ -55,6 +55,18 @@ import VAAPI
         session.invalidate()
     }
 
+    /// H.264 E.2.1 and H.265 E.3.1 allow the identity matrix only with 4:4:4 samples.
+    @Test(arguments: [DeviceSelector.reference, .software], [VideoCodec.h264, .hevc])
+    func identityMatrixIsRefused(_ device: DeviceSelector, _ codec: VideoCodec) throws {
+        let session = try session(device, codec)
+        let choices = try session.supportedProperties.first { $0.name == "YCbCrMatrix" }?.choices ?? []
+        #expect(choices.contains("1") && !choices.contains("0"))
+        var configuration = session.configuration
+        session.invalidate()
+        configuration.display.color.matrix = 0
+        #expect(category { try CompressionSession(configuration: configuration, device: device).prepare() } == .usage)
+    }
+
     /// The highest values that any device or the software encoder accepts.
     private static let highest: [String: Double] = [
         "AverageBitRate": 4e9, "VBVMaxBitRate": 4e9, "VBVBufferSize": 4e9, "VBVInitialDelayPercentage": 100, "Quality": 51, "QP": 51,

@@ -43,6 +43,7 @@ extension SettingsResolver {
                 remedy: "use pictures of at most 65535x65535 (`SourceOptions.outputSize` scales those of a source)")
         }
         try Validation.validate(frameRate: asked.frameRate)
+        try Validation.validate(color: asked.display.color)
         try Validation.validate(masteringDisplay: asked.display.masteringDisplay)
         if let ratio = asked.display.sampleAspectRatio { try Validation.validate(sampleAspectRatio: ratio) }
     }

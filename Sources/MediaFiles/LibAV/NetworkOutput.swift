@@ -55,6 +55,8 @@ final class NetworkTimeout: Sendable {
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVIOContext>?
     private var sent = 0
+    /// nil: the protocol does not use TCP.
+    private var socket: ConnectionSocket?
 
     /// Connects. Blocks for up to ten seconds.
     /// - Parameter isCancelled: Called while it waits; returns whether to stop.
@@ -78,6 +80,7 @@ final class NetworkTimeout: Sendable {
         // At the end SRT discards what has not arrived, unless this option makes it wait.
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
         guard unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0) >= 0 else { throw VaencError.noMemory("for \(url)") }
+        let earlier = ConnectionSocket.openSockets
         let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)
         if code < 0 {
             let words = LibAV.takeLog()
@@ -86,6 +89,7 @@ final class NetworkTimeout: Sendable {
                 .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: timeout.isOver)))",
                 remedy: "check the address, and check that a server listens there")
         }
+        socket = ConnectionSocket(openedSince: earlier)
     }
 
     private static func words(_ code: Int32, _ logged: String?, av isLate: Bool) -> String {
@@ -121,7 +125,8 @@ final class NetworkTimeout: Sendable {
         timeout.begin()
         sent = bytesWritten
         let code = unsafe context.map { unsafe $0.pointee.error } ?? 0
-        let closed = unsafe av.pointee.avio_closep!(&context)
+        func close() -> Int32 { unsafe av.pointee.avio_closep!(&context) }
+        let closed = socket?.finish(timeout, close: close) ?? close()
         if code < 0 || closed < 0 { throw failure(min(code, closed), LibAV.takeLog() ?? "closing failed") }
     }
 

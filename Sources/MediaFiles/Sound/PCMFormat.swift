@@ -39,10 +39,10 @@ public struct PCMFormat: Sendable, Hashable {
     /// Creates a track in this format, with times in samples.
     /// - Throws: `usage` if the rate or the number of channels is out of range.
     func track() throws -> MediaTrack {
-        guard (1...384_000).contains(rate), (1...8).contains(channels) else {
+        guard (1000...384_000).contains(rate), (1...8).contains(channels) else {
             throw VaencError(
                 .usage, "sound of \(channels) channel\(channels == 1 ? "" : "s") at \(rate) Hz is not supported",
-                remedy: "use 1 to 8 channels at 1 to 384000 Hz")
+                remedy: "use 1 to 8 channels at 1000 to 384000 Hz")
         }
         let av = unsafe try LibAV.load([.codec, .format])
         return unsafe try MediaTrack(av) { stream in

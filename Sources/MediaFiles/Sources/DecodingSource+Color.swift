@@ -14,11 +14,21 @@ extension DecodingSource {
         let declared = unsafe ColorDescription(
             primaries: UInt8(truncatingIfNeeded: parameters.color_primaries.rawValue),
             transfer: UInt8(truncatingIfNeeded: parameters.color_trc.rawValue), matrix: matrix == 0 ? 2 : matrix,
-            fullRange: fullName || range == AVCOL_RANGE_JPEG ? true : range == AVCOL_RANGE_MPEG ? false : nil)
+            fullRange: fullName || range == AVCOL_RANGE_JPEG
+                ? true : range == AVCOL_RANGE_MPEG ? false : unsafe holdsFullRangeGray(parameters, av) ? true : nil)
         guard unsafe format.isRGB(av) else { return declared }
         var color = unsafe declared.ofRGBAsYUV(rows: Int(parameters.height), asked: asked)
         if unsafe format.isPalette(av) { color.matrix = 6 }
         return color
+    }
+
+    /// Whether gray samples without a described range have the full range, as in image files and as libswscale writes
+    /// them. Codecs with a default range in their standard are excluded: it is the limited range.
+    private static func holdsFullRangeGray(_ parameters: AVCodecParameters, _ av: UnsafePointer<VaencLibAV>) -> Bool {
+        let format = AVPixelFormat(rawValue: parameters.format)
+        guard let description = unsafe av.pointee.av_pix_fmt_desc_get!(format)?.pointee else { return false }
+        let isGray = unsafe description.nb_components < 3 && description.comp.0.depth >= 8 && !format.isRGB(av)
+        return isGray && ![AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1].contains(parameters.codec_id)
     }
 
     /// Returns the description of the input. Y4M is described by its samples, other files by their codec.

@@ -53,7 +53,9 @@ final class RawSource: FrameSource {
     ) throws {
         let rate = options.frameRate ?? ownRate ?? Rational(30, 1)
         let isRGB = [.rgb24, .bgra, .rgba].contains(format)
-        let color = isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
+        var color = isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
+        // Gray samples have the full range unless the header says otherwise, as in libswscale.
+        if format == .gray, color.fullRange == nil { color.fullRange = true }
         let shaper = FrameShaper(
             source: size, aspect: aspect, color: color, output: options.outputSize, fit: options.fit)
         let pictures = PictureReader(format: format, size: size, shaper: shaper)

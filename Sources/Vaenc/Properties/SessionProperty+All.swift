@@ -309,13 +309,14 @@ extension SessionProperty where Value == Int {
     /// The transfer function: a code point of ITU-T H.273.
     public static var transferFunction: Self { color("TransferFunction", \.transfer, SoftwareColor.transfer) }
     /// The matrix coefficients: a code point of ITU-T H.273.
-    public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix, SoftwareColor.matrix) }
+    public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix, SoftwareColor.matrix, hasRGB: false) }
 
     private static func color(
-        _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable, _ highest: Int
+        _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable, _ highest: Int,
+        hasRGB: Bool = true
     ) -> Self {
         Self(
-            name, { .choice($0.colorCodes(upTo: highest)) }, read: { Int($0.display.color[keyPath: field]) },
+            name, { .choice($0.colorCodes(upTo: highest).filter { hasRGB || $0 != 0 }) }, read: { Int($0.display.color[keyPath: field]) },
             write: { $0.display.color[keyPath: field] = $1.map { UInt8(clamping: $0) } ?? 2 })
     }
 }

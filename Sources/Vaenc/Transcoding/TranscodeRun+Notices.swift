@@ -106,7 +106,7 @@ extension TranscodeRun {
         let counts = branch.tally.snapshot
         let seconds = counts.mediaSeconds(frameRate: configuration.frameRate)
         let isUsed = branch.description.effective.contains { $0.option == "maxFrameBytes" && $0.used != "none" }
-        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, configuration.rate.rateControl ?? .vbr == .vbr, let most = configuration.rate.maxFrameBytes,
+        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, [.vbr, .avbr].contains(configuration.rate.rateControl ?? .vbr), let most = configuration.rate.maxFrameBytes,
             let wanted = configuration.rate.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
         else { return nil }
         let used = Double(counts.packetBytes) * 8 / seconds

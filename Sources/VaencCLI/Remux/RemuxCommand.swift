@@ -86,7 +86,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     private func show(_ report: RemuxReport) throws {
         let isOnStdout = output == "-"
         for entry in report.effective where entry.differs && !(json && isOnStdout) {
-            Terminal.note("\(OptionNames.name(of: entry)): asked \(entry.asked ?? "nothing"), \(entry.used) (\(entry.why))")
+            Terminal.note("\(OptionNames.name(of: entry)): asked \(entry.asked ?? "nothing"), used \(entry.used) (\(entry.why))")
         }
         for notice in report.notices where !(json && isOnStdout) { Terminal.note(notice) }
         if let part = report.keptPart { Terminal.note(KeptRecording.notice(part)) }
