@@ -128,7 +128,7 @@ import Testing
             let input = folder + "/a." + ending
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=96x64:r=20:d=0.2,format=gray", "-pix_fmt", "gray",
-                "-c:v", ending == "mkv" ? "ffv1" : "rawvideo", "-f", ending == "mkv" ? "matroska" : "yuv4mpegpipe", input)
+                "-c:v", ending == "mkv" ? "ffv1" : "wrapped_avframe", "-f", ending == "mkv" ? "matroska" : "yuv4mpegpipe", input)
             let run = try ToolRun(["encode", input, "--device", device, "--codec", "h264", "--qp", "8", "-o", folder + "/a.mp4"])
             #expect(run.status == 0, "\(run.errorLines)")
             func luma(_ file: String) throws -> [UInt8] {

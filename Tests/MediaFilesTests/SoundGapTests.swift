@@ -25,7 +25,7 @@ import VideoBase
         }
         for (rate, channels, words) in [(0, 1, "1 channel at 0 Hz"), (48_000, 0, "0 channels at 48000 Hz"), (384_001, 9, "9 channels at 384001 Hz")] {
             let error = failure { try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: rate, channels: channels)) }
-            let isSaid = error?.message == "sound of \(words) is not supported: use 1 to 8 channels at 1 to 384000 Hz"
+            let isSaid = error?.message == "sound of \(words) is not supported: use 1 to 8 channels at 1000 to 384000 Hz"
             #expect(error?.category == .usage && isSaid, "\(error as Any)")
         }
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)

@@ -244,13 +244,13 @@ import VideoBase
         for code in UInt8.min...UInt8.max {
             let settings = try settings {
                 $0.codec = codec
-                $0.display.color = ColorDescription(primaries: code, transfer: code, matrix: code)
+                $0.display.color = ColorDescription(primaries: code, transfer: code, matrix: max(code, 1))
             }
             if code < 32 { _ = try CodecContext(settings) }
-            for (option, used, highest) in [
-                ("color.primaries", settings.color.primaries, SoftwareColor.primaries),
-                ("color.transfer", settings.color.transfer, SoftwareColor.transfer),
-                ("color.matrix", settings.color.matrix, SoftwareColor.matrix),
+            for (option, code, used, highest) in [
+                ("color.primaries", code, settings.color.primaries, SoftwareColor.primaries),
+                ("color.transfer", code, settings.color.transfer, SoftwareColor.transfer),
+                ("color.matrix", max(code, 1), settings.color.matrix, SoftwareColor.matrix),
             ] {
                 let isWritten = SoftwareColor.codes(codec, upTo: highest).contains(Int(code))
                 #expect(used == (isWritten ? code : 2), "\(option) \(code)")

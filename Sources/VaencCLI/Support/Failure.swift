@@ -71,7 +71,7 @@ enum Failure {
     /// as the options -t, -h, -r and so on. nil: help or the version was requested.
     private static func wordReadAsHelp(_ arguments: [String]) -> String? {
         let words = arguments.prefix { $0 != "--" }
-        if words.first == "help" || words.contains(where: { ["-h", "--help", "--help-hidden", "--version"].contains($0) }) { return nil }
+        if words.first == "help" || words.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
         return words.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains("h") }
     }
 
