@@ -31,7 +31,7 @@ struct DependencyLog: Sendable {
             Entry(
                 codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, references: plan.list0 + plan.list1,
                 isLongTerm: plan.longTermIndex != nil,
-                hasCommands: !plan.released.isEmpty || plan.longTermIndex != nil || !plan.madeLongTerm.isEmpty))
+                hasCommands: !plan.released.isEmpty || plan.longTermIndex != nil))
     }
 
     /// Returns the coding indices of the lost pictures of this coded video sequence and of all pictures that depend on

@@ -36,8 +36,6 @@ public struct FramePlan: Sendable, Hashable {
     /// The LongTermFrameIdx under which this picture is kept as a long-term reference; nil: it is a short-term
     /// reference or none.
     public var longTermIndex: Int?
-    /// The stored pictures that become long-term references once this picture is coded.
-    public var madeLongTerm: [LongTermAssignment] = []
     /// The token that the receiver returns to acknowledge this picture. An acknowledged picture may serve
     /// `refreshFromLongTerm`.
     public var acknowledgementToken: Int?
@@ -80,20 +78,6 @@ public struct StoredPicture: Sendable, Hashable {
         self.codingIndex = codingIndex
         self.displayIndex = displayIndex
         self.slot = slot
-    }
-}
-
-/// A stored picture and the LongTermFrameIdx that is assigned to it.
-public struct LongTermAssignment: Sendable, Hashable {
-    /// The coding index of the stored picture.
-    public var codingIndex: Int
-    /// The assigned LongTermFrameIdx.
-    public var longTermIndex: Int
-
-    /// Creates an assignment.
-    public init(codingIndex: Int, longTermIndex: Int) {
-        self.codingIndex = codingIndex
-        self.longTermIndex = longTermIndex
     }
 }
 

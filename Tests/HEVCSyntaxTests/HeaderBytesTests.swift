@@ -97,20 +97,4 @@ import VideoBase
         #expect(TickTiming(frameRate: Rational(50, 2))?.time_scale == 25)
         #expect(TickTiming(frameRate: Rational(5_000_000_000, 3)) == nil)
     }
-
-    /// Compares with the test suite of RFC 1321 (A.5), and planes of both bit depths.
-    @Test func md5MatchesRFC1321() {
-        func text(_ message: String) -> String {
-            var md5 = MD5()
-            md5.append(message.utf8)
-            return md5.digest().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        }
-        #expect(text("") == "d41d8cd98f00b204e9800998ecf8427e")
-        #expect(text("abc") == "900150983cd24fb0d6963f7d28e17f72")
-        #expect(text("abcdefghijklmnopqrstuvwxyz") == "c3fcd3d76192e4007dfb496cca67e13b")
-        let digits = String(repeating: "1234567890", count: 8)
-        #expect(text(digits) == "57edf4a22be3c955ac49da2e2107b67a")
-        let wide: [UInt16] = [0x0102, 0x03FF]
-        #expect(SEIMessage.planeDigest(wide) == SEIMessage.planeDigest([2, 1, 0xFF, 3] as [UInt8]))
-    }
 }

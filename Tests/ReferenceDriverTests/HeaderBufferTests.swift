@@ -47,10 +47,8 @@ struct ClientBuffers {
         parameters.cabac = pictureHeader.cabac
         parameters.firstMacroblock = Int(slice.macroblock_address)
         parameters.qp = 26
-        var empty = EmptySlices(widthInMacroblocks: 6)
-        return empty.nalUnit(
-            parameters, macroblockCount: Int(slice.num_macroblocks),
-            header: sliceHeader.bits(sequence: sequenceHeader, picture: pictureHeader))
+        return parameters.withoutResidual(
+            count: Int(slice.num_macroblocks), sliceHeader.bits(sequence: sequenceHeader, picture: pictureHeader), width: 6)
     }
 
     /// Turns the picture into a P or B picture (`type` 0 or 1) with the given frame_num and order count.

@@ -64,7 +64,7 @@ public struct H264ReferenceState: Sendable {
         stored.first { $0.picture.codingIndex == codingIndex }
     }
 
-    /// Returns the marking operations: first the released pictures, then the new long-term references. The number of
+    /// Returns the marking operations: first the released pictures, then the new long-term reference. The number of
     /// long-term indices is repeated each time, because a decoder may have missed the first command.
     private func marking(_ plan: FramePlan, _ initial: H264InitialLists) -> [MemoryManagementOperation] {
         var operations: [MemoryManagementOperation] = []
@@ -76,28 +76,14 @@ public struct H264ReferenceState: Sendable {
                     .forgetShortTerm(difference_of_pic_nums: initial.frame_num - initial.picNum(picture)))
             }
         }
-        let indices = plan.madeLongTerm.map(\.longTermIndex) + (plan.longTermIndex.map { [$0] } ?? [])
-        guard let highest = indices.max() else { return operations }
-        operations.append(.setLongTermCount(max_long_term_frame_idx_plus1: max(longTermReferences, highest + 1)))
-        for assignment in plan.madeLongTerm {
-            guard let picture = find(assignment.codingIndex) else { continue }
-            operations.append(
-                .makeLongTerm(
-                    difference_of_pic_nums: initial.frame_num - initial.picNum(picture),
-                    long_term_frame_idx: assignment.longTermIndex))
-        }
-        if let index = plan.longTermIndex { operations.append(.makeCurrentLongTerm(long_term_frame_idx: index)) }
+        guard let index = plan.longTermIndex else { return operations }
+        operations.append(.setLongTermCount(max_long_term_frame_idx_plus1: max(longTermReferences, index + 1)))
+        operations.append(.makeCurrentLongTerm(long_term_frame_idx: index))
         return operations
     }
 
     private mutating func store(_ plan: FramePlan, frameNum: Int, poc: Int) {
         stored.removeAll { plan.released.contains($0.picture.codingIndex) }
-        for assignment in plan.madeLongTerm {
-            stored.removeAll { $0.longTermIndex == assignment.longTermIndex }
-            for index in stored.indices where stored[index].picture.codingIndex == assignment.codingIndex {
-                stored[index].picture.longTermIndex = assignment.longTermIndex
-            }
-        }
         if let index = plan.longTermIndex { stored.removeAll { $0.longTermIndex == index } }
         // 8.2.5.3: the sliding window drops the short-term picture with the smallest FrameNumWrap, which was coded
         // first.

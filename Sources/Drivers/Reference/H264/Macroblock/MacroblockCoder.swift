@@ -67,8 +67,6 @@ struct MacroblockCoder {
     var intraTop = false
     var intraTopLeft = false
     var intraTopRight = false
-    /// Set but never read.
-    var isNeighbourhoodLoaded = false
 
     // Scratch memory.
     // `fenc` is the luma of the source macroblock.
@@ -245,7 +243,6 @@ struct MacroblockCoder {
         isGuarded = position < refresh.renewed
         mustBeIntra = refresh.forced.contains(position)
         tables.slice[address] = sliceNumber
-        isNeighbourhoodLoaded = false
         transform8x8 = false
         codedBlockPattern = 0
         if let macroblockQPs {

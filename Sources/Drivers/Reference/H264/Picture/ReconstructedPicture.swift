@@ -29,13 +29,6 @@ package final class ReconstructedPicture: @unchecked Sendable {
         return ReferencePlanes(geometry, fresh.elements)
     }
 
-    /// Sets every sample to 128.
-    package func fillGrey() {
-        storage = nil
-        stillBlockStorage = nil
-        isUnfinished = false
-    }
-
     /// The elements of `stillBlockStorage`, allocated at the first access.
     var stillBlocks: ElementPointer<UInt8> {
         if let stillBlockStorage { return stillBlockStorage.elements }

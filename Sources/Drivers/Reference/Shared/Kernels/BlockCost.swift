@@ -55,18 +55,6 @@ package enum BlockCost {
         return Int(sum)
     }
 
-    /// Returns the sum of squared differences of a 4×4 block.
-    @inline(__always) static func squares4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
-        var sum: Int32 = 0
-        for y in 0..<4 {
-            for x in 0..<4 {
-                let d = Int32(a[y &* Scratch.sourceStride &+ x]) &- Int32(b[y &* stride &+ x])
-                sum = sum &+ d &* d
-            }
-        }
-        return Int(sum)
-    }
-
     @inline(__always) private static func difference(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>) -> Words {
         a.load(0, as: HalfBytes.self).words &- b.load(0, as: HalfBytes.self).words
     }
