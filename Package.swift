@@ -123,7 +123,7 @@ let package = Package(
             name: "CTestOracles", path: "Tests/CTestOracles",
             linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(
-            name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection"], path: "Tests/TestOracles",
+            name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection", "VideoBase"], path: "Tests/TestOracles",
             swiftSettings: strict),
         .target(
             name: "ExtremeValues", dependencies: ["VideoBase"], path: "Tests/ExtremeValues", swiftSettings: strict),

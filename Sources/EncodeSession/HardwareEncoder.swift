@@ -67,7 +67,8 @@ package final class HardwareEncoder: VideoEncoder {
             let parameterSets = try supervisor.parameterSets
             return EncoderDescription(
                 kind: display.kind, path: display.path, driver: display.vendor, codec: settings.profile.codec,
-                profile: settings.profile, level: settings.level.name, size: settings.size,
+                profile: settings.profile, level: CodecLevel(tenths: settings.level.number),
+                tier: settings.level.tier, size: settings.size,
                 frameRate: settings.frameRate, effective: supervisor.effective, parameterSets: parameterSets)
         }
     }

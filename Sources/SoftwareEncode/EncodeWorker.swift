@@ -252,7 +252,7 @@ private struct TimeHistory {
             codec: codec, bytes: messages.inserted(into: arranged, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: qp(output, codec),
-            latencyNanoseconds: MonotonicClock.nanoseconds - entry.start)
+            latency: .nanoseconds(MonotonicClock.nanoseconds - entry.start))
         packet.isReference = !output.kind.isDisposable
         packet.isRandomAccess = output.kind.isIDR || (output.isKey && output.kind.recovery == 0)
         packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery

@@ -34,7 +34,7 @@ extension EncoderSettings {
 
     /// The requested level, raised if the pictures need a higher one.
     var usedLevelNumber: Int? {
-        configuration.level.map { SoftwareLevel.fitting($0, self) ?? $0 }
+        (configuration.level?.tenths).map { SoftwareLevel.fitting($0, self) ?? $0 }
     }
 
     /// The number of frames that libx264 makes a decoder store, whatever `references` is (its sps->i_num_ref_frames).

@@ -32,7 +32,7 @@ extension EncoderSettings {
         if Double(size.width * size.height) * c.frameRate.value > Double(highest.maxLumaSr) {
             throw unsupported("\(c.frameRate.words) frames per second need \(needs)")
         }
-        if let asked = c.level, let used = usedLevelNumber {
+        if let asked = c.level?.tenths, let used = usedLevelNumber {
             if used < 50 { return }
             let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate, bit rate or buffer)"
             throw unsupported("`level` is \(SoftwareLevel.name(used))\(raised)", "use level 4.1 or lower, ")

@@ -107,20 +107,20 @@ public final class SoftwareEncoder: VideoEncoder {
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
                 why: c.profile == nil ? chosen : kept))
-        let asked = c.level.map(\.levelName)
+        let asked = c.level.map(\.description)
         let otherLevel: SettingReason =
             settings.takesLevel
             ? "needed by \(settings.codedSize) at \(c.frameRate), the bit rate or the buffer"
             : "libx265 accepts no level with a constant QP"
         // general_level_idc 255 (H.265 Annex A).
         let noLimits: SettingReason? =
-            headers.level == "8.5"
+            headers.level.tenths == 85
             ? "size, rate and buffer exceed every level: in H.265, level 8.5 means no limits" : nil
         entries.append(
             EffectiveEntry(
-                option: "level", asked: asked, used: headers.level,
+                option: "level", asked: asked, used: headers.level.description,
                 why: noLimits
-                    ?? (asked == nil ? "from the size and rate" : asked == headers.level ? .requested : otherLevel)))
+                    ?? (asked == nil ? "from the size and rate" : asked == headers.level.description ? .requested : otherLevel)))
         if let tier = headers.tier {
             entries.append(
                 EffectiveEntry(
@@ -137,7 +137,7 @@ public final class SoftwareEncoder: VideoEncoder {
         if c.strict, let error = entries.strictError { throw error }
         return EncoderDescription(
             kind: .software, path: nil, driver: headers.library, codec: settings.codec, profile: headers.profile,
-            level: headers.tier == .high ? "\(headers.level) High" : headers.level, size: settings.codedSize,
+            level: headers.level, tier: headers.tier, size: settings.codedSize,
             frameRate: c.frameRate, effective: entries,
             parameterSets: headers.parameterSets)
     }

@@ -21,7 +21,7 @@ enum SoftwareLevel {
         }
     }
 
-    static func name(_ number: Int) -> String { number.levelName }
+    static func name(_ number: Int) -> String { CodecLevel(tenths: number).description }
 
     private static func allows(_ number: Int, _ settings: EncoderSettings) -> Bool {
         let (c, limits) = (settings.configuration, settings.limits)
@@ -54,11 +54,11 @@ enum SoftwareLevel {
     }
 
     /// Returns the limits of a level over all NAL units: the rate in bits per second, the buffer size in bits, and the
-    /// maximum size of pictures. Returns nil if no level has this name.
+    /// maximum size of pictures. Returns nil if the codec has no such level.
     static func limits(
-        _ name: String, _ profile: CodecProfile, _ tier: Tier?, size: VideoSize
+        _ level: CodecLevel, _ profile: CodecProfile, _ tier: Tier?, size: VideoSize
     ) -> (rate: Int, buffer: Int, pictures: PictureSizeLimit)? {
-        guard let number = numbers(profile.codec).first(where: { Self.name($0) == name }) else { return nil }
+        guard let number = numbers(profile.codec).first(where: { $0 == level.tenths }) else { return nil }
         switch profile.codec {
         case .h264:
             return H264Syntax.Level(number: number).map {

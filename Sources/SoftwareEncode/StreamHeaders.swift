@@ -13,8 +13,7 @@ struct StreamHeaders: Sendable {
     /// The rate that the library uses instead of the stream's HRD rate, in bits per second.
     private(set) var libraryRate = 0
     let profile: CodecProfile
-    /// The level as text, for example `4.1`.
-    let level: String
+    let level: CodecLevel
     /// The HEVC tier; nil for H.264.
     let tier: Tier?
     /// The library's name and version, for example `libx264 164`.
@@ -34,13 +33,13 @@ struct StreamHeaders: Sendable {
             profile = plain[1] == 66 ? .h264ConstrainedBaseline : plain[1] == 77 ? .h264Main : .h264High
             let isLevel1b = plain[3] == 9 || (plain[3] == 11 && plain[1] != 100 && plain[2] & 0x10 != 0)
             tier = nil
-            level = isLevel1b ? "1b" : "\(plain[3] / 10).\(plain[3] % 10)"
+            level = CodecLevel(tenths: isLevel1b ? 9 : Int(plain[3]))
         case .hevc:
             guard plain.count >= 15 else { return nil }
             // profile_tier_level() follows two bytes of NAL unit header and one of identifiers: H.265 7.3.3.
             tier = plain[3] & 0x20 != 0 ? .high : .main
             profile = plain[3] & 31 == 2 ? .hevcMain10 : .hevcMain
-            level = "\(plain[14] / 30).\(plain[14] % 30 / 3)"
+            level = CodecLevel(tenths: Int(plain[14]) / 3)
         }
         library = [encoderName, LoadedLibrary.version(of: encoderName)].compactMap(\.self).joined(separator: " ")
     }

@@ -64,7 +64,7 @@ public enum CodecChoice {
         if wishes.coding.transform8x8 != nil {
             return (.h264, .decided("the 8×8 transform is requested, and it is optional only in H.264"))
         }
-        if let level = wishes.level, levelsOfH264Alone.contains(level) {
+        if let level = wishes.level?.tenths, levelsOfH264Alone.contains(level) {
             return (.h264, .decided("only H.264 has the requested level"))
         }
         return nil

@@ -182,9 +182,3 @@ extension ColorDescription {
         return color
     }
 }
-
-extension Int {
-    /// The name of the level with this number, which is ten times the level; 9 is level 1b of H.264. Numbers of no
-    /// level have a name, too: -1 gives -0.1.
-    package var levelName: String { self == 9 ? "1b" : "\(self < 0 ? "-" : "")\(magnitude / 10).\(magnitude % 10)" }
-}

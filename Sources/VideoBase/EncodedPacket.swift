@@ -58,13 +58,13 @@ public struct EncodedPacket: Sendable {
     /// Whether the packet is the first in a new format: a key frame with new parameter sets. Files, and decoders that
     /// do not read the byte stream, must receive the new parameter sets.
     public var changesFormat = false
-    /// The time from the frame's `encode` call to the packet's delivery, in nanoseconds.
-    public var latencyNanoseconds: Int64
+    /// The time from the frame's `encode` call to the packet's delivery.
+    public var latency: Duration
 
     /// Creates a packet. `isRandomAccess` is initially true only for a key frame.
     public init(
         codec: VideoCodec, bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
-        displayIndex: Int, codingIndex: Int, qp: Int? = nil, temporalLayer: Int = 0, latencyNanoseconds: Int64 = 0
+        displayIndex: Int, codingIndex: Int, qp: Int? = nil, temporalLayer: Int = 0, latency: Duration = .zero
     ) {
         self.codec = codec
         self.bytes = bytes
@@ -77,6 +77,6 @@ public struct EncodedPacket: Sendable {
         self.codingIndex = codingIndex
         self.qp = qp
         self.temporalLayer = temporalLayer
-        self.latencyNanoseconds = latencyNanoseconds
+        self.latency = latency
     }
 }

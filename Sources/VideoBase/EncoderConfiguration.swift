@@ -28,8 +28,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var inputFormat = PixelFormat.nv12
     /// The profile, or nil to let the encoder choose.
     public var profile: CodecProfile?
-    /// The level times ten: 41 is level 4.1; 9 is level 1b.
-    public var level: Int?
+    /// The level, or nil to let the encoder choose.
+    public var level: CodecLevel?
     /// The tier of HEVC. nil: Main, unless the bit rate or the buffer needs the level's High tier.
     public var tier: Tier?
     /// The bit depth of coded samples, 8 or 10. nil: the depth of the profile; without a profile, that of the input if

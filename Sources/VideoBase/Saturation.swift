@@ -9,3 +9,10 @@ extension FixedWidthInteger {
         }
     }
 }
+
+extension Duration {
+    /// The whole nanoseconds, rounded down and clamped to 64 bits.
+    package var wholeNanoseconds: Int64 {
+        Int64(clamping: Int128(components.seconds) * 1_000_000_000 + Int128(components.attoseconds / 1_000_000_000))
+    }
+}

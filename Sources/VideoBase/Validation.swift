@@ -93,7 +93,7 @@ package enum Validation {
         }
         if tier == .high, let level, level < 40 {
             throw VaencError(
-                .usage, "level \(level.levelName) has no High tier",
+                .usage, "level \(CodecLevel(tenths: level)) has no High tier",
                 remedy: "use level 4.0 or higher, or the Main tier")
         }
     }

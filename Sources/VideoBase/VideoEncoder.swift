@@ -15,8 +15,10 @@ public struct EncoderDescription: Sendable, Hashable {
     public var codec: VideoCodec
     /// The profile.
     public var profile: CodecProfile
-    /// The name of the level: `4.1`.
-    public var level: String
+    /// The level.
+    public var level: CodecLevel
+    /// The tier, or nil for H.264.
+    public var tier: Tier?
     /// The visible size.
     public var size: VideoSize
     /// The frame rate in frames per second.
@@ -28,7 +30,8 @@ public struct EncoderDescription: Sendable, Hashable {
 
     /// Creates a description from its values.
     public init(
-        kind: DeviceKind, path: String?, driver: String, codec: VideoCodec, profile: CodecProfile, level: String,
+        kind: DeviceKind, path: String?, driver: String, codec: VideoCodec, profile: CodecProfile, level: CodecLevel,
+        tier: Tier?,
         size: VideoSize, frameRate: Rational, effective: [EffectiveEntry], parameterSets: [[UInt8]]
     ) {
         self.kind = kind
@@ -37,11 +40,15 @@ public struct EncoderDescription: Sendable, Hashable {
         self.codec = codec
         self.profile = profile
         self.level = level
+        self.tier = tier
         self.size = size
         self.frameRate = frameRate
         self.effective = effective
         self.parameterSets = parameterSets
     }
+
+    /// The level, with a tier above Main: `4.1`, `4.0 High`.
+    package var levelName: String { tier == .high ? "\(level) High" : level.description }
 }
 
 /// The options of one frame, in addition to the session's configuration.

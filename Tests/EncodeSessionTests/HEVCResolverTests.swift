@@ -1,4 +1,5 @@
 import EncodePlanning
+import TestOracles
 import Testing
 import VAAPI
 import VideoBase

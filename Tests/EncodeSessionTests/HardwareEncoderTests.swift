@@ -105,7 +105,7 @@ final class Received: Sendable {
         #expect(packets.map(\.codingIndex) == Array(0..<12) && packets.map(\.displayIndex) == Array(0..<12))
         for (index, packet) in packets.enumerated() {
             #expect(packet.presentation == time(index).presentation && packet.decode == packet.presentation)
-            #expect(packet.duration == time(index).duration && packet.latencyNanoseconds > 0)
+            #expect(packet.duration == time(index).duration && packet.latency > .zero)
             #expect(packet.qp == (packet.isKey ? 17 : 20))
             let units = types(packet.bytes)
             #expect(units == (packet.isKey ? [.sequenceParameterSet, .pictureParameterSet, .sei, .idrSlice] : [.slice]))
@@ -124,7 +124,7 @@ final class Received: Sendable {
         #expect(packets.map(\.codingIndex) == Array(0..<8))
         for (index, packet) in packets.enumerated() {
             #expect(packet.presentation == time(packet.displayIndex).presentation)
-            #expect(packet.duration == time(0).duration && packet.latencyNanoseconds > 0)
+            #expect(packet.duration == time(0).duration && packet.latency > .zero)
             #expect(packet.qp == (packet.isKey ? 17 : packet.type == .b ? 22 : 20))
             #expect(packet.isReference == (packet.type != .b))
             #expect(abs(packet.decode.seconds - Double(index - 1) / 30) < 1e-4)

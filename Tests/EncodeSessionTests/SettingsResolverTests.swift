@@ -1,5 +1,6 @@
 import EncodePlanning
 import H264Syntax
+import TestOracles
 import Testing
 import VAAPI
 import VideoBase
@@ -196,7 +197,7 @@ import VideoBase
 
     @Test func unknownLevelsAreRefused() {
         for (number, name) in [(-1, "-0.1"), (Int.min, "-922337203685477580.8"), (14, "1.4")] {
-            let refusal = error(Self.configuration(1280, 720) { $0.level = number })
+            let refusal = error(Self.configuration(1280, 720) { $0.level = CodecLevel(tenths: number) })
             #expect(refusal?.category == .usage && refusal?.message == "H.264 has no level \(name)", "\(refusal as Any)")
         }
     }

@@ -48,7 +48,7 @@ public enum ExtremeValues {
     }()
 
     private static func addInteger(_ value: Int, _ add: (String, @escaping Change) -> Void) {
-        add("level \(value)") { $0.level = value }
+        add("level \(value)") { $0.level = CodecLevel(tenths: value) }
         add("bitDepth \(value)") { $0.bitDepth = value }
         add("vbvSize \(value)") { $0.rate.vbvSize = value }
         add("vbvInitial \(value)") { $0.rate.vbvInitialPercent = value }

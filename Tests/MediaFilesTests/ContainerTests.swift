@@ -38,7 +38,7 @@ import VideoBase
 
     static func description(_ packets: [EncodedPacket]) -> EncoderDescription {
         EncoderDescription(
-            kind: .software, path: nil, driver: "test", codec: .h264, profile: .h264High, level: "1.1", size: size,
+            kind: .software, path: nil, driver: "test", codec: .h264, profile: .h264High, level: 11, tier: nil, size: size,
             frameRate: rate, effective: [],
             parameterSets: AnnexB.split(packets[0].bytes).filter { [7, 8].contains($0[0] & 31) })
     }

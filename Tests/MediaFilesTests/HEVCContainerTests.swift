@@ -61,7 +61,7 @@ import VideoBase
         try sink.start(
             EncoderDescription(
                 kind: .software, path: nil, driver: "test", codec: .hevc,
-                profile: depth == 10 ? .hevcMain10 : .hevcMain, level: "2", size: size, frameRate: rate, effective: [],
+                profile: depth == 10 ? .hevcMain10 : .hevcMain, level: 20, tier: .main, size: size, frameRate: rate, effective: [],
                 parameterSets: sets(packets)))
         for packet in packets { try sink.write(packet) }
         try sink.finish()

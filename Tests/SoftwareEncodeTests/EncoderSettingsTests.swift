@@ -1,3 +1,4 @@
+import TestOracles
 import Testing
 import VideoBase
 
@@ -272,7 +273,7 @@ import VideoBase
             let entry = try used("references") {
                 $0.codec = codec
                 $0.size = size
-                $0.level = level
+                $0.level = CodecLevel(tenths: level)
                 $0.structure.references = asked
                 $0.structure.bFrames = 0
                 $0.rate.bitrate = BitsPerSecond(100_000)

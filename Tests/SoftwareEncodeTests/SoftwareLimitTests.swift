@@ -1,4 +1,5 @@
 import BitstreamInspection
+import TestOracles
 import Testing
 import VideoBase
 
@@ -15,9 +16,9 @@ import VideoBase
         ] {
             let (packets, description) = try SoftwareEncoderTests.encode(2, size: size) {
                 $0.codec = codec
-                $0.level = asked
+                $0.level = CodecLevel(tenths: asked)
             }
-            #expect(packets.count == 2 && description.level == used, "\(size): \(description.level)")
+            #expect(packets.count == 2 && description.level.description == used, "\(size): \(description.level)")
             let entry = description.effective.first { $0.option == "level" }
             #expect(entry?.used == used && entry?.differs == (asked != 31), "\(entry as Any)")
             #expect(asked == 31 || entry?.why.description.contains("\(size)") == true)
@@ -54,7 +55,7 @@ import VideoBase
                 $0.coding.preset = preset
                 change(&$0)
             }
-            #expect(packets.count == 2 && description.profile == profile && description.level.hasPrefix(used), "\(description.level)")
+            #expect(packets.count == 2 && description.profile == profile && description.level.description.hasPrefix(used), "\(description.level)")
             let entry = try #require(description.effective.first { $0.option == "level" })
             #expect(entry.used == used && entry.differs == (used != "3.1"), "\(entry)")
         }

@@ -196,7 +196,7 @@ import VideoBase
         let device = try DeviceCapabilities(display, codec)
         for (size, level) in [(VideoSize(width: 96, height: 80), nil), (VideoSize(width: 352, height: 288), 20)] as [(VideoSize, Int?)] {
             var base = EncoderConfiguration(size: size)
-            (base.codec, base.level, base.structure.bFrames, base.strict) = (codec, level, 0, true)
+            (base.codec, base.level, base.structure.bFrames, base.strict) = (codec, level.map { CodecLevel(tenths: $0) }, 0, true)
             let abilities = try #require(SessionCapabilities(report, base))
             for name in ["LongTermReferences", "ReferenceBufferCount"] {
                 let trial = try #require(Self.trials.first { $0.name == name })

@@ -83,8 +83,11 @@ import VideoBase
     }
 
     @Test func levelsHaveTheirName() {
-        #expect([9, 10, 41, 62, 5, 0].map(\.levelName) == ["1b", "1.0", "4.1", "6.2", "0.5", "0.0"])
-        #expect([-1, -10, -41, .min].map(\.levelName) == ["-0.1", "-1.0", "-4.1", "-922337203685477580.8"])
+        #expect([9, 10, 41, 62, 5, 0].map { CodecLevel(tenths: $0).description } == ["1b", "1.0", "4.1", "6.2", "0.5", "0.0"])
+        #expect([-1, -10, -41, .min].map { CodecLevel(tenths: $0).description } == ["-0.1", "-1.0", "-4.1", "-922337203685477580.8"])
+        for tenths in [9] + Array(10...99) { #expect(CodecLevel(CodecLevel(tenths: tenths).description)?.tenths == tenths) }
+        #expect(CodecLevel("4")?.tenths == 40 && CodecLevel("1B")?.tenths == 9)
+        for name in ["", ".", "4.", "4.10", "0.9", "-1", "4.1.1", "x", "10"] { #expect(CodecLevel(name) == nil, "\(name)") }
     }
 
     @Test func errorDescriptionIsOneLine() {

@@ -48,13 +48,13 @@ extension SettingsResolver {
 
     /// Returns the levels with the requested number; empty if no level was requested.
     private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
-        guard let number = asked.level else { return [] }
+        guard let number = asked.level?.tenths else { return [] }
         let levels = StreamLevel.named(number, profile, asked.tier)
         guard !levels.isEmpty else {
             var names: [String] = []
             for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
             throw VaencError(
-                .usage, "\(profile.codec.standardName) has no level \(number.levelName)",
+                .usage, "\(profile.codec.standardName) has no level \(CodecLevel(tenths: number))",
                 remedy: "the levels are \(names.joined(separator: " "))")
         }
         return levels
@@ -76,7 +76,7 @@ extension SettingsResolver {
                 }
                     ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references"
                         : "lowest for the size, rate and references")
-                : used.number == asked.level ? .requested : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+                : used.number == asked.level?.tenths ? .requested : "needed by \(asked.size) at \(asked.frameRate)\(need)")
         guard case .hevc(let level, let tier) = used else { return }
         let main = StreamLevel.hevc(level, .main)
         let cause =

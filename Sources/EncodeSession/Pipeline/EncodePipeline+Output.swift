@@ -46,12 +46,12 @@ extension EncodePipeline {
             state.inFlight -= 1
         }
         let timing = picture.frame.timing
-        let latency = (ContinuousClock.now - picture.frame.taken).components
+        let latency = ContinuousClock.now - picture.frame.taken
         var packet = EncodedPacket(
             codec: settings.profile.codec, bytes: bytes, type: plan.type, presentation: timing.presentation,
             decode: timing.presentation, duration: timing.duration, displayIndex: picture.frame.index,
             codingIndex: plan.codingIndex, qp: qp, temporalLayer: plan.temporalLayer,
-            latencyNanoseconds: latency.seconds * 1_000_000_000 + latency.attoseconds / 1_000_000_000)
+            latency: latency)
         // Pictures after an I picture may refer to long-term references before it.
         packet.isRandomAccess = plan.type.isKey || (plan.type == .i && settings.structure.longTermReferences == 0)
         packet.knownUnitRanges = units

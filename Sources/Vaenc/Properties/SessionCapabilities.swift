@@ -34,7 +34,7 @@ struct SessionCapabilities: Sendable, Hashable {
         kind = report.kind
         codec = configuration.codec
         profile = configuration.profile
-        level = configuration.level
+        level = configuration.level?.tenths
         tier = configuration.tier
         frameRate = configuration.frameRate
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil

@@ -289,7 +289,12 @@ extension SessionProperty where Value == Int {
         }.within(0...15)
     }
     /// The level in tenths: 41 is level 4.1, and 9 is level 1b.
-    public static var level: Self { Self("Level", \.level) { .choice($0.levels) }.within(9...62) }
+    public static var level: Self { 
+        Self(
+            "Level", { .choice($0.levels) }, read: { $0.level?.tenths },
+            write: { $0.level = $1.map { CodecLevel(tenths: $0) } }
+        ).within(9...62)
+    }
     /// The number of slices in a picture.
     public static var slices: Self { Self("Slices", \.coding.slices) { .choice($0.slices) }.within(1...65535) }
     /// The number of frames that the encoder may hold before it delivers the first packet.

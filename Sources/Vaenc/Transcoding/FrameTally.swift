@@ -24,7 +24,7 @@ final class FrameTally: Sendable {
             $0.packetBytes += packet.bytes.count
             $0.largestPacket = max($0.largestPacket, packet.bytes.count)
             if $0.firstPacketAt == nil { $0.firstPacketAt = MonotonicClock.seconds }
-            $0.latencies.add(packet.latencyNanoseconds)
+            $0.latencies.add(packet.latency.wholeNanoseconds)
             if $0.firstPresentation.map({ packet.presentation < $0 }) ?? true { $0.firstPresentation = packet.presentation }
             if $0.lastPresentation.map({ $0 < packet.presentation }) ?? true {
                 $0.lastPresentation = packet.presentation

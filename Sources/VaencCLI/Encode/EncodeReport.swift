@@ -141,7 +141,7 @@ extension EncodeReport.Output {
     init(_ result: Transcoder.OutputResult) {
         let (description, counts) = (result.description, result.counts)
         self.init(
-            driver: description.driver, codec: description.codec, profile: description.profile.shortName, level: description.level,
+            driver: description.driver, codec: description.codec, profile: description.profile.shortName, level: description.levelName,
             bytes: result.bytes, bitrate: counts.bitrate(frameRate: description.frameRate), frames: EncodeReport.Frames(counts),
             effective: result.effective.translated, statistics: EncodeReport.Statistics(result.statistics),
             output: FileName.printable(result.name),

@@ -72,7 +72,7 @@ struct CodecOptions: ParsableArguments {
                 "--tier applies only to HEVC",
                 remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
-        try Validation.validate(tier: configuration.tier, level: configuration.level, codec: .hevc)
+        try Validation.validate(tier: configuration.tier, level: configuration.level?.tenths, codec: .hevc)
         if configuration.coding.entropy != nil, let codec, codec.entropyCoders.count < 2 {
             throw VaencError.usage(
                 "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")
@@ -98,13 +98,11 @@ struct CodecOptions: ParsableArguments {
         }
     }
 
-    private static func level(_ text: String) throws -> Int {
-        if text.lowercased() == "1b" { return 9 }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let major = Int(parts[0]), (1...6).contains(major),
-            let minor = parts.count == 2 ? Int(parts[1]) : 0, (0...3).contains(minor)
-        else { throw VaencError.usage("--level \(text) is not a level", remedy: "write a level such as 4.1") }
-        return major * 10 + minor
+    private static func level(_ text: String) throws -> CodecLevel {
+        guard let level = CodecLevel(text), level.tenths < 70, level.tenths % 10 <= 3 || level.description == "1b" else {
+            throw VaencError.usage("--level \(text) is not a level", remedy: "write a level such as 4.1")
+        }
+        return level
     }
 }
 
