@@ -65,7 +65,7 @@ test-codec-seam: packages-build
 test-dependent: packages-test
 	@DRIVER=$(firstword $(wildcard $(TESTS)/libvaenc_drv_video.so $(BUILD)/libvaenc_drv_video.so)) scripts/test-dependent.sh
 
-# Every allocation of FFmpeg's libraries in every command, one failing in each run: half an hour.
+# Every allocation of FFmpeg's libraries in every command, one failing in each run: more than an hour.
 test-allocations: packages-test fixtures
 	@VAENC_ALLOCATION_SWEEP=all $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter AllocationFailureTests
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` left in the folder BUILD, each suite in a process of its own,
 a few at once, the longest first. Without PART: the suites that Tests/parts.txt names in no part. PART `all`:
-every suite. A suite that crashes or hangs is named and costs no other.
+every suite, as with --filter alone. A suite that crashes or hangs is named and costs no other.
 
 Prints a line for each suite, then what failed, and the twenty slowest tests. Status 0: all passed.
   --jobs N        suites at once (default: one more than processors, as some tests wait)
@@ -119,7 +119,7 @@ def main():
         if part != "all" and part not in known:
             sys.exit(f"run-tests.py: no part {part}: the parts are all, " + ", ".join(known))
         chosen |= every if part == "all" else set(known[part])
-    chosen = {s for s in (chosen if options.part else every - named) if options.filter in s}
+    chosen = {s for s in (chosen if options.part else every if options.filter else every - named) if options.filter in s}
     if not chosen:
         sys.exit("run-tests.py: no suite has that name")
     # How long each took last time, so that a long one is not the last to begin.
