@@ -36,7 +36,7 @@ _Bool vaenc_libav_names_option(const char *line) {
     return 0;
 }
 
-// The first packet that libavformat called corrupt since the last question, by the thread that read it.
+// The first packet that libavformat called corrupt since the last query, by the thread that read it.
 static struct {
     long thread;
     int stream;
@@ -308,7 +308,7 @@ AVIOContext *vaenc_avio_writer(
 
 void vaenc_avio_free(const struct VaencLibAV *av, AVIOContext *context) {
     if (!context) return;
-    // A muxer or demuxer may have replaced the buffer that was given at creation.
+    // A muxer or demuxer may have replaced the buffer that was passed at creation.
     av->av_free(context->buffer);
     context->buffer = 0;
     av->avio_context_free(&context);
@@ -413,7 +413,7 @@ AVBufferRef *vaenc_vaapi_device(const struct VaencLibAV *av, void *display, int 
 }
 
 static enum AVPixelFormat take_device(AVCodecContext *context, const enum AVPixelFormat *formats) {
-    // If the device refuses, libavcodec calls this function again without AV_PIX_FMT_VAAPI in the list.
+    // If the device rejects the stream, libavcodec calls this function again without AV_PIX_FMT_VAAPI in the list.
     for (const enum AVPixelFormat *format = formats; *format != AV_PIX_FMT_NONE; format++)
         if (*format == AV_PIX_FMT_VAAPI) return *format;
     return table.avcodec_default_get_format(context, formats);

@@ -19,7 +19,7 @@ void vaenc_hush_alsa(void) {
     // The library stays loaded: libavdevice keeps it loaded too.
     void *library = dlopen("libasound.so.2", RTLD_NOW);
     if (library == NULL) return;
-    // <alsa/error.h>: snd_lib_log_set_local is newer, since version 1.2.15.
+    // snd_lib_log_set_local of <alsa/error.h> exists since version 1.2.15.
     LogHandler (*set_log)(LogHandler) = (LogHandler (*)(LogHandler))dlsym(library, "snd_lib_log_set_local");
     Handler (*set)(Handler) = (Handler (*)(Handler))dlsym(library, "snd_lib_error_set_local");
     if (set_log != NULL) set_log(log_nothing);

@@ -95,7 +95,7 @@ package import VideoBase
             bicubic | accurate, nil, nil, nil)
         guard unsafe context != nil else {
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
-            // libswscale names what it does not support, but logs nothing for most failed allocations.
+            // libswscale logs a message for an unsupported conversion, but nothing for most failed allocations.
             if words.isEmpty || LibAV.isNoMemory(words) {
                 throw VaencError.noMemory("to convert a picture of \(shape.sourceSize)")
             }

@@ -23,7 +23,7 @@ package final class SerialThread: Sendable {
 
     /// The effect of a task's cancellation on work that has begun.
     package enum Cancellation {
-        /// The work decides: its `Request` reports the cancellation.
+        /// The work continues, and decides how to end: its `Request` reports the cancellation.
         case asks
         /// The task continues at once, and the result of the work is discarded.
         case abandons
@@ -61,7 +61,7 @@ package final class SerialThread: Sendable {
             }
         }
 
-        /// - Returns: Whether `take` was called before.
+        /// - Returns: Whether `commit` was called before.
         fileprivate func cancel() -> Bool {
             let (wake, isTaken) = state.withLock { state in
                 state.isCancelled = true

@@ -32,7 +32,7 @@ package final class Worker: Sendable {
         let worker = Worker()
         let starts = DedicatedThread.start("vaenc-call") {
             guard let key = Worker.key else { return }
-            // SAFETY: The value only marks the thread; nobody follows the pointer.
+            // SAFETY: The value only marks the thread; the pointer is never dereferenced.
             unsafe pthread_setspecific(key, Unmanaged.passUnretained(worker).toOpaque())
             worker.work()
             pthread_setspecific(key, nil)

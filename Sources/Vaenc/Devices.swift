@@ -35,7 +35,7 @@ public enum Devices {
         public var device: String?
         /// The codec; H.264 if no device can encode.
         public var codec: VideoCodec
-        /// The reason for the choice, as text for a person.
+        /// The reason for the choice, as text for messages.
         public var why: String
     }
 

@@ -14,7 +14,7 @@ public struct EncoderChoice: Sendable, Hashable {
     public var codec: VideoCodec
     /// The reason for the codec.
     public var codecReason: CodecReason
-    /// One line of text for a person if the session made a choice that the user should know about; else nil.
+    /// A notice of one line if the session made a choice that the user should know about; nil otherwise.
     public var notice: String?
 
     /// An encoder, and the choice that led to it.
@@ -79,7 +79,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let display = try open()
         func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
-            // Surfaces have the coded depth. Whoever draws into them converts the samples.
+            // Surfaces have the coded depth. The code that draws into them converts the samples.
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
@@ -105,7 +105,7 @@ public struct EncoderChoice: Sendable, Hashable {
         }
     }
 
-    /// Adds the reason for the codec to an error, if nobody requested that codec and the device does not support it.
+    /// Adds the reason for the codec to an error, if the codec was not requested and the device does not support it.
     private static func explained(
         _ error: VaencError, _ codec: VideoCodec, _ why: CodecReason, _ device: DeviceReport
     ) -> VaencError {
@@ -149,7 +149,7 @@ public struct EncoderChoice: Sendable, Hashable {
 }
 
 extension EncoderChoice {
-    /// Returns the encoder's description with entries that the encoder does not know: the reason for the codec, and
+    /// Returns the encoder's description with entries that do not come from the encoder: the reason for the codec, and
     /// requests that the encoder ignores.
     ///
     /// - Throws: `unavailable` if the configuration is strict and a request is ignored.

@@ -81,7 +81,7 @@ public final class SessionGroup {
     /// Waits until each session has room for more packets.
     ///
     /// - Throws: `usage` for a reader that this call would prevent from running, before any session has taken the
-    ///   frame. If a session's reader has gone, the error is left to that session.
+    ///   frame. If a session's reader has ended, that session reports the error itself.
     private func waitForReaders(_ caller: BlockingCall) throws {
         for index in running {
             guard let channel = sessions[index].channel else { continue }
@@ -97,7 +97,7 @@ public final class SessionGroup {
     /// shared buffer. Encode the buffer before you request the next one. Blocks while all buffers of a single session
     /// are in use.
     ///
-    /// - Throws: What `CompressionSession.makePixelBuffer` throws.
+    /// - Throws: The errors of `CompressionSession.makePixelBuffer`.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }

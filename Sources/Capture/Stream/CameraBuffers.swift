@@ -15,7 +15,7 @@ import VideoBase
     var count: Int { unsafe mappings.count }
     private static let type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
 
-    /// Requests `wanted` buffers, then maps and exports the buffers that the driver allocates.
+    /// Requests `count` buffers, then maps and exports the buffers that the driver allocates.
     init(_ node: VideoNode, wanted: Int, layout: FrameLayout?) throws(VaencError) {
         self.node = node
         self.layout = layout

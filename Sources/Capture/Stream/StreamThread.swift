@@ -77,7 +77,7 @@ struct StreamThread {
         case ENODEV, ENXIO, EBADF: return .unplugged
         case EAGAIN where events & POLLHUP != 0: return .unplugged
         case EAGAIN:
-            // The wait prevents a busy loop if poll returns an error at once each time.
+            // The wait prevents a busy loop if poll immediately returns an error each time.
             if events & POLLERR != 0 { usleep(10_000) }
             return nil
         default:

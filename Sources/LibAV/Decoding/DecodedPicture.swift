@@ -73,7 +73,7 @@ package protocol PictureKeeper: AnyObject, Sendable {
 
     private var isOnDevice: Bool { unsafe own.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
 
-    /// The tag that the sender gave to the picture's packet.
+    /// The tag that was set on the picture's packet.
     package var tag: Int64 { unsafe vaenc_tag(own) }
 
     /// Returns the picture in memory: this object, or a copy of a picture on a device. The copy calls the device and

@@ -1,7 +1,7 @@
 package import CLibAV
 import VideoBase
 
-/// A packet that is kept to be sent again. It shares the packet's bytes through libav's reference count.
+/// A copy of a packet, for sending it again. It shares the packet's bytes through libav's reference count.
 @safe package final class PacketCopy {
     // SAFETY: an AVPacket that this object owns; `deinit` frees it.
     private var own: UnsafeMutablePointer<AVPacket>?

@@ -99,8 +99,8 @@ extension Muxer {
     /// Searches for the end of the first HLS segment. As in libavformat, it is the first key picture at or after the
     /// segment length.
     ///
-    /// - Returns: Whether one more second has passed since then. Until then, packets of other tracks that belong before
-    ///   that end may still arrive.
+    /// - Returns: Whether the pictures are at least one second past that end. Until then, packets of other tracks from
+    ///   before that end may still arrive.
     private func noteSegment(_ packet: TrackPacket, _ track: Int) -> Bool {
         guard tracks[track].track.kind == .video, let shown = packet.presentation else { return false }
         guard let start = delayed?.start else {

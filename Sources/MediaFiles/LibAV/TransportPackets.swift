@@ -3,7 +3,7 @@
 struct TransportPackets {
     private static let sync: UInt8 = 0x47
     private static let layouts = [(size: 188, syncOffset: 0), (size: 192, syncOffset: 4), (size: 204, syncOffset: 0)]
-    /// The number of bytes that are needed to detect the layout.
+    /// The size of four packets in the largest layout, in bytes. The detection needs at least one byte more.
     static let headSize = 4 * 204
 
     /// The size of a packet in bytes, and the offset of its sync byte.
@@ -28,7 +28,7 @@ struct TransportPackets {
     }
 }
 
-/// The bytes from a pipe that are needed to tell whether the last MPEG-TS packet is complete.
+/// The bytes from a pipe that are needed to determine whether the last MPEG-TS packet is complete.
 struct PipedBytes {
     private var head: [UInt8] = []
     private var tail: [UInt8] = []

@@ -49,7 +49,7 @@ import VideoBase
     /// The input time of `start`, and the end of the leader's pictures so far.
     private var wanted: MediaTime?
     private var reached: MediaTime?
-    /// A description of the packet where the copy begins, if that is before `wanted`; nil otherwise.
+    /// A description of the packet where the copy begins, if that is before `requestedStart`; nil otherwise.
     private var earlyBeginning: String?
     /// The search for the first key frame in an input that cannot seek to it.
     private var search: RemuxStart?
@@ -123,15 +123,15 @@ import VideoBase
         // Other containers have no edit list that hides the part before 0, so that part begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
         self.hasEdits = hasEdits
-        // Subtitles may come first. What is before the origin would be hidden.
+        // Subtitles may come first. The part before the origin would be hidden.
         var firstStart = begun
         for (index, track) in streams.enumerated() {
             guard let track, track.kind == .subtitle, let ticks = input.firstTime(of: index) else { continue }
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
         }
         let isLate = isOpen && !startsAnywhere && MediaTime.zero < firstStart
-        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays
-        // before the beginning.
+        // libavformat may state the time of the first picture in decoding order. The part that an edit list cuts off
+        // stays before the beginning.
         for (index, track) in streams.enumerated() where isLate && !hasEdits {
             guard let track, track.kind == .video, track.isReordered, let ticks = try input.earliestShown(of: index) else { continue }
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
@@ -365,7 +365,7 @@ import VideoBase
             .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)", remedy: goodPartRemedy)
     }
 
-    /// Returns the words for a time of the input, relative to its beginning, as `start` and `duration` count.
+    /// Returns a time of the input as text for messages, relative to the beginning, as `start` and `duration` are.
     private func printed(_ time: MediaTime?) -> String {
         time.map { " at \((($0 - beginning).seconds * 1000).rounded() / 1000) s" } ?? ""
     }

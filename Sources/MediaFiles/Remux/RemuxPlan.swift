@@ -119,7 +119,7 @@ struct RemuxPlan {
     /// The reason for a stream of sound that cannot be copied into any format.
     private static let undescribed = "the input does not describe the sound"
 
-    /// Returns why a format does not hold a track in addition to those that were selected; nil if it does.
+    /// Returns the reason why a format cannot hold a track in addition to the selected ones; nil if it can.
     private static func refusal(
         _ track: MediaTrack, _ format: OutputFormat, _ named: VideoCodec?, _ counts: [MediaTrack.Kind: Int]
     ) throws -> String? {

@@ -138,8 +138,8 @@ final class ContainerSink: PacketSink {
 
     private enum ChapterPosition { case atStart, atEnd, nowhere }
 
-    /// Returns when chapters are written. At the end it is known which chapters the pictures reach, if the container
-    /// accepts chapters then.
+    /// Returns when chapters are written. This is the end if the container allows it, because only then it is known
+    /// which chapters the pictures reach.
     private func chapters(_ destination: any SinkDestination) -> ChapterPosition {
         guard format.hasSampleEntries || format == .mkv else { return .nowhere }
         // A file that must survive a kill gets the chapters when it is rewritten at the end.

@@ -21,12 +21,12 @@ public final class SoundFeed {
     /// Packets of calls that threw, which are not returned yet.
     private var outputPackets: [TrackPacket] = []
     private var hasBegun = false
-    /// Whether sound before the origin is dropped. It is known if the source is cut. Otherwise the first packet
-    /// decides, which an edit list may cut off.
+    /// Whether sound before the origin is dropped; nil until it is known. If the source is not cut, the first packet
+    /// decides, because an edit list may cut it off.
     private var cutsStart: Bool?
 
     /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets
-    /// are copied, those count that lack data that MPEG-TS has lost; their content is not checked.
+    /// are copied, it is the number of packets that lost data in MPEG-TS; other faults are not detected.
     public var damagedPackets: Int { transcoder?.damagedPackets ?? copiedDamage }
     private var copiedDamage = 0
     /// Whether packets are copied.

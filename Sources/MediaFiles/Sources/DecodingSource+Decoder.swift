@@ -36,7 +36,7 @@ extension DecodingSource {
     /// `readFrame`.
     ///
     /// - Parameters:
-    ///   - taken: Returns a buffer for a picture on the decoder's device, fitted into the output's size by the given
+    ///   - wrap: Returns a buffer for a picture on the decoder's device, fitted into the output's size by the given
     ///     parts; nil if the picture must be drawn into another buffer.
     ///   - makeBuffer: Returns a buffer to draw into, of the size in `info`.
     package func readBuffer(

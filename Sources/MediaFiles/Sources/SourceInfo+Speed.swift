@@ -7,8 +7,8 @@ extension SourceInfo {
     /// The changed playing speed, if the frames are shown at another rate than the input's own; nil otherwise.
     public var speedChange: EffectiveEntry? { changes.first { $0.option == Self.speedOption } }
 
-    /// Returns the change of speed if frames with the rate `own` are shown at the rate `asked`; nil if the speed does
-    /// not change.
+    /// Returns the change of speed if frames with the rate `inputRate` are shown at the rate `requestedRate`; nil if
+    /// the speed does not change.
     static func speedChange(from own: Rational?, to asked: Rational?, varies: Bool = false) -> EffectiveEntry? {
         guard let own, let asked, own.value > 0 else { return nil }
         let speed = asked.value / own.value

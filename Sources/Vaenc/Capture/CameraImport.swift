@@ -17,8 +17,7 @@ final class CameraImport: Sendable {
         var refusal: String?
     }
 
-    /// The number of buffers that the encoder does not hold: two for the driver, three for the queue and one for the
-    /// reader.
+    /// The number of the camera's buffers that the encoder leaves for the driver, the queue and the reader.
     private static let reserve = 6
 
     private let display: Display

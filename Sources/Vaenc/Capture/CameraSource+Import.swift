@@ -5,7 +5,7 @@ import Threads
 import VideoBase
 
 extension CameraSource {
-    /// Returns the next picture in a buffer: in the buffer that `taken` makes of the camera's own picture, else drawn
+    /// Returns the next picture in a buffer: in the buffer that `wrap` creates from the camera's picture, else drawn
     /// into a buffer of `makeBuffer`.
     func readBuffer(
         taken: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer

@@ -100,7 +100,7 @@ public final class CameraSource: FrameSource {
     ///   - microphone: The sound device to record, as `SoundInput` names it; nil for none.
     ///   - onFrame: Receives each picture before it is encoded.
     ///   - onNotice: Receives events.
-    /// - Throws: What `CameraStream` and `SoundInput` throw; `usage` if the switches are not in order.
+    /// - Throws: The errors of `CameraStream` and `SoundInput`; `usage` if the switches are not in order.
     public init(
         _ path: String, request: CaptureRequest = CaptureRequest(), switches: [Switch] = [],
         options: SourceOptions = SourceOptions(), microphone: String? = nil, onFrame: FrameObserver? = nil,

@@ -53,7 +53,7 @@ public final class DecompressionSession: Sendable {
     /// `backend` and `invalidate` are allowed. If the handler waits for another thread or task that calls `decode` or
     /// `finish`, it waits forever.
     ///
-    /// - Throws: What the initializer without a handler throws, except the error for the capacity.
+    /// - Throws: The errors of the initializer without a handler, except the one for the capacity.
     public convenience init(
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping Handler

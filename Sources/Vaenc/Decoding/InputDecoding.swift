@@ -92,7 +92,7 @@ public final class InputDecoding {
     /// A picture on the device stays there, and is scaled there to the size that the source reports. Any other picture
     /// is drawn into a buffer of `makeBuffer`, which must have that size.
     ///
-    /// - Throws: What `FrameSource.readFrame` and `makeBuffer` throw.
+    /// - Throws: The errors of `FrameSource.readFrame` and `makeBuffer`.
     public func nextFrame(
         makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {

@@ -22,7 +22,7 @@ final class InputScaling {
 
     /// Returns a scaler for pictures that are needed in memory in another size than the decoded one; nil if no scaling
     /// is needed, or if the samples must be converted in memory. If the device has no video processor, the pictures are
-    /// scaled in memory, and `refusal` has the reason.
+    /// scaled in memory, and `rejectionReason` has the reason.
     static func intoMemory(_ info: SourceInfo, from device: DecodeDevice) -> InputScaling? {
         guard info.size != info.nativeSize, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else { return nil }
         let scaling = InputScaling(

@@ -97,8 +97,8 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - caller: The call that blocks; nil on one of the session's threads, which no reader needs.
     ///   - isCancelled: Checked at each change and at each `wake`.
-    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has gone, or cannot run while
-    ///   the call blocks.
+    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has ended, or cannot run
+    ///   while the call blocks.
     func waitForRoom(_ caller: BlockingCall? = nil, _ isCancelled: () -> Bool) throws {
         var waits = false, keepsMainActor = false
         defer { if waits { state.withLock { $0.waitersForRoom -= 1 } } }
@@ -150,7 +150,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// The number of results that were not read yet.
     var unreadCount: Int { state.withLock { $0.unread } }
 
-    /// Whether there was a reader and it has gone.
+    /// Whether there was a reader and it has ended.
     var isWithoutReader: Bool { state.withLock { $0.hadReader && $0.reader == nil } }
 
     var waitersForRoom: Int { state.withLock { $0.waitersForRoom } }

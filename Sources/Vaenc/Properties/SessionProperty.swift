@@ -209,8 +209,8 @@ struct AnyProperty: Sendable {
         }
     }
 
-    /// Writes a value for a device. If a feature is enabled without a number, the number is reduced to what the device
-    /// supports.
+    /// Writes a value for a device. If a feature is enabled without a number, the number is reduced to the maximum that
+    /// the device supports.
     ///
     /// - Returns: False if the value has another type.
     func write(

@@ -195,8 +195,8 @@ final class SessionCore: Sendable {
 
     /// Replaces the encoder by one with another configuration, after the old encoder has delivered its frames.
     ///
-    /// - Throws: What creating the new encoder throws; the old encoder then continues. What draining the old encoder
-    ///   throws. `usage` in the session's handler.
+    /// - Throws: The errors of creating the new encoder; the old encoder then continues. The errors of draining the old
+    ///   encoder. `usage` in the session's handler.
     func swap(to configuration: EncoderConfiguration, device: DeviceSelector?) throws {
         try relay.handlers.check()
         let (old, selector, hasBegun) = try state.wait { state -> (Stage, DeviceSelector, Bool)? in

@@ -91,7 +91,7 @@ final class OutputBranch {
 
     /// Takes the last audio packets.
     ///
-    /// - Parameter end: The time at which the audio ends with the pictures; nil if it ends by itself.
+    /// - Parameter end: The time at which the audio must end; nil if it ends with the input.
     func finishAudio(_ packets: [[TrackPacket]], end: MediaTime?) {
         appendAudio(packets) { try $0.finish($1, end: end, to: $2) }
     }

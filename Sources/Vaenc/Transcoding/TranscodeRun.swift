@@ -10,7 +10,7 @@ struct TranscodeRun {
     let outputs: [Transcoder.Output]
     let options: Transcoder.Options
 
-    /// Checks what can be checked before anything is opened.
+    /// Checks the outputs and options before anything is opened.
     ///
     /// - Throws: `usage`.
     init(_ transcoder: Transcoder) throws {
