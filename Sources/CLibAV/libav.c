@@ -212,10 +212,10 @@ LOADER(device, SONAME("avdevice", LIBAVDEVICE_VERSION_MAJOR), VAENC_LIBAV_DEVICE
 
 static int load_first(char *why, size_t size, int guest) {
     // A program that uses libav itself keeps its own log callback, and so does a program that loaded this code.
-    void *there = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
-    if (there) dlclose(there);
+    void *library = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
+    if (library) dlclose(library);
     if (!load_util(why, size)) return 0;
-    if (!there && !guest) table.av_log_set_callback(keep_line);
+    if (!library && !guest) table.av_log_set_callback(keep_line);
     return 1;
 }
 
@@ -240,8 +240,8 @@ const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
 
 // Whether the loader finds a library. Loads it only if it is in none of the loader's usual folders.
 static int is_installed(const char *soname) {
-    void *there = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD), *program = dlopen(0, RTLD_LAZY);
-    int found = there != 0;
+    void *library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD), *program = dlopen(0, RTLD_LAZY);
+    int found = library != 0;
     Dl_serinfo head;
     if (!found && program && !dlinfo(program, RTLD_DI_SERINFOSIZE, &head)) {
         Dl_serinfo *folders = malloc(head.dls_size);
@@ -255,8 +255,8 @@ static int is_installed(const char *soname) {
         free(folders);
     }
     // The loader's cache may name other folders.
-    if (!found && (there = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | binding_flag()))) found = 1;
-    if (there) dlclose(there);
+    if (!found && (library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | binding_flag()))) found = 1;
+    if (library) dlclose(library);
     if (program) dlclose(program);
     return found;
 }

@@ -15,7 +15,7 @@ static void log_nothing(
     int priority, int interface, const char *file, int line, const char *function, int error, const char *format,
     va_list arguments) {}
 
-void vaenc_hush_alsa(void) {
+void vaenc_silence_alsa(void) {
     // The library stays loaded: libavdevice keeps it loaded too.
     void *library = dlopen("libasound.so.2", RTLD_NOW);
     if (library == NULL) return;

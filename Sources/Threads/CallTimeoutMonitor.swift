@@ -54,10 +54,12 @@ package final class CallTimeoutMonitor: Sendable {
     /// Unregisters a call that has returned. Returns false if the call was already reported as lost.
     package func end(_ call: Call) -> Bool { state.withLock { $0.calls.removeValue(forKey: call) != nil } }
 
-    private func start() -> Bool { DedicatedThread.start("vaenc-timeouts") { CallTimeoutMonitor.shared.look() } }
+    private func start() -> Bool {
+        DedicatedThread.start("vaenc-timeouts") { CallTimeoutMonitor.shared.monitorCalls() }
+    }
 
     /// The body of the monitor's thread.
-    private func look() {
+    private func monitorCalls() {
         while true {
             let now = Self.now
             let (lost, wakesAt) = state.withLock { state in

@@ -24,7 +24,7 @@ package final class SerialThread: Sendable {
     /// The effect of a task's cancellation on work that has begun.
     package enum Cancellation {
         /// The work continues, and decides how to end: its `Request` reports the cancellation.
-        case asks
+        case cooperates
         /// The task continues at once, and the result of the work is discarded.
         case abandons
     }
@@ -33,7 +33,7 @@ package final class SerialThread: Sendable {
     package final class Request: Sendable {
         private struct State {
             var isCancelled = false
-            var isTaken = false
+            var isCommitted = false
             var wake: (@Sendable () -> Void)?
         }
 
@@ -54,21 +54,21 @@ package final class SerialThread: Sendable {
         /// work that returns no value.
         ///
         /// - Throws: `CancellationError` if the task is already cancelled.
-        package func take() throws {
+        package func commit() throws {
             try state.withLock { state in
                 if state.isCancelled { throw CancellationError() }
-                state.isTaken = true
+                state.isCommitted = true
             }
         }
 
         /// - Returns: Whether `commit` was called before.
         fileprivate func cancel() -> Bool {
-            let (wake, isTaken) = state.withLock { state in
+            let (wake, isCommitted) = state.withLock { state in
                 state.isCancelled = true
-                return (state.wake, state.isTaken)
+                return (state.wake, state.isCommitted)
             }
             wake?()
-            return isTaken
+            return isCommitted
         }
     }
 
@@ -80,7 +80,7 @@ package final class SerialThread: Sendable {
     /// Runs `body` on the thread after earlier jobs. If the task is cancelled before the job begins, the job does not
     /// run.
     package func run<R: Sendable>(
-        _ cancellation: Cancellation = .asks, _ body: @escaping @Sendable (Request) throws -> R
+        _ cancellation: Cancellation = .cooperates, _ body: @escaping @Sendable (Request) throws -> R
     ) async throws -> R {
         let request = Request()
         let job = Monitor(Job<R>())

@@ -79,19 +79,19 @@ public enum CodecChoice {
     ) -> (codec: VideoCodec, why: CodecReason) {
         if kind == .software { return inSoftware(depth) }
         let report = device()
-        let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
-        let all = report.capabilities.filter { $0.encodes && $0.codec == wanted.codec }
+        let profile = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
+        let all = report.capabilities.filter { $0.encodes && $0.codec == profile.codec }
         if all.isEmpty { return (.h264, .decided("the device does not encode HEVC")) }
-        let own = all.filter { $0.profile == Profile(wanted) }
-        if own.isEmpty {
+        let matching = all.filter { $0.profile == Profile(profile) }
+        if matching.isEmpty {
             let others = Set(all.map(\.profile.shortName)).sorted().joined(separator: ", ")
-            return (.h264, .decided("the device encodes HEVC \(others), not \(wanted.shortName)"))
+            return (.h264, .decided("the device encodes HEVC \(others), not \(profile.shortName)"))
         }
-        guard let size else { return (.hevc, .decided("the device encodes HEVC \(wanted.shortName)")) }
-        guard own.contains(where: { $0.allows(size) }) else {
-            return (.h264, .decided("the device encodes HEVC \(own[0].limits), not \(size)"))
+        guard let size else { return (.hevc, .decided("the device encodes HEVC \(profile.shortName)")) }
+        guard matching.contains(where: { $0.allows(size) }) else {
+            return (.h264, .decided("the device encodes HEVC \(matching[0].limits), not \(size)"))
         }
-        return (.hevc, .decided("the device encodes HEVC \(wanted.shortName) of \(size)"))
+        return (.hevc, .decided("the device encodes HEVC \(profile.shortName) of \(size)"))
     }
 
     /// Chooses the codec for the software encoders. libx265 takes several times as long as libx264.

@@ -31,7 +31,7 @@ extension CompressionSession {
     ///
     /// - Throws: `usage` for an unknown name; for a read-only property, the errors of `encoderDescription`.
     public func value(named name: String) throws -> PropertyValue? {
-        if let own = ReadOnlyProperty(rawValue: name) { return try own.value(self) }
+        if let readOnly = ReadOnlyProperty(rawValue: name) { return try readOnly.value(self) }
         return try Self.property(name).read(configuration)
     }
 

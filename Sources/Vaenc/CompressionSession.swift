@@ -67,7 +67,7 @@ public final class CompressionSession: Sendable {
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         packetCapacity: Int = 256
     ) throws {
-        let channel = try PacketChannel(asked: packetCapacity, as: "packetCapacity")
+        let channel = try PacketChannel(requested: packetCapacity, as: "packetCapacity")
         try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
     }
 
@@ -293,16 +293,16 @@ public final class CompressionSession: Sendable {
     /// Checks changes that will be made one after the other, without making them.
     func check(_ changes: [RunningChange]) throws { try core.with(waits: false) { try $0.encoder.check(changes) } }
 
-    /// Tells the encoder that a receiver lost frames. Later pictures do not predict from these frames, or from pictures
-    /// that depend on them. If no other reference remains, the next frame is a key frame.
+    /// Reports to the encoder that a receiver lost frames. Later pictures do not predict from these frames, or from
+    /// pictures that depend on them. If no other reference remains, the next frame is a key frame.
     ///
     /// - Parameter displayIndices: The display indices of the lost frames. Frames of an earlier format are ignored.
     /// - Throws: `unavailable` if the encoder does not choose its references; `usage` in the session's handler.
     public func invalidateReferences(displayIndices: [Int]) throws {
         try core.with { stage in
             // No picture predicts across formats.
-            let own = displayIndices.filter { $0 >= stage.frames }.map { $0 - stage.frames }
-            if !own.isEmpty { try stage.encoder.invalidateReferences(displayIndices: own) }
+            let encoderIndices = displayIndices.filter { $0 >= stage.frames }.map { $0 - stage.frames }
+            if !encoderIndices.isEmpty { try stage.encoder.invalidateReferences(displayIndices: encoderIndices) }
         }
     }
 

@@ -289,7 +289,7 @@ const char *_Nullable vaenc_end_notes(int *_Nonnull status);
 #pragma GCC visibility pop
 
 /// Whether a container needs packets with strictly increasing decoding times.
-static inline _Bool vaenc_wants_growing_times(const AVOutputFormat *_Nonnull format) {
+static inline _Bool vaenc_needs_increasing_times(const AVOutputFormat *_Nonnull format) {
     return !(format->flags & (AVFMT_TS_NONSTRICT | AVFMT_NOTIMESTAMPS));
 }
 

@@ -59,16 +59,16 @@ extension InputContext {
     /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
     /// beginning.
     func readSoundConfigurations() throws {
-        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
+        var missing = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
             let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
             return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
                 && parameters.pointee.sample_rate > 0
         })
-        while !wanted.isEmpty, ahead.count < Self.aheadLimit {
+        while !missing.isEmpty, ahead.count < Self.aheadLimit {
             try readAhead()
             guard case .packet(let one, _)? = ahead.last else { return }
             let index = Int(unsafe one.packet.pointee.stream_index)
-            if wanted.remove(index) != nil { adtsConfigs[index] = unsafe ADTSFilter.config(one.packet, av) }
+            if missing.remove(index) != nil { adtsConfigs[index] = unsafe ADTSFilter.config(one.packet, av) }
         }
     }
 
@@ -181,14 +181,15 @@ extension InputContext {
     /// Corrects the start times of streams that begin before 0. libavformat knows only their later times.
     func correctStarts() throws {
         guard hasEarlyTimes else { return }
-        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
+        var missing = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
         var position = 0
-        while !wanted.isEmpty, position < Self.startLimit {
+        while !missing.isEmpty, position < Self.startLimit {
             if position == ahead.count { try readAhead() }
             guard case .packet(let one, _) = ahead[position] else { return }
             position += 1
             let index = Int(unsafe one.packet.pointee.stream_index)
-            guard wanted.remove(index) != nil, let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
+            guard missing.remove(index) != nil,
+                let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
                 let start = earlyTime(found, of: index)
             else { continue }
             unsafe context.pointee.streams[index]!.pointee.start_time = start

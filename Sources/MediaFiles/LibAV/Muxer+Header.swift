@@ -52,7 +52,7 @@ extension Muxer {
     /// written.
     func describe(_ metadata: MediaMetadata) throws {
         guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
-        pictureWords = metadata
+        pictureMetadata = metadata
     }
 
     /// Adds the chapters between two times, relative to `start`. Call it before the header or the trailer is written.
@@ -168,7 +168,8 @@ extension Muxer {
             tracks[index].stream = count
             count += 1
         }
-        guard let metadata = pictureWords, tracks.first?.stream == 0, let stream = unsafe context!.pointee.streams[0] else { return }
+        guard let metadata = pictureMetadata, tracks.first?.stream == 0, let stream = unsafe context!.pointee.streams[0]
+        else { return }
         guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
         unsafe stream.pointee.disposition |= metadata.pictures.disposition
         if let language = metadata.pictureTags.first(where: { $0.key == "language" })?.value { try unsafe setLanguage(language, of: stream) }

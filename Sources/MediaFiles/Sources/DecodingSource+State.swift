@@ -54,7 +54,7 @@ extension DecodingSource {
         var seen: [Int64]? = []
 
         /// Whether a picture at that time is at or after the requested start.
-        private func isAsked(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
+        private func isInRequestedPart(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
 
         mutating func read() throws -> InputContext.Reading {
             while true {
@@ -82,7 +82,9 @@ extension DecodingSource {
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken("a packet contains no AV1 picture")
                 }
-                if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown, unsafe isAsked(packet.pointee.pts) {
+                if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown,
+                    unsafe isInRequestedPart(packet.pointee.pts)
+                {
                     leading += undecodable
                 }
                 let key: Int32 = 1

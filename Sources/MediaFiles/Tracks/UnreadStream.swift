@@ -66,13 +66,13 @@ extension SourceInfo {
 }
 
 extension SourceSound {
-    fileprivate func words(keepsMetadata: Bool) -> StreamWords {
-        var words = track.words(stream ?? 0)
-        if !keepsMetadata {
-            words.tags.removeAll { $0.key.lowercased() != "language" }
-            words.disposition = 0
+    fileprivate func metadata(keepsTags: Bool) -> StreamMetadata {
+        var metadata = track.metadata(index: stream ?? 0)
+        if !keepsTags {
+            metadata.tags.removeAll { $0.key.lowercased() != "language" }
+            metadata.disposition = 0
         }
-        return words
+        return metadata
     }
 }
 
@@ -84,7 +84,7 @@ extension OutputFormat {
     ///   - codec: The codec of the output's pictures.
     ///   - keepsMetadata: Whether the output should have titles and other tags.
     public func losses(of sounds: [SourceSound], codec: VideoCodec?, keepsMetadata: Bool) -> [EffectiveEntry] {
-        MetadataSupport(self, codec: codec).losses(of: sounds.map { $0.words(keepsMetadata: keepsMetadata) })
+        MetadataSupport(self, codec: codec).losses(of: sounds.map { $0.metadata(keepsTags: keepsMetadata) })
     }
 }
 

@@ -195,17 +195,17 @@ struct AnyProperty: Sendable {
                 property.write(&configuration, nil)
                 return true
             }
-            guard let own = property.fromPropertyValue(value) else { return false }
-            property.write(&configuration, own)
+            guard let typedValue = property.fromPropertyValue(value) else { return false }
+            property.write(&configuration, typedValue)
             return true
         }
         change = { change, value in
-            guard let own = property.fromPropertyValue(value) else { return false }
-            property.change?(&change, own)
+            guard let typedValue = property.fromPropertyValue(value) else { return false }
+            property.change?(&change, typedValue)
             return true
         }
         check = { value, configuration in
-            if let own = property.fromPropertyValue(value) { try property.check(own, configuration) }
+            if let typedValue = property.fromPropertyValue(value) { try property.check(typedValue, configuration) }
         }
     }
 

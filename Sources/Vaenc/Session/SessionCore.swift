@@ -58,10 +58,10 @@ final class SessionCore: Sendable {
         _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool, _ relay: PacketRelay,
         format: Int
     ) throws -> Stage {
-        let made = try EncoderChoice.makeEncoder(
+        let chosen = try EncoderChoice.makeEncoder(
             configuration: configuration, device: device, requireHardware: requireHardware
         ) { relay.add($0, format: format) }
-        return Stage(encoder: made.encoder, choice: made.choice, format: format)
+        return Stage(encoder: chosen.encoder, choice: chosen.choice, format: format)
     }
 
     // MARK: Calls

@@ -49,7 +49,7 @@ extension OutputBranch {
         kinds.subtract(output.unreportedStreams)
         if output.audio == AudioMode.none { kinds.remove(.audio) }
         let codec = description.codec
-        return format.losses(of: sound.kept, codec: codec, keepsMetadata: output.keepsMetadata)
+        return format.losses(of: sound.includedSounds, codec: codec, keepsMetadata: output.keepsMetadata)
             + info.missing(in: format, codec: codec, keepsMetadata: output.keepsMetadata, kinds: kinds)
     }
 
@@ -99,7 +99,7 @@ extension OutputBranch {
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
         let entries = others.map { entry in
-            if entry.option == "size", let own = size(entry, info, inherited) { return own }
+            if entry.option == "size", let sizeEntry = size(entry, info, inherited) { return sizeEntry }
             guard inherited.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil

@@ -102,7 +102,9 @@ final class OutputBranch {
         for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
             do {
                 try body(feed, packets[stream]) { sink.write([$0], sound: index) }
-                if output.configuration.strict, feed.damagedPackets > 0 { return sink.fail(damaged(feed, stream).refusal) }
+                if output.configuration.strict, feed.damagedPackets > 0 {
+                    return sink.fail(damaged(feed, stream).strictError)
+                }
             } catch let error as VaencError where error.category == .interrupted {
                 // The pictures end too: the output is finished with the frames encoded so far.
             } catch { return sink.fail(error) }

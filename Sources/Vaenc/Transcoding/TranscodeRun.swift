@@ -166,8 +166,8 @@ struct TranscodeRun {
                     .badInput, "frame \(frame) of the input: \(error.message)",
                     remedy: "check its times with `ffprobe -show_frames`, and make a copy with increasing times")
             }
-            state.input.took(timing)
-            for branch in branches where branch.failure == nil { branch.tally.took(timing) }
+            state.input.countInput(timing)
+            for branch in branches where branch.failure == nil { branch.tally.countInput(timing) }
             var wishes = FrameOptions()
             wishes.dynamicHDR = source.dynamicHDR
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: wishes)

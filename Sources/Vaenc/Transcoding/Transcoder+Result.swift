@@ -94,7 +94,7 @@ public struct FrameCounts: Sendable {
     }
 
     /// Counts a frame that was passed to the encoders.
-    mutating func took(_ timing: FrameTiming) {
+    mutating func countInput(_ timing: FrameTiming) {
         input += 1
         if firstInput == nil { firstInput = timing.presentation }
         lastInput = timing.presentation
