@@ -12,7 +12,8 @@ package final class SerialThread: Sendable {
         var thread: pthread_t?
     }
 
-    /// The thread, not the owner, keeps the queue alive. When the owner is released, the thread ends.
+    /// The thread retains the queue, but not this object. When this object is released, the thread runs the remaining
+    /// jobs and ends.
     private let queue = Monitor(Queue())
     private let name: String
 
@@ -25,7 +26,7 @@ package final class SerialThread: Sendable {
     package enum Cancellation {
         /// The work continues, and decides how to end: its `Request` reports the cancellation.
         case cooperates
-        /// The task continues at once, and the result of the work is discarded.
+        /// The task continues immediately, and the result of the work is discarded.
         case abandons
     }
 
@@ -41,7 +42,7 @@ package final class SerialThread: Sendable {
 
         package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-        /// Sets `wake` to be called when the task is cancelled. If it is cancelled already, calls `wake` at once.
+        /// Sets `wake` to be called when the task is cancelled. If it is cancelled already, calls `wake` now.
         package func whenCancelled(_ wake: @escaping @Sendable () -> Void) {
             let isLate = state.withLock { state in
                 state.wake = wake
@@ -50,8 +51,8 @@ package final class SerialThread: Sendable {
             if isLate { wake() }
         }
 
-        /// Commits the work: it continues even if the task is cancelled, and a cancelled task returns at once. Only for
-        /// work that returns no value.
+        /// Commits the work: it continues even if the task is cancelled, and a cancelled task returns immediately. Only
+        /// for work that returns no value.
         ///
         /// - Throws: `CancellationError` if the task is already cancelled.
         package func commit() throws {

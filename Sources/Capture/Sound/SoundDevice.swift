@@ -82,7 +82,7 @@ import VideoBase
         }
     }
 
-    /// Returns how to find the names of the available devices.
+    /// Returns the remedy for a device that cannot be opened, such as the command that lists the devices.
     private static func remedy(_ name: String) -> String {
         switch split(name).format {
         case "lavfi": "check the filter graph; `man ffmpeg-filters` describes filters"

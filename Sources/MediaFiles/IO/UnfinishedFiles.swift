@@ -4,8 +4,8 @@ import VideoBase
 
 /// The unfinished files of this process. They are listed so that they can be removed if the process ends with `_exit`.
 ///
-/// Other programs may write to the same folder. A file is used only if this process created it. Another file with the
-/// same name is not written, renamed or removed.
+/// Other programs may write to the same folder. A file is written only if this process created it. Another file with
+/// the same name is renamed or removed only if it is an unfinished file that an ended process of this user left.
 package enum UnfinishedFiles {
     private struct Entry {
         var descriptor: Int32

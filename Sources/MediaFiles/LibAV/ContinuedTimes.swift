@@ -147,7 +147,7 @@ struct ContinuedTimes {
         return Set(streams.filter { $0.key != stream && $0.value.time > time - Self.nearness }.keys)
     }
 
-    /// Whether a packet of a stream is far behind the packet that began a part.
+    /// Whether a packet is more than 3 s later than the packet of the same stream that began a part.
     static func isFar(_ stamp: Stamp, behind start: Stamp) -> Bool {
         guard stamp.stream == start.stream, let time = stamp.time, let first = start.time else { return false }
         return distance(first, time) > 3 * second

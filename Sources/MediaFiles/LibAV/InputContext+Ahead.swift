@@ -2,7 +2,8 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Packets that are read ahead of the caller, to learn about the streams and about the meaning of their times.
+/// Packets that are read ahead of the caller, to determine the properties of the streams and the meaning of their
+/// times.
 extension InputContext {
     enum Ahead {
         /// A packet, with libavformat's message if the packet is truncated.
@@ -150,7 +151,7 @@ extension InputContext {
     var hasEarlyTimes: Bool { container == "matroska" && !io.early.isEmpty }
 
     /// Converts a Matroska track's time to ticks of its stream, and subtracts the beginning that the decoder discards
-    /// (CodecDelay). Returns nil for video tracks with decoding times, as AVI has them.
+    /// (CodecDelay). Returns nil for video tracks that are stored as in AVI, because their times are decoding times.
     private func earlyTime(_ time: Int64, of stream: Int) -> Int64? {
         let parameters = unsafe context.pointee.streams[stream]!.pointee.codecpar!
         let base = unsafe context.pointee.streams[stream]!.pointee.time_base

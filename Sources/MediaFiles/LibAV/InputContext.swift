@@ -15,7 +15,7 @@ import VideoBase
     let name: String
     /// libavformat's first name of the format.
     let container: String
-    /// The packets that were read to learn about the streams, and are not returned yet.
+    /// The packets that were read ahead and are not returned yet.
     var ahead: [Ahead] = []
     /// The reason why the packet that was read last seems truncated; nil if it seems complete.
     var fault: String?

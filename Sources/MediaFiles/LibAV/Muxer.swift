@@ -200,7 +200,7 @@ import VideoBase
         return zip(recent.dropFirst(), recent).map { $0 - $1 }.filter { $0.value > 0 }.min()
     }
 
-    /// Moves a packet's times so that they grow. Some files round the times of short packets to the same millisecond,
+    /// Moves a packet's times so that they increase. Some files round the times of short packets to the same millisecond,
     /// and other formats reject equal times.
     private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
@@ -272,7 +272,7 @@ import VideoBase
 protocol MuxerDestination: AnyObject {
     /// The name for libavformat and for messages.
     var name: String { get }
-    /// Whether each packet is written at once, not together with later ones.
+    /// Whether each packet is written immediately, not together with later ones.
     var isImmediate: Bool { get }
     /// The error of this destination that made a libav call fail; nil if writing did not fail.
     var error: (any Error)? { get }

@@ -26,7 +26,8 @@ import NALUnits
     var early = EarlyBlocks()
     /// The search for joints in an MPEG-TS input; nil if joints are not searched.
     private var joints: TransportJoints? = TransportJoints()
-    /// Whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is lost.
+    /// Returns whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is
+    /// lost.
     func isJoint(pid: Int, from offset: Int) -> Bool { joints?.isJoint(pid: pid, from: offset) ?? false }
     /// Returns the number of gaps in the packets of some PIDs, apart from joints.
     func losses(of pids: Set<Int>) -> Int { joints?.losses(of: pids) ?? 0 }

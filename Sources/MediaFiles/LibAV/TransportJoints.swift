@@ -22,9 +22,10 @@ struct TransportJoints {
     /// The PIDs of the program association table and the service description table.
     private static let tables: Set<Int> = [0, 0x11]
 
-    /// The layout of the packets, and the bytes that were read of the next one.
+    /// The layout of the packets; nil until it is detected from `head`, the first bytes of the input.
     private var layout: TransportPackets?
     private var head: [UInt8] = []
+    /// The bytes of a packet that continues in the next piece of the input.
     private var partial: [UInt8] = []
     /// The offset of the next byte; nil before the first.
     private var next: Int?

@@ -35,7 +35,7 @@ final class ContainerSink: PacketSink {
     /// The maximum number of packets of other tracks that wait for the first picture.
     private static let earlyLimit = 4096
 
-    /// Shortens the timeout of a blocking network call. It needs no lock, because another thread may hold the state.
+    /// Shortens the timeout of a blocking network call. It does not take the lock, which the blocked thread may hold.
     private let abortingBlockingIO: @Sendable () -> Void
 
     init(_ path: String, _ destination: sending any SinkDestination, format: OutputFormat, options: SinkOptions) {
@@ -106,7 +106,7 @@ final class ContainerSink: PacketSink {
     }
 
     /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and
-    /// Apple's players take `hvc1` only.
+    /// Apple's players accept `hvc1` only.
     private func sampleEntry(of codec: VideoCodec) -> HEVCSampleEntry? {
         if format == .hls { return codec.segmentFormat.hasSampleEntries ? .hvc1 : nil }
         return format.hasSampleEntries ? options.hevcSampleEntry : nil

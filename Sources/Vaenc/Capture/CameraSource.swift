@@ -5,7 +5,8 @@ public import VideoBase
 
 /// A camera, or several cameras one after another, as a source of pictures to encode.
 ///
-/// Times are capture times, relative to the first picture. One thread reads; any thread may call `cancel`.
+/// Times are capture times, relative to the first picture plus `SourceOptions.start`. One thread reads; any thread may
+/// call `cancel`.
 public final class CameraSource: FrameSource {
     /// A change to another camera.
     public struct Switch: Sendable, Hashable {

@@ -1,8 +1,8 @@
 import Threads
 import VideoBase
 
-/// A bounded queue of results between a session and the task that reads them, for one reader at a time. Only the call
-/// that passes in work waits for room. The session's threads never wait, so completing and ending a session need no
+/// A bounded queue of results between a session and the task that reads them, for one reader at a time. Only calls that
+/// pass in work wait for room. The threads that deliver results never wait, so completing and ending a session need no
 /// reader.
 final class DeliveryChannel<Element: Sendable>: Sendable {
     private struct State {

@@ -24,7 +24,7 @@ final class SessionCore: Sendable {
         var configuration: EncoderConfiguration
         var device: DeviceSelector
         var stage: Stage
-        /// Whether the configuration has changed since the encoder was created. The encoder has taken no frame yet.
+        /// Whether the configuration has changed since the encoder was created. Only before the first frame.
         var isStale = false
         var hasBegun = false
         var isChanging = false
@@ -69,7 +69,7 @@ final class SessionCore: Sendable {
     /// Runs `body` with the encoder, at the same time as other calls. Blocks while the encoder is being changed.
     ///
     /// - Parameter waits: Whether `body` may wait for packets, or for other calls that wait for packets.
-    /// - Throws: `usage` in the session's handler, which the call would wait for.
+    /// - Throws: `usage` in the session's handler if `waits` is true, because the call would wait for that handler.
     func with<R>(waits: Bool = true, _ body: (Stage) throws -> R) throws -> R {
         if waits { try relay.handlers.check() }
         let stage = try enter()

@@ -202,8 +202,8 @@ struct TranscodeRun {
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
     }
 
-    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures end before a time limit,
-    /// the audio continues up to the limit.
+    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures of a file end before a
+    /// time limit, the audio continues up to the limit.
     private func endOfSound(_ counts: FrameCounts, interrupted: Bool) -> MediaTime? {
         let end = counts.endOfInput(frameRate: source.info.frameRate)
         if interrupted || counts.input >= source.info.frameLimit ?? .max { return end }
