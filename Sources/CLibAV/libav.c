@@ -360,9 +360,9 @@ static int64_t in_ticks(int64_t time, AVRational base) {
 
 _Bool vaenc_copy_file(
     const struct VaencLibAV *av, AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end) {
-    static const char *own[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
+    static const char *excluded[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
     if (av->av_dict_copy(&to->metadata, from->metadata, 0) < 0) return 0;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) av->av_dict_set(&to->metadata, own[i], 0, 0);
+    for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++) av->av_dict_set(&to->metadata, excluded[i], 0, 0);
     if (!from->nb_chapters) return 1;
     // avformat_free_context frees the list, as it frees libavformat's own.
     to->chapters = av->av_mallocz(from->nb_chapters * sizeof *to->chapters);

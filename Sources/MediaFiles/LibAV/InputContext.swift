@@ -149,7 +149,8 @@ import VideoBase
     /// The remedy of readers that also accept raw pictures.
     static let layoutRemedy = wholeRemedy + ", or set its layout with `inputSize` and `inputFormat`"
 
-    /// Returns the error for a lack of memory in libavformat. It also allocates whatever a damaged file announces.
+    /// Returns the error for a lack of memory in libavformat, which may be caused by a size that a damaged file
+    /// announces.
     private static func noMemory(_ reader: ByteReader) -> VaencError {
         guard let fault = BoxCounts.fault(reader) else { return .noMemory("to read \(reader.name)") }
         return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "use a complete file")

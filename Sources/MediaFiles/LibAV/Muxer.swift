@@ -200,8 +200,8 @@ import VideoBase
         return zip(recent.dropFirst(), recent).map { $0 - $1 }.filter { $0.value > 0 }.min()
     }
 
-    /// Moves a packet's times so that they increase. Some files round the times of short packets to the same millisecond,
-    /// and other formats reject equal times.
+    /// Moves a packet's times so that they increase. Some files round the times of short packets to the same
+    /// millisecond, and other formats reject equal times.
     private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
         let stream = unsafe output(of: track)
