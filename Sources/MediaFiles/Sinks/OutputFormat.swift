@@ -100,7 +100,8 @@ extension OutputFormat {
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
 
-    /// The target duration of HLS segments in seconds. Each segment ends at the first key picture at or after that time.
+    /// The target duration of HLS segments in seconds. Each segment ends at the first key picture at or after that
+    /// time.
     static let segmentSeconds = 4
 
     /// Codecs in libavformat's QuickTime table that its muxer writes in MP4 only, or not at all.
