@@ -36,7 +36,7 @@ _Bool vaenc_libav_names_option(const char *line) {
     return 0;
 }
 
-// The first packet that libavformat called corrupt since the last question, by the thread that read it.
+// The first packet that libavformat called corrupt since the last query, by the thread that read it.
 static struct {
     long thread;
     int stream;
@@ -212,10 +212,10 @@ LOADER(device, SONAME("avdevice", LIBAVDEVICE_VERSION_MAJOR), VAENC_LIBAV_DEVICE
 
 static int load_first(char *why, size_t size, int guest) {
     // A program that uses libav itself keeps its own log callback, and so does a program that loaded this code.
-    void *there = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
-    if (there) dlclose(there);
+    void *library = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
+    if (library) dlclose(library);
     if (!load_util(why, size)) return 0;
-    if (!there && !guest) table.av_log_set_callback(keep_line);
+    if (!library && !guest) table.av_log_set_callback(keep_line);
     return 1;
 }
 
@@ -240,8 +240,8 @@ const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
 
 // Whether the loader finds a library. Loads it only if it is in none of the loader's usual folders.
 static int is_installed(const char *soname) {
-    void *there = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD), *program = dlopen(0, RTLD_LAZY);
-    int found = there != 0;
+    void *library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD), *program = dlopen(0, RTLD_LAZY);
+    int found = library != 0;
     Dl_serinfo head;
     if (!found && program && !dlinfo(program, RTLD_DI_SERINFOSIZE, &head)) {
         Dl_serinfo *folders = malloc(head.dls_size);
@@ -255,8 +255,8 @@ static int is_installed(const char *soname) {
         free(folders);
     }
     // The loader's cache may name other folders.
-    if (!found && (there = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | binding_flag()))) found = 1;
-    if (there) dlclose(there);
+    if (!found && (library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | binding_flag()))) found = 1;
+    if (library) dlclose(library);
     if (program) dlclose(program);
     return found;
 }
@@ -308,7 +308,7 @@ AVIOContext *vaenc_avio_writer(
 
 void vaenc_avio_free(const struct VaencLibAV *av, AVIOContext *context) {
     if (!context) return;
-    // A muxer or demuxer may have replaced the buffer that was given at creation.
+    // A muxer or demuxer may have replaced the buffer that was passed at creation.
     av->av_free(context->buffer);
     context->buffer = 0;
     av->avio_context_free(&context);
@@ -360,9 +360,9 @@ static int64_t in_ticks(int64_t time, AVRational base) {
 
 _Bool vaenc_copy_file(
     const struct VaencLibAV *av, AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end) {
-    static const char *own[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
+    static const char *excluded[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
     if (av->av_dict_copy(&to->metadata, from->metadata, 0) < 0) return 0;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) av->av_dict_set(&to->metadata, own[i], 0, 0);
+    for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++) av->av_dict_set(&to->metadata, excluded[i], 0, 0);
     if (!from->nb_chapters) return 1;
     // avformat_free_context frees the list, as it frees libavformat's own.
     to->chapters = av->av_mallocz(from->nb_chapters * sizeof *to->chapters);
@@ -413,7 +413,7 @@ AVBufferRef *vaenc_vaapi_device(const struct VaencLibAV *av, void *display, int 
 }
 
 static enum AVPixelFormat take_device(AVCodecContext *context, const enum AVPixelFormat *formats) {
-    // If the device refuses, libavcodec calls this function again without AV_PIX_FMT_VAAPI in the list.
+    // If the device rejects the stream, libavcodec calls this function again without AV_PIX_FMT_VAAPI in the list.
     for (const enum AVPixelFormat *format = formats; *format != AV_PIX_FMT_NONE; format++)
         if (*format == AV_PIX_FMT_VAAPI) return *format;
     return table.avcodec_default_get_format(context, formats);

@@ -35,8 +35,7 @@ static VAStatus note(const char *call, VAStatus status) {
     return status;
 }
 
-// If the device lacks a capability, libavcodec finds that out itself and decodes in software. Such failures are
-// ignored.
+// If the device lacks a capability, libavcodec detects that itself and decodes in software. Such failures are ignored.
 static VAStatus note_set_up(const char *call, VAStatus status) {
     switch (status) {
     case VA_STATUS_ERROR_ATTR_NOT_SUPPORTED:

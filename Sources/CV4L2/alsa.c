@@ -15,11 +15,11 @@ static void log_nothing(
     int priority, int interface, const char *file, int line, const char *function, int error, const char *format,
     va_list arguments) {}
 
-void vaenc_hush_alsa(void) {
+void vaenc_silence_alsa(void) {
     // The library stays loaded: libavdevice keeps it loaded too.
     void *library = dlopen("libasound.so.2", RTLD_NOW);
     if (library == NULL) return;
-    // <alsa/error.h>: snd_lib_log_set_local is newer, since version 1.2.15.
+    // snd_lib_log_set_local of <alsa/error.h> exists since version 1.2.15.
     LogHandler (*set_log)(LogHandler) = (LogHandler (*)(LogHandler))dlsym(library, "snd_lib_log_set_local");
     Handler (*set)(Handler) = (Handler (*)(Handler))dlsym(library, "snd_lib_error_set_local");
     if (set_log != NULL) set_log(log_nothing);

@@ -42,7 +42,7 @@ private struct HeldPicture {
     private let isRealTime: Bool
     private var counts = DecoderStatistics()
     private var hasDelivered = false
-    /// Whether a picture was skipped that later pictures may refer to: since the last key picture, and before it.
+    /// Whether a picture that later pictures may refer to was skipped: since the last key picture, and before it.
     private var isDamaged = false
     private var wasDamaged = false
 
@@ -308,7 +308,7 @@ extension VideoCodec {
     /// The number of libavcodec's threads; nil leaves it to libavcodec.
     fileprivate var defaultThreads: Int? {
         switch self {
-        // If it decodes several pictures at once, libavcodec before 7.1 may not report which of them lack a slice.
+        // If it decodes several pictures at once, FFmpeg before 7.1 may not report which of them lack a slice.
         case .h264: 1
         case .hevc: nil
         }

@@ -57,19 +57,19 @@ package import VideoBase
         if bounces { unsafe to.copy(to: destination, av) }
     }
 
-    private func alignedCopy(_ kept: AlignedPicture?, for picture: PictureView) throws -> AlignedPicture {
-        if let kept, unsafe kept.fits(picture) { return kept }
+    private func alignedCopy(_ existing: AlignedPicture?, for picture: PictureView) throws -> AlignedPicture {
+        if let existing, unsafe existing.fits(picture) { return existing }
         return unsafe try AlignedPicture(like: picture, av)
     }
 
     private func run(_ source: PictureView, _ destination: PictureView, _ color: ColorDescription, _ target: ColorDescription?) throws {
-        let wanted = unsafe Shape(
+        let requestedShape = unsafe Shape(
             source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
             destinationSize: destination.size, color: color, target: target)
-        if shape != wanted {
+        if shape != requestedShape {
             shape = nil
-            unsafe try make(wanted, source.format, destination.format)
-            shape = wanted
+            unsafe try make(requestedShape, source.format, destination.format)
+            shape = requestedShape
         }
         // SAFETY: both views cover the sizes that sws_getContext received. The arrays live until the call returns.
         let rows = unsafe source.data.withUnsafeBufferPointer { from in
@@ -95,7 +95,7 @@ package import VideoBase
             bicubic | accurate, nil, nil, nil)
         guard unsafe context != nil else {
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
-            // libswscale names what it does not support, but logs nothing for most failed allocations.
+            // libswscale logs a message for an unsupported conversion, but nothing for most failed allocations.
             if words.isEmpty || LibAV.isNoMemory(words) {
                 throw VaencError.noMemory("to convert a picture of \(shape.sourceSize)")
             }

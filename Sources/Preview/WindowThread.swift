@@ -20,8 +20,8 @@ enum WindowThread {
 
     /// Makes SDL open a display. `SDL_QuitSubSystem` closes it.
     ///
-    /// - Throws: A `VaencError` of category `.unavailable` if there is no display. SDL would then draw into memory,
-    ///   which nobody sees. That is allowed only if SDL_VIDEODRIVER is set.
+    /// - Throws: A `VaencError` of category `.unavailable` if there is no display. Without a display, SDL draws into
+    ///   memory that is not shown. That is allowed only if SDL_VIDEODRIVER is set.
     static func begin(_ sdl: UnsafePointer<VaencSDL>) throws(VaencError) {
         // libwayland writes a warning to stderr if it has no folder for its socket.
         if unsafe getenv("XDG_RUNTIME_DIR") == nil { _ = unsafe sdl.pointee.SDL_SetHint!("SDL_VIDEODRIVER", "x11,KMSDRM") }
@@ -64,7 +64,7 @@ enum WindowThread {
         else { throw unsafe failure("SDL_CreateWindow", sdl) }
         defer { unsafe sdl.pointee.SDL_DestroyWindow!(window) }
         // Do not use OpenGL: if the display is lost, its libraries wait at the end of the program for the thread that
-        // was in Xlib.
+        // was calling Xlib.
         _ = unsafe sdl.pointee.SDL_SetHint!("SDL_FRAMEBUFFER_ACCELERATION", "0")
         let renderer = unsafe sdl.pointee.SDL_CreateRenderer!(window, -1, SDL_RENDERER_SOFTWARE.rawValue)
         guard let renderer = unsafe renderer else { throw unsafe failure("SDL_CreateRenderer", sdl) }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Monitors calls for which no other thread waits, and reports a call that does not return in time.
 ///
-/// One thread serves the whole process. It sleeps until the earliest deadline that was known when it fell asleep, so a
-/// call that returns in time costs two lock operations and wakes no thread.
+/// One thread serves the whole process. It sleeps until the earliest known deadline. A call that returns in time costs
+/// two lock operations, and wakes the thread only if its deadline is earlier than that.
 package final class CallTimeoutMonitor: Sendable {
     package static let shared = CallTimeoutMonitor()
 
@@ -19,7 +19,7 @@ package final class CallTimeoutMonitor: Sendable {
     private struct State {
         var calls: [Call: Watched] = [:]
         var next: UInt64 = 0
-        /// The time at which the thread wakes up, or nil before the thread is started.
+        /// The time at which the thread wakes up; nil before the thread is started.
         var wakesAt: UInt64?
     }
 
@@ -54,10 +54,12 @@ package final class CallTimeoutMonitor: Sendable {
     /// Unregisters a call that has returned. Returns false if the call was already reported as lost.
     package func end(_ call: Call) -> Bool { state.withLock { $0.calls.removeValue(forKey: call) != nil } }
 
-    private func start() -> Bool { DedicatedThread.start("vaenc-timeouts") { CallTimeoutMonitor.shared.look() } }
+    private func start() -> Bool {
+        DedicatedThread.start("vaenc-timeouts") { CallTimeoutMonitor.shared.monitorCalls() }
+    }
 
     /// The body of the monitor's thread.
-    private func look() {
+    private func monitorCalls() {
         while true {
             let now = Self.now
             let (lost, wakesAt) = state.withLock { state in
@@ -68,8 +70,8 @@ package final class CallTimeoutMonitor: Sendable {
                 return (lost, earliest)
             }
             for call in lost.values { call.isLost() }
-            // A call that was registered while the lost calls were reported has set the bell, so the wait returns at
-            // once.
+            // If a call with an earlier deadline was registered in the meantime, it has set the bell, and the wait
+            // returns immediately.
             _ = bell.wait(atMostNanoseconds: wakesAt - min(wakesAt, Self.now)) { isRung -> Void? in
                 defer { isRung = false }
                 return isRung ? () : nil

@@ -39,7 +39,7 @@ package enum DedicatedThread {
     }
 
     /// Names the calling thread. Glibc declares pthread_setname_np only with _GNU_SOURCE, which Swift's import does not
-    /// define, so this writes the file that it writes. Without /proc, the thread keeps the name of the program.
+    /// define. So this function writes to /proc/thread-self/comm. Without /proc, the thread keeps the program's name.
     private static func name(_ name: String) {
         let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }

@@ -128,7 +128,7 @@ package final class LaneExecutor: Sendable {
             return (hasThread, state.lanes[lane].isReady)
         }
         if !hasThread { return unsafe job() }
-        // A thread of this executor looks for the next job after its own anyway, so it need not wake another thread.
+        // A thread of this executor takes another job after its current one, so no other thread need be woken.
         if isReady, isAwaited || !looksForJobs { state.wakeOne() }
     }
 

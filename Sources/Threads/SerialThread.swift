@@ -12,7 +12,8 @@ package final class SerialThread: Sendable {
         var thread: pthread_t?
     }
 
-    /// The thread, not the owner, keeps the queue alive. When the owner is released, the thread ends.
+    /// The thread retains the queue, but not this object. When this object is released, the thread runs the remaining
+    /// jobs and ends.
     private let queue = Monitor(Queue())
     private let name: String
 
@@ -23,9 +24,9 @@ package final class SerialThread: Sendable {
 
     /// The effect of a task's cancellation on work that has begun.
     package enum Cancellation {
-        /// The work decides: its `Request` reports the cancellation.
-        case asks
-        /// The task continues at once, and the result of the work is discarded.
+        /// The work continues, and decides how to end: its `Request` reports the cancellation.
+        case cooperates
+        /// The task continues immediately, and the result of the work is discarded.
         case abandons
     }
 
@@ -33,7 +34,7 @@ package final class SerialThread: Sendable {
     package final class Request: Sendable {
         private struct State {
             var isCancelled = false
-            var isTaken = false
+            var isCommitted = false
             var wake: (@Sendable () -> Void)?
         }
 
@@ -41,7 +42,7 @@ package final class SerialThread: Sendable {
 
         package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-        /// Sets `wake` to be called when the task is cancelled. If it is cancelled already, calls `wake` at once.
+        /// Sets `wake` to be called when the task is cancelled. If it is cancelled already, calls `wake` now.
         package func whenCancelled(_ wake: @escaping @Sendable () -> Void) {
             let isLate = state.withLock { state in
                 state.wake = wake
@@ -50,25 +51,25 @@ package final class SerialThread: Sendable {
             if isLate { wake() }
         }
 
-        /// Commits the work: it continues even if the task is cancelled, and a cancelled task returns at once. Only for
-        /// work that returns no value.
+        /// Commits the work: it continues even if the task is cancelled, and a cancelled task returns immediately. Only
+        /// for work that returns no value.
         ///
         /// - Throws: `CancellationError` if the task is already cancelled.
-        package func take() throws {
+        package func commit() throws {
             try state.withLock { state in
                 if state.isCancelled { throw CancellationError() }
-                state.isTaken = true
+                state.isCommitted = true
             }
         }
 
-        /// - Returns: Whether `take` was called before.
+        /// - Returns: Whether `commit` was called before.
         fileprivate func cancel() -> Bool {
-            let (wake, isTaken) = state.withLock { state in
+            let (wake, isCommitted) = state.withLock { state in
                 state.isCancelled = true
-                return (state.wake, state.isTaken)
+                return (state.wake, state.isCommitted)
             }
             wake?()
-            return isTaken
+            return isCommitted
         }
     }
 
@@ -80,7 +81,7 @@ package final class SerialThread: Sendable {
     /// Runs `body` on the thread after earlier jobs. If the task is cancelled before the job begins, the job does not
     /// run.
     package func run<R: Sendable>(
-        _ cancellation: Cancellation = .asks, _ body: @escaping @Sendable (Request) throws -> R
+        _ cancellation: Cancellation = .cooperates, _ body: @escaping @Sendable (Request) throws -> R
     ) async throws -> R {
         let request = Request()
         let job = Monitor(Job<R>())

@@ -9,9 +9,9 @@ package final class Worker: Sendable {
     /// that the work referenced has been released.
     package typealias Job = @Sendable () -> @Sendable () -> Void
 
-    private static let idleOnes = Mutex<[Worker]>([])
+    private static let idleWorkers = Mutex<[Worker]>([])
     /// The maximum number of idle workers that are kept.
-    private static var most: Int { 8 }
+    private static var idleLimit: Int { 8 }
     /// The key of the thread-local value that marks the threads of workers.
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
@@ -27,12 +27,12 @@ package final class Worker: Sendable {
 
     /// Returns an idle worker or a new one, or nil if the system cannot start a thread.
     package static func idle() -> Worker? {
-        if let worker = idleOnes.withLock({ $0.popLast() }) { return worker }
+        if let worker = idleWorkers.withLock({ $0.popLast() }) { return worker }
         guard key != nil else { return nil }
         let worker = Worker()
         let starts = DedicatedThread.start("vaenc-call") {
             guard let key = Worker.key else { return }
-            // SAFETY: The value only marks the thread; nobody follows the pointer.
+            // SAFETY: The value only marks the thread; the pointer is never dereferenced.
             unsafe pthread_setspecific(key, Unmanaged.passUnretained(worker).toOpaque())
             worker.work()
             pthread_setspecific(key, nil)
@@ -46,8 +46,8 @@ package final class Worker: Sendable {
     private func work() {
         while true {
             let notify = next()()
-            let continues = Self.idleOnes.withLock { idle in
-                guard idle.count < Self.most else { return false }
+            let continues = Self.idleWorkers.withLock { idle in
+                guard idle.count < Self.idleLimit else { return false }
                 idle.append(self)
                 return true
             }

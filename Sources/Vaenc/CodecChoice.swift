@@ -3,11 +3,11 @@ public import MediaFiles
 public import VAAPI
 public import VideoBase
 
-/// Why a session has its codec.
+/// The reason why a session has its codec.
 public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
     /// The caller named the codec.
     case requested
-    /// Another setting, the device or the container decided it. The text is for a person.
+    /// Another setting, the device or the container determines it. The text names the reason for messages.
     case decided(String)
 
     public var description: String {
@@ -23,7 +23,7 @@ public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
 ///
 /// All code that resolves `auto` uses this type: sessions without a codec, `--codec auto` and the probe report.
 public enum CodecChoice {
-    /// Returns the codec for a request, and the reason for the choice as text for a person.
+    /// Returns the codec for a request, and the reason for the choice as text for messages.
     ///
     /// This function rejects no request. If the device lacks the profile, or the container cannot hold HEVC, the code
     /// that uses them reports the error.
@@ -49,7 +49,7 @@ public enum CodecChoice {
         return choose(size: size, depth: depth, kind: device.kind) { device }
     }
 
-    /// Returns the codec that the configuration determines by itself, with the reason; nil if the choice depends on the
+    /// Returns the codec that the configuration alone determines, with the reason; nil if the choice depends on the
     /// device.
     public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: CodecReason)? {
         if let wanted = wishes.wantedCodec { return (wanted, .requested) }
@@ -79,19 +79,19 @@ public enum CodecChoice {
     ) -> (codec: VideoCodec, why: CodecReason) {
         if kind == .software { return inSoftware(depth) }
         let report = device()
-        let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
-        let all = report.capabilities.filter { $0.encodes && $0.codec == wanted.codec }
+        let profile = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
+        let all = report.capabilities.filter { $0.encodes && $0.codec == profile.codec }
         if all.isEmpty { return (.h264, .decided("the device does not encode HEVC")) }
-        let own = all.filter { $0.profile == Profile(wanted) }
-        if own.isEmpty {
+        let matching = all.filter { $0.profile == Profile(profile) }
+        if matching.isEmpty {
             let others = Set(all.map(\.profile.shortName)).sorted().joined(separator: ", ")
-            return (.h264, .decided("the device encodes HEVC \(others), not \(wanted.shortName)"))
+            return (.h264, .decided("the device encodes HEVC \(others), not \(profile.shortName)"))
         }
-        guard let size else { return (.hevc, .decided("the device encodes HEVC \(wanted.shortName)")) }
-        guard own.contains(where: { $0.allows(size) }) else {
-            return (.h264, .decided("the device encodes HEVC \(own[0].limits), not \(size)"))
+        guard let size else { return (.hevc, .decided("the device encodes HEVC \(profile.shortName)")) }
+        guard matching.contains(where: { $0.allows(size) }) else {
+            return (.h264, .decided("the device encodes HEVC \(matching[0].limits), not \(size)"))
         }
-        return (.hevc, .decided("the device encodes HEVC \(wanted.shortName) of \(size)"))
+        return (.hevc, .decided("the device encodes HEVC \(profile.shortName) of \(size)"))
     }
 
     /// Chooses the codec for the software encoders. libx265 takes several times as long as libx264.

@@ -29,9 +29,9 @@ extension CompressionSession {
 
     /// Returns a property's value by name. Read-only properties are included.
     ///
-    /// - Throws: `usage` for an unknown name; for a read-only property, what `encoderDescription` throws.
+    /// - Throws: `usage` for an unknown name; for a read-only property, the errors of `encoderDescription`.
     public func value(named name: String) throws -> PropertyValue? {
-        if let own = ReadOnlyProperty(rawValue: name) { return try own.value(self) }
+        if let readOnly = ReadOnlyProperty(rawValue: name) { return try readOnly.value(self) }
         return try Self.property(name).read(configuration)
     }
 
@@ -48,7 +48,7 @@ extension CompressionSession {
 
     /// Sets a property by name.
     ///
-    /// - Throws: What `set(_:to:)` throws; `usage` for an unknown name, a read-only property, or a value of another
+    /// - Throws: The errors of `set(_:to:)`; `usage` for an unknown name, a read-only property, or a value of another
     ///   type.
     public func set(named name: String, to value: PropertyValue?) throws {
         try set([(try Self.property(name), value)])
@@ -56,7 +56,7 @@ extension CompressionSession {
 
     /// Sets several properties in one step: all of them, or none if the call throws. Their order has no effect.
     ///
-    /// - Throws: What `set(named:to:)` throws; `usage` if the values contradict each other.
+    /// - Throws: The errors of `set(named:to:)`; `usage` if the values contradict each other.
     public func set(_ values: [String: PropertyValue]) throws {
         try set(values.sorted { $0.key < $1.key }.map { (try Self.property($0.key), $0.value) })
     }
@@ -97,7 +97,7 @@ extension CompressionSession {
     /// Returns the configuration with all the values, and the abilities of the device for it.
     ///
     /// - Parameter chosen: The codec that is used if the configuration leaves the choice to the device.
-    /// - Throws: What `set` throws, before anything is set.
+    /// - Throws: The errors of `set`, before anything is set.
     static func draft(
         _ values: [(AnyProperty, PropertyValue?)], of configuration: EncoderConfiguration, chosen: VideoCodec,
         on report: DeviceReport?

@@ -14,8 +14,8 @@ extension CompressionSession {
     /// - Parameters:
     ///   - configuration: The configuration of the new encoder.
     ///   - device: The device of the new encoder; nil keeps the current one.
-    /// - Throws: What creating the new encoder throws; the session then continues with the old encoder. What delivering
-    ///   the remaining frames throws. `usage` in the session's handler, and after `invalidate`.
+    /// - Throws: The errors of creating the new encoder; the session then continues with the old encoder. The errors of
+    ///   delivering the remaining frames. `usage` in the session's handler, and after `invalidate`.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func swap(to configuration: EncoderConfiguration, device: DeviceSelector? = nil) throws {
         try core.swap(to: configuration, device: device)

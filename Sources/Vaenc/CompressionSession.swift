@@ -67,7 +67,7 @@ public final class CompressionSession: Sendable {
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         packetCapacity: Int = 256
     ) throws {
-        let channel = try PacketChannel(asked: packetCapacity, as: "packetCapacity")
+        let channel = try PacketChannel(requested: packetCapacity, as: "packetCapacity")
         try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
     }
 
@@ -81,7 +81,7 @@ public final class CompressionSession: Sendable {
     /// `invalidate`. If the handler waits for another thread or task that makes one of the forbidden calls, it waits
     /// forever.
     ///
-    /// - Throws: What the initializer without a handler throws, except the error for the capacity.
+    /// - Throws: The errors of the initializer without a handler, except the one for the capacity.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
@@ -92,7 +92,7 @@ public final class CompressionSession: Sendable {
     /// Creates a session that calls `handler` for each NAL unit, and separately for the parameter sets. The rules for a
     /// handler of packets apply.
     ///
-    /// - Throws: What the initializer with a handler of packets throws.
+    /// - Throws: The errors of the initializer with a handler of packets.
     public convenience init(
         unitsOf configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping UnitHandler
@@ -148,7 +148,7 @@ public final class CompressionSession: Sendable {
     /// The stream that the encoder produces, with the effective configuration. Prepares the encoder if necessary.
     /// Blocks while the device is reinitialized.
     ///
-    /// - Throws: What `prepare` throws; `usage` in the session's handler.
+    /// - Throws: The errors of `prepare`; `usage` in the session's handler.
     public var encoderDescription: EncoderDescription {
         get throws {
             try core.with { stage in
@@ -247,7 +247,7 @@ public final class CompressionSession: Sendable {
 
     /// Blocks until the packets of all frames taken so far are delivered.
     ///
-    /// - Throws: What `completeFrames` throws.
+    /// - Throws: The errors of `completeFrames`.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func flush() throws { try completeFrames() }
 
@@ -293,16 +293,16 @@ public final class CompressionSession: Sendable {
     /// Checks changes that will be made one after the other, without making them.
     func check(_ changes: [RunningChange]) throws { try core.with(waits: false) { try $0.encoder.check(changes) } }
 
-    /// Tells the encoder that a receiver lost frames. Later pictures do not predict from these frames, or from pictures
-    /// that depend on them. If no other reference remains, the next frame is a key frame.
+    /// Reports to the encoder that a receiver lost frames. Later pictures do not predict from these frames, or from
+    /// pictures that depend on them. If no other reference remains, the next frame is a key frame.
     ///
     /// - Parameter displayIndices: The display indices of the lost frames. Frames of an earlier format are ignored.
     /// - Throws: `unavailable` if the encoder does not choose its references; `usage` in the session's handler.
     public func invalidateReferences(displayIndices: [Int]) throws {
         try core.with { stage in
             // No picture predicts across formats.
-            let own = displayIndices.filter { $0 >= stage.frames }.map { $0 - stage.frames }
-            if !own.isEmpty { try stage.encoder.invalidateReferences(displayIndices: own) }
+            let encoderIndices = displayIndices.filter { $0 >= stage.frames }.map { $0 - stage.frames }
+            if !encoderIndices.isEmpty { try stage.encoder.invalidateReferences(displayIndices: encoderIndices) }
         }
     }
 

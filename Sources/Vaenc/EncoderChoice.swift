@@ -14,17 +14,17 @@ public struct EncoderChoice: Sendable, Hashable {
     public var codec: VideoCodec
     /// The reason for the codec.
     public var codecReason: CodecReason
-    /// One line of text for a person if the session made a choice that the user should know about; else nil.
+    /// A notice of one line if the session made a choice that the user should know about; nil otherwise.
     public var notice: String?
 
     /// An encoder, and the choice that led to it.
-    typealias Made = (encoder: any VideoEncoder, choice: EncoderChoice)
+    typealias ChosenEncoder = (encoder: any VideoEncoder, choice: EncoderChoice)
 
     /// Creates the encoder that the selector selects. `auto` selects the first device that supports the request, else
     /// software.
     static func makeEncoder(
         configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
-    ) throws -> Made {
+    ) throws -> ChosenEncoder {
         if requireHardware, device == .software {
             throw VaencError(
                 .unavailable, "`requireHardware` does not allow the requested software encoder",
@@ -41,7 +41,7 @@ public struct EncoderChoice: Sendable, Hashable {
     private static func selected(
         _ device: DeviceSelector, _ configuration: EncoderConfiguration, requireHardware: Bool,
         _ handler: @escaping PacketHandler
-    ) throws -> Made {
+    ) throws -> ChosenEncoder {
         switch device {
         case .software: return try software(configuration, handler)
         case .reference:
@@ -59,7 +59,9 @@ public struct EncoderChoice: Sendable, Hashable {
         }
     }
 
-    private static func software(_ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler) throws -> Made {
+    private static func software(
+        _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler
+    ) throws -> ChosenEncoder {
         let (codec, why) = CodecChoice.choose(configuration, kind: .software) {
             DeviceReport(kind: .software, usable: true)
         }
@@ -67,19 +69,21 @@ public struct EncoderChoice: Sendable, Hashable {
         return (encoder, EncoderChoice(kind: .software, codec: codec, codecReason: why))
     }
 
-    private static func hardware(_ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler) throws -> Made {
+    private static func hardware(
+        _ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler
+    ) throws -> ChosenEncoder {
         try hardware(configuration, kind: .vaapi, path: path, handler) { try Display.open(renderNode: path) }
     }
 
     private static func hardware(
         _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: @escaping PacketHandler,
         open: () throws -> Display
-    ) throws -> Made {
+    ) throws -> ChosenEncoder {
         try DriverTrials.proveEncoder(kind, path, configuration)
         let display = try open()
-        func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> Made {
+        func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> ChosenEncoder {
             var coding = configuration.coding(codec)
-            // Surfaces have the coded depth. Whoever draws into them converts the samples.
+            // Surfaces have the coded depth. The code that draws into them converts the samples.
             if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
@@ -95,9 +99,9 @@ public struct EncoderChoice: Sendable, Hashable {
         guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
         // A driver may advertise a codec that does not work. The user did not request this codec, so it is tried first.
         do {
-            let made = try make(codec, why, on: display)
-            try made.encoder.prepare()
-            return made
+            let chosen = try make(codec, why, on: display)
+            try chosen.encoder.prepare()
+            return chosen
         } catch let error as any DescribedError where error.category == .usage {
             throw error
         } catch {
@@ -105,7 +109,7 @@ public struct EncoderChoice: Sendable, Hashable {
         }
     }
 
-    /// Adds the reason for the codec to an error, if nobody requested that codec and the device does not support it.
+    /// Adds the reason for the codec to an error, if the codec was not requested and the device does not support it.
     private static func explained(
         _ error: VaencError, _ codec: VideoCodec, _ why: CodecReason, _ device: DeviceReport
     ) -> VaencError {
@@ -119,14 +123,14 @@ public struct EncoderChoice: Sendable, Hashable {
     /// verifies; else in software.
     private static func automatic(
         _ configuration: EncoderConfiguration, requireHardware: Bool, handler: @escaping PacketHandler
-    ) throws -> Made {
+    ) throws -> ChosenEncoder {
         var failures: [any Error] = []
         let nodes = RenderNode.all()
         for node in nodes {
             do {
-                let made = try hardware(node.path, configuration, handler)
-                try made.encoder.prepare()
-                return made
+                let chosen = try hardware(node.path, configuration, handler)
+                try chosen.encoder.prepare()
+                return chosen
             } catch let error as any DescribedError where error.category == .usage {
                 // The request is wrong on every device.
                 throw error
@@ -141,15 +145,15 @@ public struct EncoderChoice: Sendable, Hashable {
             if let error = failures.first { throw error }
             throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`")
         }
-        var made = try software(configuration, handler)
-        let name = made.choice.codec.softwareLibrary.rawValue
-        made.choice.notice = "no hardware encoder (\(why)): encoding in software with \(name)"
-        return made
+        var chosen = try software(configuration, handler)
+        let name = chosen.choice.codec.softwareLibrary.rawValue
+        chosen.choice.notice = "no hardware encoder (\(why)): encoding in software with \(name)"
+        return chosen
     }
 }
 
 extension EncoderChoice {
-    /// Returns the encoder's description with entries that the encoder does not know: the reason for the codec, and
+    /// Returns the encoder's description with entries that do not come from the encoder: the reason for the codec, and
     /// requests that the encoder ignores.
     ///
     /// - Throws: `unavailable` if the configuration is strict and a request is ignored.

@@ -81,7 +81,7 @@ public final class SessionGroup {
     /// Waits until each session has room for more packets.
     ///
     /// - Throws: `usage` for a reader that this call would prevent from running, before any session has taken the
-    ///   frame. If a session's reader has gone, the error is left to that session.
+    ///   frame. If a session's reader has ended, that session reports the error itself.
     private func waitForReaders(_ caller: BlockingCall) throws {
         for index in running {
             guard let channel = sessions[index].channel else { continue }
@@ -97,7 +97,7 @@ public final class SessionGroup {
     /// shared buffer. Encode the buffer before you request the next one. Blocks while all buffers of a single session
     /// are in use.
     ///
-    /// - Throws: What `CompressionSession.makePixelBuffer` throws.
+    /// - Throws: The errors of `CompressionSession.makePixelBuffer`.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
@@ -136,9 +136,9 @@ public final class SessionGroup {
         try check(buffer, timing, options)
         try waitForReaders(caller)
         try each { index in
-            let own = try sessions[index].makePixelBuffer()
-            try copy(buffer, to: own, of: index)
-            try sessions[index].encode(own, timing, options, from: caller) { false }
+            let sessionBuffer = try sessions[index].makePixelBuffer()
+            try copy(buffer, to: sessionBuffer, of: index)
+            try sessions[index].encode(sessionBuffer, timing, options, from: caller) { false }
         }
     }
 
@@ -157,23 +157,27 @@ public final class SessionGroup {
         try await each { index in
             let session = sessions[index]
             // A separate task is not cancelled together with the caller's task.
-            let own = isTaken ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
-            try copy(buffer, to: own, of: index)
+            let sessionBuffer =
+                isTaken
+                ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
+            try copy(buffer, to: sessionBuffer, of: index)
             if isTaken {
                 try await Task {
-                    try await session.encode(own, presentation: presentation, duration: duration, options: options)
+                    try await session.encode(
+                        sessionBuffer, presentation: presentation, duration: duration, options: options)
                 }.value
             } else {
-                try await session.encode(own, presentation: presentation, duration: duration, options: options)
+                try await session.encode(
+                    sessionBuffer, presentation: presentation, duration: duration, options: options)
             }
             isTaken = true
         }
     }
 
-    private func copy(_ buffer: any PixelBuffer, to own: any PixelBuffer, of index: Int) throws {
+    private func copy(_ buffer: any PixelBuffer, to sessionBuffer: any PixelBuffer, of index: Int) throws {
         // SAFETY: both sets of planes are valid while the closures run.
         try unsafe buffer.withUnsafePlanes { from in
-            try unsafe own.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
+            try unsafe sessionBuffer.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
         }
         copies += 1
     }
@@ -183,15 +187,15 @@ public final class SessionGroup {
     /// - Throws: The error of the first session that rejects the change, after the other sessions are changed; that
     ///   session continues unchanged. The error of the last session to fail if no session is left.
     public func change(_ change: RunningChange) throws {
-        var refusal: (any Error)?
+        var rejection: (any Error)?
         try each { index in
             do { try sessions[index].change(change) } catch {
                 let category = (error as? any DescribedError)?.category
                 guard category == .usage || category == .unavailable, !sessions[index].core.isInvalidated else { throw error }
-                refusal = refusal ?? error
+                rejection = rejection ?? error
             }
         }
-        if let refusal { throw refusal }
+        if let rejection { throw rejection }
     }
 
     /// Blocks until the packets of all frames taken so far are delivered.

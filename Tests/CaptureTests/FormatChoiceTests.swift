@@ -74,7 +74,7 @@ import VideoBase
         #expect(FrameLayout(.i420, size: size, pitch: 16).pitches == [16, 8, 8])
         #expect(FrameLayout(.nv12, size: size, pitch: 16).offsets == [0, 64])
         #expect(FrameLayout(.i422, size: size, pitch: 0).byteCount == 48)
-        #expect(!FrameLayout(.yuyv, size: size, pitch: 10).isSound && FrameLayout(.yuyv, size: size, pitch: 12).isSound)
+        #expect(!FrameLayout(.yuyv, size: size, pitch: 10).isValid && FrameLayout(.yuyv, size: size, pitch: 12).isValid)
         for format in [PixelFormat.nv12, .i420, .yv12, .yuyv, .uyvy, .i422, .rgb24, .gray] {
             #expect(FrameLayout(format, size: size, pitch: 0).byteCount == format.frameBytes(size), "\(format)")
         }

@@ -24,7 +24,7 @@ import VideoBase
             fraction += Double(plan.correction) * Double(count) / Double(2 * rate)
             let more = Int(fraction.rounded(.towardZero))
             fraction -= Double(more)
-            let place = clock.put(count + more)
+            let place = clock.recordOutput(count + more)
             put += count + more
             let due = Double(time - start) / 1e9
             if period > 200 {
@@ -39,9 +39,9 @@ import VideoBase
     @Test func lostSamplesBecomeSilence() {
         var clock = SoundClock(rate: 1000)
         #expect(clock.recordCapture(100, at: 5_000_000_000) == SoundClock.Plan())
-        #expect(clock.put(100).seconds == 5)
+        #expect(clock.recordOutput(100).seconds == 5)
         #expect(clock.recordCapture(100, at: 5_600_000_000) == SoundClock.Plan(silence: 500))
-        #expect(abs(clock.put(600).seconds - 5.1) < 1e-9)
+        #expect(abs(clock.recordOutput(600).seconds - 5.1) < 1e-9)
         #expect(abs(clock.position.seconds - 5.7) < 1e-9)
         #expect(clock.recordCapture(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
     }
@@ -53,7 +53,7 @@ import VideoBase
             let lost = period < 50 ? 0 : Int64(4_000_000_000)
             let plan = clock.recordCapture(100, at: 1_000_000_000 + Int64(period) * 100_000_000 + lost)
             #expect((plan.silence > 0) == (period == 50))
-            _ = clock.put(100 + plan.silence)
+            _ = clock.recordOutput(100 + plan.silence)
         }
         #expect(abs(clock.driftPPM) < 0.1, "\(clock.driftPPM)")
     }

@@ -1,8 +1,8 @@
 // Loads FFmpeg's libraries when they are first needed. Linking them would cost 29 ms and 28 MB before main.
 //
 // Every call goes through `struct VaencLibAV`, which dlsym fills. The header versions decide the sonames, so a build
-// runs with the FFmpeg version that it was built for. The inline helpers at the end contain what macros hide from
-// Swift, and what differs between FFmpeg 5, 6 and 7.
+// runs with the FFmpeg version that it was built for. The inline helpers at the end wrap macros, which Swift cannot
+// import, and the differences between FFmpeg 5, 6 and 7.
 #pragma once
 #include <errno.h>
 #include <libavcodec/avcodec.h>
@@ -210,7 +210,7 @@ enum VaencLibAVPart {
     VaencLibAVFilter = 16,
     /// Loads libavformat too.
     VaencLibAVDevice = 32,
-    /// Names no library: the process's log callback is not replaced. For code that is itself loaded into other
+    /// Loads no library. The process's log callback is not replaced. For code that is itself loaded into other
     /// programs.
     VaencLibAVGuest = 64,
 };
@@ -289,7 +289,7 @@ const char *_Nullable vaenc_end_notes(int *_Nonnull status);
 #pragma GCC visibility pop
 
 /// Whether a container needs packets with strictly increasing decoding times.
-static inline _Bool vaenc_wants_growing_times(const AVOutputFormat *_Nonnull format) {
+static inline _Bool vaenc_needs_increasing_times(const AVOutputFormat *_Nonnull format) {
     return !(format->flags & (AVFMT_TS_NONSTRICT | AVFMT_NOTIMESTAMPS));
 }
 
@@ -435,7 +435,7 @@ static inline _Bool vaenc_set_content_light(
     return to != 0;
 }
 
-// Whether the stream's display matrix asks players to rotate or mirror the pictures.
+// Whether the stream has a display matrix by which players rotate or mirror the pictures.
 static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
     const AVPacketSideData *data = vaenc_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX);
     if (!data || data->size < 9 * sizeof(int32_t)) return 0;

@@ -58,4 +58,4 @@ static inline _Bool vaenc_is_converted(unsigned offset, unsigned index) { return
 
 /// Disables the messages that ALSA's library, if it is installed, writes to stderr on the calling thread. Errors are
 /// reported by return codes.
-void vaenc_hush_alsa(void);
+void vaenc_silence_alsa(void);

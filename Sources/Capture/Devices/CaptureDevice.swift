@@ -63,11 +63,11 @@ public struct CaptureSizes: Sendable, Hashable {
 
     /// Returns the nearest size in the range.
     public func nearest(_ size: VideoSize) -> VideoSize {
-        func side(_ wanted: Int, _ low: Int, _ high: Int, _ step: Int) -> Int {
-            if wanted <= low { return low }
-            if wanted >= high { return high }
+        func side(_ requested: Int, _ low: Int, _ high: Int, _ step: Int) -> Int {
+            if requested <= low { return low }
+            if requested >= high { return high }
             let step = max(step, 1)
-            return min(high, low + (wanted - low + step / 2) / step * step)
+            return min(high, low + (requested - low + step / 2) / step * step)
         }
         return VideoSize(
             width: side(size.width, smallest.width, largest.width, step.width),

@@ -15,7 +15,7 @@ public enum CaptureDevices {
         }.compactMap { $0 }
     }
 
-    /// Queries the device; nil if there is no device that captures pictures.
+    /// Returns the description of a device; nil if the path is not a device that captures pictures.
     private static func answer(_ path: String) -> CaptureDevice? {
         do {
             let node = try VideoNode.reading(path)

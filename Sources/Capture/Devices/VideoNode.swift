@@ -24,12 +24,12 @@ final class VideoNode {
     /// Opens a device. Conversions are enabled only if the camera has no format that vaenc reads. The device is never
     /// open twice at the same time.
     static func reading(_ path: String) throws(VaencError) -> VideoNode {
-        if let node = try own(path) { return node }
+        if let node = try openUnconverted(path) { return node }
         return try VideoNode(path, converts: true)
     }
 
     /// Opens a device without conversions; nil if it lists formats and vaenc reads none of them.
-    private static func own(_ path: String) throws(VaencError) -> VideoNode? {
+    private static func openUnconverted(_ path: String) throws(VaencError) -> VideoNode? {
         let node = try VideoNode(path)
         let formats = node.formats
         return formats.isEmpty || formats.contains { $0.layout != nil } ? node : nil

@@ -30,7 +30,7 @@ import VideoBase
         _ = unsafe av.pointee.avdevice_register_all!()
         let (format, device) = unsafe try Self.parse(name, av)
         isImmediate = unsafe String(cString: format.pointee.name) == "lavfi"
-        vaenc_hush_alsa()
+        vaenc_silence_alsa()
         // Mono microphones reject two channels, and some devices reject settings that they do not support.
         let attempts: [[(String, String)]] =
             isImmediate ? [[]] : [[("channels", "1")], [("channels", "2")], [("channels", "1"), ("sample_rate", "44100")], [("channels", "2"), ("sample_rate", "44100")]]
@@ -82,7 +82,7 @@ import VideoBase
         }
     }
 
-    /// Returns how to find the names of the available devices.
+    /// Returns the remedy for a device that cannot be opened, such as the command that lists the devices.
     private static func remedy(_ name: String) -> String {
         switch split(name).format {
         case "lavfi": "check the filter graph; `man ffmpeg-filters` describes filters"

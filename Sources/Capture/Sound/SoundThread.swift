@@ -39,7 +39,7 @@ enum SoundThread {
             resampler.correct(by: plan.correction)
             bytes += unsafe try resampler.convert(device.frame)
             if plan.excess > 0 { bytes.removeFirst(min(bytes.count, plan.excess * frameBytes)) }
-            let start = clock.put(bytes.count / frameBytes)
+            let start = clock.recordOutput(bytes.count / frameBytes)
             let end = clock.position
             link.withLock { link in
                 link.counts.samples += count
@@ -72,7 +72,7 @@ struct SoundClock {
     /// The time of the first sample in nanoseconds; nil before it.
     private var start: Int64?
     /// The numbers of samples of a channel that were output, and that were captured, since the start.
-    private var put = 0
+    private var outputCount = 0
     private var captured = 0
     /// The mean error in samples; positive if too few samples were output.
     private var error = 0.0
@@ -103,7 +103,7 @@ struct SoundClock {
         guard let time else { return Plan() }
         (lastTime, capturedBefore) = (time, captured)
         let due = Double(time - start) / 1e9 * Double(rate)
-        let off = due - Double(put)
+        let off = due - Double(outputCount)
         let hole = Double(rate) / 10
         if abs(off - error) > hole { (driftStart, driftBase) = (time, captured) }
         if off - error > hole {
@@ -122,14 +122,14 @@ struct SoundClock {
     }
 
     /// Records samples that are output. Returns the time of the first of them.
-    mutating func put(_ count: Int) -> MediaTime {
-        defer { put += count }
+    mutating func recordOutput(_ count: Int) -> MediaTime {
+        defer { outputCount += count }
         return position
     }
 
     /// The time of the next output sample.
     var position: MediaTime {
-        let nanoseconds = (start ?? 0) + Int64((Double(put) / Double(rate) * 1e9).rounded())
+        let nanoseconds = (start ?? 0) + Int64((Double(outputCount) / Double(rate) * 1e9).rounded())
         return MediaTime(value: nanoseconds, timescale: 1_000_000_000)
     }
 

@@ -15,12 +15,12 @@ import VideoBase
     var count: Int { unsafe mappings.count }
     private static let type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
 
-    /// Requests `wanted` buffers, then maps and exports the buffers that the driver allocates.
-    init(_ node: VideoNode, wanted: Int, layout: FrameLayout?) throws(VaencError) {
+    /// Requests `requestedCount` buffers, then maps and exports the buffers that the driver allocates.
+    init(_ node: VideoNode, count requestedCount: Int, layout: FrameLayout?) throws(VaencError) {
         self.node = node
         self.layout = layout
         var request = v4l2_requestbuffers()
-        request.count = UInt32(wanted)
+        request.count = UInt32(requestedCount)
         request.type = Self.type
         request.memory = V4L2_MEMORY_MMAP.rawValue
         try node.demand("VIDIOC_REQBUFS", vaenc_VIDIOC_REQBUFS(), &request)

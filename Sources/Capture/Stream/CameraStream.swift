@@ -14,7 +14,7 @@ public final class CameraStream: Sendable {
     private let decoder: Monitor<JPEGDecoder?>
 
     /// Opens a camera with the settings that are nearest to the request. Blocks until the camera is ready. Capturing
-    /// begins with the first call of `next`.
+    /// begins with the first call of `next` or `enter`.
     ///
     /// - Throws: `noInput`, `noPermission`, `unavailable` if the camera is in use or has no layout that vaenc reads,
     ///   `badInput` if the device is not a camera, `deviceFailed` if a call fails or the camera is not ready in time.

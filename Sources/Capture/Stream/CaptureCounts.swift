@@ -1,6 +1,6 @@
 public import VideoBase
 
-/// The numbers of a camera's pictures, by what happened to them.
+/// The numbers of a camera's pictures, by result.
 public struct CaptureCounts: Sendable, Hashable, Codable {
     /// The number of complete pictures that the driver delivered.
     public var captured = 0

@@ -31,7 +31,7 @@ struct FrameLayout: Hashable {
     }
 
     /// Whether each row has enough bytes for the width.
-    var isSound: Bool {
+    var isValid: Bool {
         (0..<format.planeCount).allSatisfy { pitches[$0] >= format.rowBytes(plane: $0, width: size.width) }
     }
 }

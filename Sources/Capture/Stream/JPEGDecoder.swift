@@ -54,12 +54,12 @@ import VideoBase
         let picture = try DecodedPicture()
         let received = unsafe av.pointee.avcodec_receive_frame!(context, picture.frame)
         // The decoder logs a message if it conceals an error.
-        let complaint = LibAV.takeLog()
-        guard sent >= 0, received >= 0, complaint == nil, !picture.isDamaged else {
+        let loggedMessage = LibAV.takeLog()
+        guard sent >= 0, received >= 0, loggedMessage == nil, !picture.isDamaged else {
             unsafe av.pointee.avcodec_flush_buffers!(context)
             return nil
         }
-        return try named(picture)
+        return try inKnownFormat(picture)
     }
 
     /// Returns whether there is an EOI marker. Coded data cannot contain it, and drivers may leave any bytes after it.
@@ -73,8 +73,8 @@ import VideoBase
     }
 
     /// Converts layouts that `PixelFormat` does not have, such as JPEG's 4:4:0, to 4:2:2.
-    private func named(_ picture: DecodedPicture) throws -> DecodedPicture {
-        if picture.hasName { return picture }
+    private func inKnownFormat(_ picture: DecodedPicture) throws -> DecodedPicture {
+        if picture.hasKnownFormat { return picture }
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
         let converted = try SystemPixelBuffer(format: .i422, size: picture.size)
@@ -91,16 +91,16 @@ import VideoBase
 @safe final class DecodedPicture: @unchecked Sendable {
     // SAFETY: the frame is filled before the object is shared, is only read afterwards, and is freed in deinit.
     private(set) var frame: UnsafeMutablePointer<AVFrame>?
-    private let own: SystemPixelBuffer?
+    private let convertedBuffer: SystemPixelBuffer?
 
     init() throws(VaencError) {
-        own = nil
+        convertedBuffer = nil
         unsafe frame = try LibAV.load(.codec).pointee.av_frame_alloc!()
         if unsafe frame == nil { throw VaencError.noMemory("to decode a picture") }
     }
 
     init(_ buffer: SystemPixelBuffer) {
-        own = buffer
+        convertedBuffer = buffer
         unsafe frame = nil
     }
 
@@ -112,10 +112,10 @@ import VideoBase
         unsafe frame.flatMap { unsafe PixelFormat(av: AVPixelFormat(rawValue: $0.pointee.format)) }
     }
 
-    var hasName: Bool { own != nil || pictureFormat != nil }
-    var format: PixelFormat { own?.format ?? pictureFormat ?? .i420 }
+    var hasKnownFormat: Bool { convertedBuffer != nil || pictureFormat != nil }
+    var format: PixelFormat { convertedBuffer?.format ?? pictureFormat ?? .i420 }
     var size: VideoSize {
-        if let own { return own.size }
+        if let convertedBuffer { return convertedBuffer.size }
         guard let frame = unsafe frame else { return VideoSize(width: 0, height: 0) }
         return unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
     }
@@ -126,7 +126,7 @@ import VideoBase
     }
 
     func withPlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
-        if let own { return unsafe try own.withUnsafePlanes(body) }
+        if let convertedBuffer { return unsafe try convertedBuffer.withUnsafePlanes(body) }
         guard let frame = unsafe frame, let planes = unsafe PixelPlanes(UnsafePointer(frame)) else {
             throw VaencError(.internalFault, "a decoded JPEG picture has an unknown layout")
         }

@@ -15,7 +15,7 @@ struct FilledBuffer: Sendable {
 package enum StreamPhase: Int, Sendable, Comparable {
     /// The camera is configured and does not run.
     case idle
-    /// The camera runs. Its pictures are released at once and not counted.
+    /// The camera runs. Its pictures are released immediately and not counted.
     case warm
     /// The camera runs, and its pictures are queued for the reader.
     case active

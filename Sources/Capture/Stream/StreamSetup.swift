@@ -31,7 +31,7 @@ struct StreamSetup {
         var frameLayout: FrameLayout?
         if case .raw(let pixels) = layout {
             let found = FrameLayout(pixels, size: info.size, pitch: Int(format.bytesperline))
-            guard found.isSound else {
+            guard found.isValid else {
                 throw VaencError(
                     .deviceFailed,
                     "the camera \(path) reports a row of \(format.bytesperline) bytes for \(info.size), which is "
@@ -41,7 +41,7 @@ struct StreamSetup {
             frameLayout = found
         }
         // An encoder may hold buffers to read pictures in place. With `.keep`, late pictures wait in buffers too.
-        buffers = try CameraBuffers(node, wanted: request.lateFrames == .keep ? 24 : 12, layout: frameLayout)
+        buffers = try CameraBuffers(node, count: request.lateFrames == .keep ? 24 : 12, layout: frameLayout)
         if let byteCount = frameLayout?.byteCount, unsafe buffers.mappings.contains(where: { $0.count < byteCount }) {
             throw VaencError(
                 .deviceFailed, "the buffers of the camera \(path) are too small for \(info.size)",
@@ -70,14 +70,16 @@ struct StreamSetup {
         var format = unsafe v4l2_format()
         unsafe format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         let size = choice.size ?? request.size ?? VideoSize(width: 1280, height: 720)
-        let wanted = FourCC.number(choice.format.fourCC)
+        let requestedFormat = FourCC.number(choice.format.fourCC)
         unsafe format.fmt.pix.width = UInt32(clamping: size.width)
         unsafe format.fmt.pix.height = UInt32(clamping: size.height)
-        unsafe format.fmt.pix.pixelformat = wanted
+        unsafe format.fmt.pix.pixelformat = requestedFormat
         unsafe format.fmt.pix.field = V4L2_FIELD_ANY.rawValue
         unsafe try node.demand("VIDIOC_S_FMT", vaenc_VIDIOC_S_FMT(), &format)
         let pix = unsafe format.fmt.pix
-        guard pix.pixelformat == wanted, VideoSize(width: Int(pix.width), height: Int(pix.height)).isWithinLimits else {
+        guard pix.pixelformat == requestedFormat,
+            VideoSize(width: Int(pix.width), height: Int(pix.height)).isWithinLimits
+        else {
             // libv4l2 also lists formats that it could convert from formats the camera does not have.
             throw VaencError(
                 choice.format.isEmulated ? .unavailable : .deviceFailed,

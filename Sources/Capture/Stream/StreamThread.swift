@@ -12,9 +12,9 @@ struct StreamThread {
     private let queueLimit: Int
     private var clock = FrameClock()
     /// The number of buffers that the driver has.
-    private var lent: Int
+    private var driverBufferCount: Int
     /// The last time that the driver returned a buffer, or had no buffer to fill.
-    private var lastLife = FrameClock.now
+    private var lastActivity = FrameClock.now
     private var failuresInARow = 0
 
     /// Runs until the stream is closed or the camera ends.
@@ -36,7 +36,7 @@ struct StreamThread {
 
     private init(_ buffers: CameraBuffers, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
         (self.buffers, self.request, self.link, self.wake) = (buffers, request, link, wake)
-        lent = buffers.count
+        driverBufferCount = buffers.count
         // The driver keeps at least two buffers, one to fill and one for the next picture. The reader holds one.
         queueLimit = request.lateFrames == .keep ? buffers.count : max(1, min(4, buffers.count - 3))
     }
@@ -50,12 +50,12 @@ struct StreamThread {
             if isClosing { return .stopped }
             for index in returned { if let end = requeue(index) { return end } }
             // A driver without buffers has not stalled.
-            if lent == 0 { lastLife = FrameClock.now }
+            if driverBufferCount == 0 { lastActivity = FrameClock.now }
             var polled = [
-                pollfd(fd: buffers.node.descriptor, events: lent > 0 ? Int16(POLLIN) : 0, revents: 0),
+                pollfd(fd: buffers.node.descriptor, events: driverBufferCount > 0 ? Int16(POLLIN) : 0, revents: 0),
                 pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            let left = Double(lastLife) / 1e9 + request.stallSeconds - Double(FrameClock.now) / 1e9
+            let left = Double(lastActivity) / 1e9 + request.stallSeconds - Double(FrameClock.now) / 1e9
             if left <= 0 { return .stalled(seconds: request.stallSeconds) }
             unsafe poll(&polled, 2, Int32(clamping: min(left * 1000 + 1, 60_000)))
             if polled[1].revents != 0 { wake.clear() }
@@ -71,13 +71,13 @@ struct StreamThread {
         switch code {
         case 0:
             failuresInARow = 0
-            lastLife = FrameClock.now
-            lent -= 1
-            return unsafe taken(buffer)
+            lastActivity = FrameClock.now
+            driverBufferCount -= 1
+            return unsafe process(buffer)
         case ENODEV, ENXIO, EBADF: return .unplugged
         case EAGAIN where events & POLLHUP != 0: return .unplugged
         case EAGAIN:
-            // The wait prevents a busy loop if poll returns an error at once each time.
+            // The wait prevents a busy loop if poll immediately returns an error each time.
             if events & POLLERR != 0 { usleep(10_000) }
             return nil
         default:
@@ -89,7 +89,7 @@ struct StreamThread {
         }
     }
 
-    private mutating func taken(_ buffer: v4l2_buffer) -> CaptureEnd? {
+    private mutating func process(_ buffer: v4l2_buffer) -> CaptureEnd? {
         let index = unsafe buffer.index
         guard Int(index) < buffers.count else {
             return .failed(VaencError(.deviceFailed, "the camera \(buffers.node.path) returned an unknown buffer"))
@@ -126,7 +126,7 @@ struct StreamThread {
     private mutating func requeue(_ index: UInt32) -> CaptureEnd? {
         switch buffers.queue(index) {
         case 0:
-            lent += 1
+            driverBufferCount += 1
             return nil
         case ENODEV, ENXIO, EBADF: return .unplugged
         case let code: return .failed(buffers.node.failure("VIDIOC_QBUF", code))

@@ -104,7 +104,7 @@ package import VideoBase
 
     /// Returns the reason why the driver does not decode the codec; nil if it reports that it does. libavcodec checks
     /// the size and profile later.
-    package func refusal(of codec: VideoCodec, bitDepth: Int) throws -> String? {
+    package func rejectionReason(of codec: VideoCodec, bitDepth: Int) throws -> String? {
         let display = display
         let profiles = try display.watch.run("querying capabilities", display.vendor, .setUp) {
             try display.profiles().filter { profile in

@@ -39,10 +39,10 @@ package import VideoBase
     package private(set) var device: DecodeDevice?
     private(set) var decoder: VideoDecoder
     package private(set) var backend: Backend
-    /// The number of times that a device failed and was replaced.
+    /// The number of times that the device failed and another decoder, on the device or in software, replaced it.
     package private(set) var rebuilds = 0
-    /// Whether damage must be reported for the picture that has it. From the first fault on, only one thread decodes
-    /// then.
+    /// Whether damage must be reported for the picture that has it. In that case, only one thread decodes from the
+    /// first fault on.
     private let reportsDamage: Bool
     /// Returns the error that ends the work; nil to continue. It is called while the decoder waits for a surface.
     private let end: () -> VaencError?
@@ -323,7 +323,7 @@ package import VideoBase
         return isGood
     }
 
-    /// Keeps the pictures that the decoder returns and that were not returned before.
+    /// Adds the pictures that the decoder returns, and that were not returned before, to `ready`.
     private func collect() throws {
         while true {
             switch try answer() {

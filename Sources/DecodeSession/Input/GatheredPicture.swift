@@ -43,7 +43,7 @@ struct WaitingPictures {
     /// The indices of key pictures, sent or returned, that earlier pictures may still precede in the output.
     private var keys: [Int] = []
     /// The maximum number of pictures that a decoder may hold: 16 in its buffer, and one for each thread.
-    private static let most = 128
+    private static let heldLimit = 128
 
     mutating func add(_ index: Int, _ timing: FrameTiming, isKey: Bool, followsDamage: Bool) {
         entries.append(Entry(index: index, timing: timing, isKey: isKey, followsDamage: followsDamage))
@@ -88,7 +88,7 @@ struct WaitingPictures {
     }
 
     /// Removes the pictures that no decoder can hold any more when picture `index` is sent.
-    mutating func takeOlder(than index: Int) -> [Entry] { remove { $0.index < index - Self.most } }
+    mutating func takeOlder(than index: Int) -> [Entry] { remove { $0.index < index - Self.heldLimit } }
 
     mutating func takeAll() -> [Entry] {
         keys = []

@@ -20,8 +20,8 @@ import VideoBase
     /// converted copy in memory.
     func buffer(_ decoder: ResilientDecoder) throws -> any PixelBuffer {
         let picture = try decoder.picture()
-        let wanted = size ?? picture.size
-        if let surface = picture.surface, wanted == picture.size, format ?? surface.format == surface.format,
+        let outputSize = size ?? picture.size
+        if let surface = picture.surface, outputSize == picture.size, format ?? surface.format == surface.format,
             let buffer = try decoder.device?.buffer(of: picture)
         {
             return buffer
@@ -29,7 +29,7 @@ import VideoBase
         let source = picture.surface == nil ? picture : try decoder.pictureInMemory()
         let view = unsafe PictureView(frame: source.frame)
         let depth = unsafe av.pointee.av_pix_fmt_desc_get!(view.format).map { unsafe Int($0.pointee.comp.0.depth) } ?? 8
-        let buffer = try SystemPixelBuffer(format: format ?? (depth > 8 ? .p010 : .nv12), size: wanted)
+        let buffer = try SystemPixelBuffer(format: format ?? (depth > 8 ? .p010 : .nv12), size: outputSize)
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
         let declared = unsafe Self.color(source.frame)

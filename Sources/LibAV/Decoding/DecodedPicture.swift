@@ -12,7 +12,7 @@ package protocol PictureKeeper: AnyObject, Sendable {
 @safe package final class DecodedPicture: Sendable {
     // SAFETY: an AVFrame that this object owns. libav counts the references to its buffers. Nothing writes to the
     // frame, and `deinit` frees it.
-    private nonisolated(unsafe) let own: UnsafeMutablePointer<AVFrame>
+    private nonisolated(unsafe) let ownedFrame: UnsafeMutablePointer<AVFrame>
     private nonisolated(unsafe) let av: UnsafePointer<VaencLibAV>
     private let keeper: (any PictureKeeper)?
 
@@ -26,28 +26,28 @@ package protocol PictureKeeper: AnyObject, Sendable {
         guard let copy = unsafe av.pointee.av_frame_clone!(frame) else {
             throw VaencError.noMemory("to keep a decoded picture")
         }
-        unsafe own = copy
+        unsafe ownedFrame = copy
         unsafe self.av = unsafe av
         self.keeper = keeper
     }
 
     deinit {
         // SAFETY: this is the last use of the frame.
-        nonisolated(unsafe) var frame: UnsafeMutablePointer<AVFrame>? = unsafe own
+        nonisolated(unsafe) var frame: UnsafeMutablePointer<AVFrame>? = unsafe ownedFrame
         nonisolated(unsafe) let av = unsafe av
         guard let keeper else { return unsafe av.pointee.av_frame_free!(&frame) }
         keeper.release { unsafe av.pointee.av_frame_free!(&frame) }
     }
 
     /// The frame, which is valid as long as this object lives.
-    package var frame: UnsafePointer<AVFrame> { unsafe UnsafePointer(own) }
+    package var frame: UnsafePointer<AVFrame> { unsafe UnsafePointer(ownedFrame) }
 
     /// The visible rectangle. libav crops a picture in memory completely. For a surface libav crops only on the right
     /// and at the bottom, so `x` and `y` contain the cropping on the left and at the top.
     package var visible: VideoRectangle {
-        let (left, top) = unsafe (Int(own.pointee.crop_left), Int(own.pointee.crop_top))
+        let (left, top) = unsafe (Int(ownedFrame.pointee.crop_left), Int(ownedFrame.pointee.crop_top))
         return unsafe VideoRectangle(
-            x: left, y: top, width: Int(own.pointee.width) - left, height: Int(own.pointee.height) - top)
+            x: left, y: top, width: Int(ownedFrame.pointee.width) - left, height: Int(ownedFrame.pointee.height) - top)
     }
 
     /// The size of the visible rectangle.
@@ -64,17 +64,17 @@ package protocol PictureKeeper: AnyObject, Sendable {
     /// The picture's surface; nil for a picture in memory.
     package var surface: OnDevice? {
         var (width, height, format): (Int32, Int32, AVPixelFormat) = (0, 0, AV_PIX_FMT_NONE)
-        guard unsafe vaenc_surface_shape(own, &width, &height, &format), let layout = PixelFormat(av: format) else {
-            return nil
-        }
+        guard unsafe vaenc_surface_shape(ownedFrame, &width, &height, &format), let layout = PixelFormat(av: format)
+        else { return nil }
         return unsafe OnDevice(
-            identifier: vaenc_surface_of(own), size: VideoSize(width: Int(width), height: Int(height)), format: layout)
+            identifier: vaenc_surface_of(ownedFrame), size: VideoSize(width: Int(width), height: Int(height)),
+            format: layout)
     }
 
-    private var isOnDevice: Bool { unsafe own.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
+    private var isOnDevice: Bool { unsafe ownedFrame.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
 
-    /// The tag that the sender gave to the picture's packet.
-    package var tag: Int64 { unsafe vaenc_tag(own) }
+    /// The tag that was set on the picture's packet.
+    package var tag: Int64 { unsafe vaenc_tag(ownedFrame) }
 
     /// Returns the picture in memory: this object, or a copy of a picture on a device. The copy calls the device and
     /// blocks.
@@ -84,12 +84,12 @@ package protocol PictureKeeper: AnyObject, Sendable {
         var copy = unsafe av.pointee.av_frame_alloc!()
         defer { unsafe av.pointee.av_frame_free!(&copy) }
         if unsafe copy == nil { throw VaencError.noMemory("to copy a decoded picture") }
-        var code = unsafe av.pointee.av_hwframe_transfer_data!(copy, own, 0)
+        var code = unsafe av.pointee.av_hwframe_transfer_data!(copy, ownedFrame, 0)
         // The transfer copies samples only: time, field and colour properties are copied here.
-        if code >= 0 { code = unsafe av.pointee.av_frame_copy_props!(copy, own) }
+        if code >= 0 { code = unsafe av.pointee.av_frame_copy_props!(copy, ownedFrame) }
         if code >= 0, let copy = unsafe copy {
-            unsafe copy.pointee.crop_left = own.pointee.crop_left
-            unsafe copy.pointee.crop_top = own.pointee.crop_top
+            unsafe copy.pointee.crop_left = ownedFrame.pointee.crop_left
+            unsafe copy.pointee.crop_top = ownedFrame.pointee.crop_top
             let unaligned: Int32 = 1
             unsafe code = av.pointee.av_frame_apply_cropping!(copy, unaligned)
         }

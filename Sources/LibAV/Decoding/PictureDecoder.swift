@@ -1,6 +1,6 @@
 package import CLibAV
 
-/// The result of asking a decoder for a picture.
+/// The result of requesting a picture from a decoder.
 package enum DecoderAnswer: Sendable {
     case frame
     case needsInput

@@ -122,7 +122,7 @@ package import VideoBase
             guard unsafe vaenc_decode_on(av, context, device.context, Int32(clamping: device.held)) else {
                 throw VaencError.noMemory("for a decoder")
             }
-            // The device decodes in parallel by itself.
+            // The device itself decodes in parallel.
             unsafe context.pointee.thread_count = 1
         }
     }
@@ -205,7 +205,7 @@ package import VideoBase
         code < 0 && code != vaenc_averror_again() && code != vaenc_averror_eof()
     }
 
-    /// Whether memory for a few pictures is missing. What a decoder reports as damage may then be caused by that.
+    /// Whether memory for a few pictures cannot be allocated. Damage that a decoder reports may be caused by that.
     package var lacksMemory: Bool {
         guard let context = unsafe context else { return false }
         let (width, height) = unsafe (Int(context.pointee.coded_width), Int(context.pointee.coded_height))

@@ -25,7 +25,7 @@ package struct ByteStreamFile: Sendable {
     package private(set) var notice: String?
     /// A notice about discontinuous times, which were made continuous.
     package private(set) var timesNotice: String?
-    /// Why the rest of the input could not be read; nil if all was read.
+    /// The reason why the rest of the input could not be read; nil if all was read.
     package private(set) var fault: String?
     /// The offsets of NAL units in `bytes` (`start`) and in a length-prefixed file (`inFile`), in ascending order.
     private var unitOffsets: [(start: Int, inFile: Int)] = []

@@ -41,7 +41,7 @@ struct LeadingSets {
         isFirst = false
     }
 
-    /// Inserts the missing parameter sets if no picture arrives, or none for a long time.
+    /// Inserts the missing parameter sets without waiting any longer for the first picture.
     mutating func close(into output: inout [UInt8]) throws(MalformedStream) {
         if isOpen { try put(into: &output) }
     }

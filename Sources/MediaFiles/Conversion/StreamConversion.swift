@@ -131,7 +131,7 @@ public final class StreamConversion: Sendable {
 
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {
         var size = LengthSize.four
-        if case .lengthPrefixed(let wanted) = options.output { size = wanted }
+        if case .lengthPrefixed(let requestedSize) = options.output { size = requestedSize }
         // The parameter sets of one codec are invalid in the other.
         for codec in codec.map({ [$0] }) ?? VideoCodec.allCases {
             if let bytes = codec.decoderConfigurationRecord(sets, isComplete: false, lengthSize: size) { return bytes }

@@ -32,8 +32,8 @@ struct FileIdentities {
     private var identities: Set<Identity> = []
     private var segments: Set<Segments> = []
 
-    /// Collects the files of an output: the file, its name, and the unfinished `NAME.part`. If the output is written in
-    /// place, only the file. If the output is a playlist, its segments too.
+    /// Collects the file of an output, its name, and the name of the unfinished file, `NAME.part`. For an output that
+    /// is written in place, collects only the file. For a playlist, also collects the segments.
     init(output path: String, options: SinkOptions) {
         if path == "-" {
             if let status = Self.status(STDOUT_FILENO) { identities.insert(Identity(status)) }

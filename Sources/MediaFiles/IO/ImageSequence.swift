@@ -4,7 +4,7 @@ import VideoBase
 /// Numbered pictures in one folder, named by a pattern such as `img%03d.png`, as libavformat's demuxer image2 reads
 /// them. The pattern has one number, `%d` or with a width, such as `%03d`, and `%%` for a percent sign.
 struct ImageSequence: Sendable {
-    /// The extensions of formats of which each file is one picture.
+    /// The extensions of formats whose files contain one picture each.
     private static let endings: Set<String> = [
         "png", "jpg", "jpeg", "bmp", "tif", "tiff", "webp", "ppm", "pgm", "pbm", "pnm", "pam", "pfm", "tga", "exr", "dpx", "sgi", "jp2", "j2k",
         "jxl", "qoi", "hdr", "pcx", "pgmyuv", "ras", "sun", "xbm", "xwd",
@@ -16,8 +16,8 @@ struct ImageSequence: Sendable {
 
     /// The name of the first picture.
     let firstName: String
-    /// The pattern as libavformat reads it. The folder's percent signs are escaped, and with the protocol's name, a
-    /// colon in the pattern is part of the name.
+    /// The pattern for libavformat. Percent signs in the folder's name are escaped. The name begins with `file:`, so
+    /// that libavformat does not take the part before a colon for a protocol.
     let demuxerName: String
     private let firstNumber: Int
     /// The options of the demuxer image2.
@@ -73,7 +73,7 @@ struct ImageSequence: Sendable {
         /// The smallest number of digits.
         private var width = 0
 
-        /// Returns nil if the name has no number, several, or another conversion.
+        /// Returns nil if the name contains no number, several numbers, or another conversion.
         init?(_ name: ArraySlice<UInt8>) {
             var rest = name
             var hasNumber = false

@@ -3,12 +3,12 @@ import VideoBase
 
 /// A file that gets its final name when it is complete, or a pipe. Only one thread may use it at a time.
 ///
-/// Regular files are written as `NAME.part` beside the final name, and `commit` renames them. Standard output, and
-/// existing files that are not regular files (pipes, devices), are written in place.
+/// Regular files are written as `NAME.part` beside the final name, and `commit` renames them. Standard output, existing
+/// files that are not regular files (pipes, devices), and the files of HLS are written in place.
 final class OutputFile {
     /// The path that the user named; `-` is standard output.
     let path: String
-    /// Whether this is a regular file, which can be written out of order.
+    /// Whether this is a regular file with an unfinished name. Only such a file can be written out of order.
     let isSeekable: Bool
 
     private let descriptor: Int32
@@ -19,8 +19,8 @@ final class OutputFile {
     /// The permissions of the file that will be replaced; nil if there is none.
     private let access: UnfinishedFiles.Access?
     private var isOpen = true
-    /// Whether bytes are written to the system immediately, as always for a pipe. They then survive the end of this
-    /// process.
+    /// Whether bytes are written to the system immediately, as for pipes and recordings. They then survive the end of
+    /// this process.
     var isImmediate: Bool { !isSeekable || survives }
     /// Whether this is a recording: an older unfinished file is kept, and this one may stay unfinished.
     private let survives: Bool

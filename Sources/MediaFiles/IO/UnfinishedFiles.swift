@@ -4,8 +4,8 @@ import VideoBase
 
 /// The unfinished files of this process. They are listed so that they can be removed if the process ends with `_exit`.
 ///
-/// Other programs may write to the same folder. A file is used only if this process created it. Another file with the
-/// same name is not written, renamed or removed.
+/// Other programs may write to the same folder. A file is written only if this process created it. Another file with
+/// the same name is renamed or removed only if it is an unfinished file that an ended process of this user left.
 package enum UnfinishedFiles {
     private struct Entry {
         var descriptor: Int32
@@ -49,7 +49,7 @@ package enum UnfinishedFiles {
                 let descriptor = unsafe Glibc.open(
                     name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access == nil ? 0o666 : 0o600)
                 if descriptor < 0 {
-                    guard errno == EEXIST else { throw refusal(errno, path, output) }
+                    guard errno == EEXIST else { throw openingError(errno, path, output) }
                     if let older = try clear(path, of: output, isKept: { keepsOlder || plays(path) }) { kept = older }
                     continue
                 }
@@ -82,7 +82,7 @@ package enum UnfinishedFiles {
         if old < 0, errno == EACCES { old = unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
         if old < 0 {
             if errno == ENOENT { return nil }
-            throw refusal(errno, path, output)
+            throw openingError(errno, path, output)
         }
         defer { Glibc.close(old) }
         var status = stat()
@@ -110,10 +110,10 @@ package enum UnfinishedFiles {
 
     /// Whether the name refers to the open file itself, not to a link to it.
     static func isNamed(_ name: [CChar], _ descriptor: Int32) -> Bool {
-        var (own, named) = (stat(), stat())
+        var (opened, named) = (stat(), stat())
         // SAFETY: the calls read the string and fill the structures.
-        return unsafe fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino
-            && own.st_dev == named.st_dev
+        return unsafe fstat(descriptor, &opened) == 0 && lstat(name, &named) == 0 && opened.st_ino == named.st_ino
+            && opened.st_dev == named.st_dev
     }
 
     /// Sets the file's owner, group and permissions. If the group cannot be set, the group gets no permissions.
@@ -133,7 +133,7 @@ package enum UnfinishedFiles {
             remedy: "wait until it ends, or choose another name")
     }
 
-    private static func refusal(_ code: Int32, _ path: String, _ output: String) -> VaencError {
+    private static func openingError(_ code: Int32, _ path: String, _ output: String) -> VaencError {
         switch code {
         case ELOOP: inTheWay(path, "a link")
         case EISDIR: inTheWay(path, "a directory")

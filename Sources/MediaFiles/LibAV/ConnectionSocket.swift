@@ -1,6 +1,6 @@
 import Glibc
 
-/// The TCP socket of a connection that libavformat opened, for a close that loses nothing.
+/// The TCP socket of a connection that libavformat opened. `finish` closes the connection without loss of data.
 ///
 /// If a socket is closed while the peer still sends, the kernel resets the connection. The peer then fails before it has
 /// read the data that it received already. An RTMP server sends such data: it acknowledges bytes. This socket is
@@ -8,8 +8,8 @@ import Glibc
 struct ConnectionSocket {
     private let descriptor: Int32
 
-    /// Finds the socket that was opened after `earlier` was recorded. nil: there is none, or there are several, which
-    /// other threads have opened.
+    /// Finds the socket that was opened after `earlier` was recorded. Returns nil if there is none, or if other threads
+    /// have opened sockets too.
     init?(openedSince earlier: Set<Int32>) {
         let new = Self.openSockets.subtracting(earlier)
         guard new.count == 1, let found = new.first else { return nil }
@@ -42,10 +42,10 @@ struct ConnectionSocket {
         return option(SO_TYPE) == Int32(SOCK_STREAM.rawValue)
     }
 
-    /// Runs `close`, which closes the connection's descriptor. Then tells the peer that the data has ended, and waits
-    /// until it closes the connection.
+    /// Runs `close`, which closes the connection's descriptor. Then ends the transmission with shutdown(2), and waits
+    /// until the peer closes the connection.
     ///
-    /// - Parameter timeout: Begins again with all data from the peer.
+    /// - Parameter timeout: Restarted each time the peer sends data.
     func finish<Result>(_ timeout: NetworkTimeout, close: () -> Result) -> Result {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         let result = close()

@@ -23,11 +23,11 @@ struct ContinuedTimes {
         var time: Int64
         var end: Int64
         var shownEnd: Int64
-        /// The duration of the stream's packets since its latest jump, without gaps, and the number of consecutive
-        /// jumps that came soon after another.
+        /// The duration of the stream's packets since its latest jump, without gaps.
         var steady: Int64 = 0
         /// The number of packets in the stream's part.
         var count = 1
+        /// The number of consecutive jumps that came soon after another.
         var earlyJumps = 0
     }
 
@@ -134,7 +134,7 @@ struct ContinuedTimes {
         return known(Self.raw(time), after: stream) == nil
     }
 
-    /// Returns why a stream is damaged from its latest packet on; nil if it is not damaged.
+    /// Returns the reason why a stream is damaged from its latest packet on; nil if it is not damaged.
     func fault(of stream: Int) -> String? {
         guard let known = streams[stream], known.earlyJumps >= Self.earlyJumpLimit else { return nil }
         return "the times of stream \(stream) jump back and forth"
@@ -147,7 +147,7 @@ struct ContinuedTimes {
         return Set(streams.filter { $0.key != stream && $0.value.time > time - Self.nearness }.keys)
     }
 
-    /// Whether a packet of a stream is far behind the packet that began a part.
+    /// Whether a packet is more than 3 s later than the packet of the same stream that began a part.
     static func isFar(_ stamp: Stamp, behind start: Stamp) -> Bool {
         guard stamp.stream == start.stream, let time = stamp.time, let first = start.time else { return false }
         return distance(first, time) > 3 * second

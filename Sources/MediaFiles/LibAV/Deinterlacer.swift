@@ -57,11 +57,11 @@ import VideoBase
             hasEnded = true
             return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, nil, 0) >= 0
         }
-        var own = unsafe av.pointee.av_frame_clone!(fields)
-        defer { unsafe av.pointee.av_frame_free!(&own) }
-        guard let own = unsafe own else { return false }
-        unsafe own.pointee.pts = fields.pointee.best_effort_timestamp
-        return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, own, 0) >= 0
+        var clone = unsafe av.pointee.av_frame_clone!(fields)
+        defer { unsafe av.pointee.av_frame_free!(&clone) }
+        guard let clone = unsafe clone else { return false }
+        unsafe clone.pointee.pts = fields.pointee.best_effort_timestamp
+        return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, clone, 0) >= 0
     }
 
     /// Moves the next picture into `frame`. Returns false if there is none yet.

@@ -30,9 +30,9 @@ extension Demuxer {
 
     static func othersNotice(_ input: InputContext, taken: Int) -> String? {
         let streams = videoStreams(input)
-        guard streams.count > 1, let own = streams.first(where: { $0.index == taken }) else { return nil }
+        guard streams.count > 1, let chosen = streams.first(where: { $0.index == taken }) else { return nil }
         let others = streams.filter { $0.index != taken }.map(\.words).joined(separator: ", ")
-        return "\(input.name) has \(streams.count) video streams: vaenc reads \(own.words) and ignores \(others)"
+        return "\(input.name) has \(streams.count) video streams: vaenc reads \(chosen.words) and ignores \(others)"
     }
 
     /// Returns the sound streams in the file's order: the best stream, and every other whose header describes its

@@ -194,7 +194,7 @@ import VideoBase
         return true
     }
 
-    /// The notices about what the streams have lost so far.
+    /// The notices about losses in the streams so far.
     var lossNotices: [String] { input.lossNotices(of: Set([streamIndex] + sounds.map(\.index))) }
 
     /// Fills `packet` with the stream's next packet. Sound packets before it are kept for `takeSounds`.

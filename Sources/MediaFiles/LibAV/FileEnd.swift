@@ -21,7 +21,7 @@ enum FileEnd {
             return try boxes(start, length, bytes)
         }
         if first.count == 12, first.starts(with: "RIFF".utf8), first[8..<12].elementsEqual("AVI ".utf8) {
-            // Silence may be as long as a chunk.
+            // A chunk of silent sound contains only zeros too, so more bytes are checked.
             return try lists(start, length, bytes) || endsInZeros(65536, start, length, bytes)
         }
         let isStream = first.starts(with: [0, 0, 1]) || first.starts(with: [0, 0, 0, 1]) || first.starts(with: "FLV".utf8)

@@ -2,7 +2,8 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Packets that are read ahead of the caller, to learn about the streams and about the meaning of their times.
+/// Packets that are read ahead of the caller, to determine the properties of the streams and the meaning of their
+/// times.
 extension InputContext {
     enum Ahead {
         /// A packet, with libavformat's message if the packet is truncated.
@@ -59,16 +60,16 @@ extension InputContext {
     /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
     /// beginning.
     func readSoundConfigurations() throws {
-        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
+        var missing = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
             let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
             return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
                 && parameters.pointee.sample_rate > 0
         })
-        while !wanted.isEmpty, ahead.count < Self.aheadLimit {
+        while !missing.isEmpty, ahead.count < Self.aheadLimit {
             try readAhead()
             guard case .packet(let one, _)? = ahead.last else { return }
             let index = Int(unsafe one.packet.pointee.stream_index)
-            if wanted.remove(index) != nil { adtsConfigs[index] = unsafe ADTSFilter.config(one.packet, av) }
+            if missing.remove(index) != nil { adtsConfigs[index] = unsafe ADTSFilter.config(one.packet, av) }
         }
     }
 
@@ -150,7 +151,7 @@ extension InputContext {
     var hasEarlyTimes: Bool { container == "matroska" && !io.early.isEmpty }
 
     /// Converts a Matroska track's time to ticks of its stream, and subtracts the beginning that the decoder discards
-    /// (CodecDelay). Returns nil for video tracks with decoding times, as AVI has them.
+    /// (CodecDelay). Returns nil for video tracks that are stored as in AVI, because their times are decoding times.
     private func earlyTime(_ time: Int64, of stream: Int) -> Int64? {
         let parameters = unsafe context.pointee.streams[stream]!.pointee.codecpar!
         let base = unsafe context.pointee.streams[stream]!.pointee.time_base
@@ -181,14 +182,15 @@ extension InputContext {
     /// Corrects the start times of streams that begin before 0. libavformat knows only their later times.
     func correctStarts() throws {
         guard hasEarlyTimes else { return }
-        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
+        var missing = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
         var position = 0
-        while !wanted.isEmpty, position < Self.startLimit {
+        while !missing.isEmpty, position < Self.startLimit {
             if position == ahead.count { try readAhead() }
             guard case .packet(let one, _) = ahead[position] else { return }
             position += 1
             let index = Int(unsafe one.packet.pointee.stream_index)
-            guard wanted.remove(index) != nil, let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
+            guard missing.remove(index) != nil,
+                let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
                 let start = earlyTime(found, of: index)
             else { continue }
             unsafe context.pointee.streams[index]!.pointee.start_time = start

@@ -12,10 +12,10 @@ extension InputContext {
         let members = program(of: stream)
         return (0..<streamCount).filter { isPicturesOrSound($0) && members?.contains($0) ?? true }.compactMap { index -> Int64? in
             guard let start = firstTime(of: index) else { return nil }
-            let own = timeBase(of: index)
+            let streamBase = timeBase(of: index)
             return MediaTime.rounded(
-                Int128(start) * Int128(own.numerator) * Int128(base.denominator),
-                by: Int128(own.denominator) * Int128(base.numerator))
+                Int128(start) * Int128(streamBase.numerator) * Int128(base.denominator),
+                by: Int128(streamBase.denominator) * Int128(base.numerator))
         }.min()
     }
 

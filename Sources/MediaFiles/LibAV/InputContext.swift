@@ -15,21 +15,21 @@ import VideoBase
     let name: String
     /// libavformat's first name of the format.
     let container: String
-    /// The packets that were read to learn about the streams, and are not returned yet.
+    /// The packets that were read ahead and are not returned yet.
     var ahead: [Ahead] = []
-    /// Why the packet that was read last seems truncated; nil if it does not.
+    /// The reason why the packet that was read last seems truncated; nil if it seems complete.
     var fault: String?
     /// The stream of the packet that was not returned because of `fault`.
     private(set) var faultStream = 0
-    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise they are damage
-    /// like any other.
+    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise such a packet
+    /// counts as damage of the file, as for pictures.
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
-    /// A packet that lacks data and that libavformat does not mark: its parsers put the mark on the packet before, and
-    /// the first packet has none before it.
+    /// The first packet of a stream, if it lacks data. libavformat does not mark this packet: its parsers mark the
+    /// packet before the damaged one, and there is none.
     private var firstCorrupt: (stream: Int, dts: Int64)?
     private static let lacksStart = "the first packet lacks data"
     private let reader: ByteReader
@@ -37,7 +37,8 @@ import VideoBase
     /// The offset in the input of the end of the latest packet; nil if it is unknown.
     private var latestEnd: Int?
 
-    /// Whether a format holds images, one or a sequence. They have no times; libavformat assumes 25 a second.
+    /// Whether a format contains one image or a sequence of images. Images have no times, and libavformat assumes 25
+    /// per second.
     static func holdsImages(_ container: String) -> Bool {
         container == "image2" || container == "mjpeg" || container.hasSuffix("_pipe")
     }
@@ -76,7 +77,8 @@ import VideoBase
         let known = unsafe format.flatMap { unsafe av.pointee.av_find_input_format!($0) }
         var dictionary: OpaquePointer?
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
-        // Streams of MPEG-TS that a later program map adds are known then. Other demuxers have no such option.
+        // Makes the MPEG-TS demuxer find streams that only a later program map adds. Other demuxers do not have this
+        // option.
         let options = [(name: "scan_all_pmts", value: "1")] + (reader.sequence?.demuxerOptions ?? [])
         for option in options {
             let code = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0)
@@ -147,7 +149,8 @@ import VideoBase
     /// The remedy of readers that also accept raw pictures.
     static let layoutRemedy = wholeRemedy + ", or set its layout with `inputSize` and `inputFormat`"
 
-    /// Returns the error for a lack of memory in libavformat. It also allocates whatever a damaged file announces.
+    /// Returns the error for a lack of memory in libavformat, which may be caused by a size that a damaged file
+    /// announces.
     private static func noMemory(_ reader: ByteReader) -> VaencError {
         guard let fault = BoxCounts.fault(reader) else { return .noMemory("to read \(reader.name)") }
         return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "use a complete file")
@@ -214,8 +217,8 @@ import VideoBase
         return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: offset)
     }
 
-    /// Returns the notices about what the read streams have lost so far: packets of MPEG-TS that are missing, although
-    /// no packet lacks data, and streams that end where another recording follows.
+    /// Returns the notices about losses in the read streams so far: missing packets of MPEG-TS that left no damaged
+    /// packet, and streams that end where another recording follows.
     func lossNotices(of streams: Set<Int>) -> [String] {
         let silent = (times?.silentStreams(of: streams.filter(keepsTime)) ?? []).map { index in
             "stream \(index) of \(name) ends where the times jump: the part after the jump has no such stream, or another codec"

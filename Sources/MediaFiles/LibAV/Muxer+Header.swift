@@ -52,7 +52,7 @@ extension Muxer {
     /// written.
     func describe(_ metadata: MediaMetadata) throws {
         guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
-        pictureWords = metadata
+        pictureMetadata = metadata
     }
 
     /// Adds the chapters between two times, relative to `start`. Call it before the header or the trailer is written.
@@ -99,8 +99,8 @@ extension Muxer {
     /// Searches for the end of the first HLS segment. As in libavformat, it is the first key picture at or after the
     /// segment length.
     ///
-    /// - Returns: Whether one more second has passed since then. Until then, packets of other tracks that belong before
-    ///   that end may still arrive.
+    /// - Returns: Whether the pictures are at least one second past that end. Until then, packets of other tracks from
+    ///   before that end may still arrive.
     private func noteSegment(_ packet: TrackPacket, _ track: Int) -> Bool {
         guard tracks[track].track.kind == .video, let shown = packet.presentation else { return false }
         guard let start = delayed?.start else {
@@ -168,7 +168,8 @@ extension Muxer {
             tracks[index].stream = count
             count += 1
         }
-        guard let metadata = pictureWords, tracks.first?.stream == 0, let stream = unsafe context!.pointee.streams[0] else { return }
+        guard let metadata = pictureMetadata, tracks.first?.stream == 0, let stream = unsafe context!.pointee.streams[0]
+        else { return }
         guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
         unsafe stream.pointee.disposition |= metadata.pictures.disposition
         if let language = metadata.pictureTags.first(where: { $0.key == "language" })?.value { try unsafe setLanguage(language, of: stream) }

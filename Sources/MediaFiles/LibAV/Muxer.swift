@@ -18,7 +18,7 @@ import VideoBase
     /// The filters of AAC tracks, if the container stores no ADTS headers.
     var adtsFilters: [Int: ADTSFilter] = [:]
     /// The metadata that is written to the first track with the header.
-    var pictureWords: MediaMetadata?
+    var pictureMetadata: MediaMetadata?
     /// Whether each fragment has its own index. Otherwise the index is at the end.
     var isFragmented = false
     /// The header that is not written yet; nil once it is written.
@@ -168,12 +168,14 @@ import VideoBase
     /// invalid argument.
     private func checkOrder(_ exact: MediaTime?, _ time: Int64?, _ track: Int) throws {
         guard let exact, let time else { return }
-        let mustGrow = unsafe vaenc_wants_growing_times(context!.pointee.oformat)
+        let mustIncrease = unsafe vaenc_needs_increasing_times(context!.pointee.oformat)
         // Some formats round two pictures to one tick, which libavformat accepts. But two pictures must not have the
         // same exact decoding time.
-        guard mustGrow || isVideo(track) else { return }
+        guard mustIncrease || isVideo(track) else { return }
         defer { lastDecode[track] = exact }
-        if mustGrow ? lastTicks[track].map({ time <= $0 }) ?? false : lastDecode[track].map({ !($0 < exact) }) ?? false {
+        if mustIncrease
+            ? lastTicks[track].map({ time <= $0 }) ?? false : lastDecode[track].map({ !($0 < exact) }) ?? false
+        {
             throw VaencError(
                 .usage, "a packet for \(destination.name) has no later decoding time than the packet before it",
                 remedy: "append packets in decoding order, at least 1/\(timescale(of: track)) s apart")
@@ -198,16 +200,16 @@ import VideoBase
         return zip(recent.dropFirst(), recent).map { $0 - $1 }.filter { $0.value > 0 }.min()
     }
 
-    /// Moves a packet's times so that they grow. Some files round the times of short packets to the same millisecond,
-    /// and other formats reject equal times.
+    /// Moves a packet's times so that they increase. Some files round the times of short packets to the same
+    /// millisecond, and other formats reject equal times.
     private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
         let stream = unsafe output(of: track)
         // One hundredth of a second.
         let base = unsafe stream.pointee.time_base
         let rounding = Int64(base.den) / max(100 * Int64(base.num), 1)
-        let mustGrow = unsafe vaenc_wants_growing_times(context!.pointee.oformat)
-        guard mustGrow, let last = lastTicks[track], time <= last, last - time < rounding else {
+        let mustIncrease = unsafe vaenc_needs_increasing_times(context!.pointee.oformat)
+        guard mustIncrease, let last = lastTicks[track], time <= last, last - time < rounding else {
             lastTicks[track] = time
             return (shown, decoded)
         }
@@ -270,7 +272,7 @@ import VideoBase
 protocol MuxerDestination: AnyObject {
     /// The name for libavformat and for messages.
     var name: String { get }
-    /// Whether each packet is written at once, not together with later ones.
+    /// Whether each packet is written immediately, not together with later ones.
     var isImmediate: Bool { get }
     /// The error of this destination that made a libav call fail; nil if writing did not fail.
     var error: (any Error)? { get }

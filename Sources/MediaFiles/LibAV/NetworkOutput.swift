@@ -12,7 +12,7 @@ final class NetworkTimeout: Sendable {
     /// The deadline in nanoseconds of the monotonic clock; 0 means none.
     private let deadline = Atomic<UInt64>(0)
     private let isShort = Atomic(false)
-    /// While a connection is being opened: returns whether it was cancelled.
+    /// Returns whether the connection that is being opened was cancelled; nil once it is open.
     private let isCancelled = Mutex<(@Sendable () -> Bool)?>(nil)
 
     /// Sets `isCancelled` while a connection is being opened; nil once it is open.
@@ -55,7 +55,7 @@ final class NetworkTimeout: Sendable {
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVIOContext>?
     private var sent = 0
-    /// nil: the protocol does not use TCP.
+    /// The socket of the connection; nil if the protocol does not use TCP, or if the socket could not be identified.
     private var socket: ConnectionSocket?
 
     /// Connects. Blocks for up to ten seconds.

@@ -24,13 +24,14 @@ import NALUnits
     private var piped = PipedBytes()
     /// The Matroska blocks before 0. In a pipe they are found while it is read.
     var early = EarlyBlocks()
-    /// The joints of an MPEG-TS input; nil if they are not looked for.
+    /// The search for joints in an MPEG-TS input; nil if joints are not searched.
     private var joints: TransportJoints? = TransportJoints()
-    /// Whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is lost.
+    /// Returns whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is
+    /// lost.
     func isJoint(pid: Int, from offset: Int) -> Bool { joints?.isJoint(pid: pid, from: offset) ?? false }
-    /// The number of times that packets of some PIDs are missing.
+    /// Returns the number of gaps in the packets of some PIDs, apart from joints.
     func losses(of pids: Set<Int>) -> Int { joints?.losses(of: pids) ?? 0 }
-    /// Stops looking for joints: the input is no MPEG-TS.
+    /// Stops the search for joints. Call it if the input is not MPEG-TS.
     func ignoreJoints() { joints = nil }
     /// Whether an MPEG-TS stream from a pipe ended inside a packet.
     var isCutTransportStream: Bool { !reader.isSeekable && piped.isCut }

@@ -22,9 +22,10 @@ struct TransportJoints {
     /// The PIDs of the program association table and the service description table.
     private static let tables: Set<Int> = [0, 0x11]
 
-    /// The layout of the packets, and the bytes that were read of the next one.
+    /// The layout of the packets; nil until it is detected from `head`, the first bytes of the input.
     private var layout: TransportPackets?
     private var head: [UInt8] = []
+    /// The bytes of a packet that continues in the next piece of the input.
     private var partial: [UInt8] = []
     /// The offset of the next byte; nil before the first.
     private var next: Int?
@@ -35,12 +36,12 @@ struct TransportJoints {
     private var jumps: [Int: [Int]] = [:]
     private var joints: [Joint] = []
 
-    /// Takes the next bytes of the input. If they do not follow the ones before, the counters are unknown.
+    /// Processes the next bytes of the input. If they do not follow the previous bytes, the counters become unknown.
     ///
     /// - Parameter offset: The offset of the bytes in the input.
     mutating func append(_ bytes: Span<UInt8>, at offset: Int) {
         if offset != next {
-            // Packets are found again from their layout, which counts from the beginning.
+            // The layout begins at offset 0, so the packets are found again at every offset.
             (counters, partial) = ([:], [])
             // libavformat reads the end first, for the duration, and then begins again.
             if offset < next ?? 0 { (jumps, joints) = ([:], []) }
@@ -63,7 +64,7 @@ struct TransportJoints {
         if let layout { take(bytes, from: position, at: offset, layout) }
     }
 
-    /// Takes bytes from `position` on. `offset` is the offset of the first byte of `bytes`.
+    /// Processes the bytes from `position` on. `offset` is the offset of the first byte of `bytes`.
     private mutating func take(_ bytes: Span<UInt8>, from position: Int, at offset: Int, _ layout: TransportPackets) {
         var position = position
         while position < bytes.count {
@@ -73,8 +74,7 @@ struct TransportJoints {
                 position += layout.size
                 continue
             }
-            // A packet that begins in one piece and ends in another. The rest of one whose beginning is unknown is
-            // skipped.
+            // This packet began in an earlier piece. If its beginning is unknown, the rest of it is skipped.
             let count = min(layout.size - inside, bytes.count - position)
             if inside == partial.count { for index in position..<(position + count) { partial.append(bytes[index]) } }
             position += count
@@ -97,7 +97,7 @@ struct TransportJoints {
         // discontinuity_indicator: the jump is announced.
         let isAnnounced = flags & 0x20 != 0 && bytes[sync + 4] > 0 && bytes[sync + 5] & 0x80 != 0
         let before = counters.updateValue(counter, forKey: pid)
-        // A packet may be sent twice. It is then the same packet.
+        // A packet may be sent twice. The second copy has the same counter.
         let isTwin = counter == before && startsUnits[pid] == startsUnit
         startsUnits[pid] = startsUnit
         let isJump = before.map { counter != ($0 + 1) & 0x0F && !isTwin && !isAnnounced } ?? false
@@ -124,7 +124,7 @@ struct TransportJoints {
         if list.count > limit { list.removeFirst(limit / 4) }
     }
 
-    /// The number of times that packets of some PIDs are missing, apart from joints.
+    /// Returns the number of gaps in the packets of some PIDs, apart from joints.
     func losses(of pids: Set<Int>) -> Int {
         pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isJoint(pid: pid, from: $0) } ?? 0) }
     }

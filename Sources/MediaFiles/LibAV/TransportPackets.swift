@@ -3,7 +3,7 @@
 struct TransportPackets {
     private static let sync: UInt8 = 0x47
     private static let layouts = [(size: 188, syncOffset: 0), (size: 192, syncOffset: 4), (size: 204, syncOffset: 0)]
-    /// The number of bytes that are needed to detect the layout.
+    /// The size of four packets in the largest layout, in bytes. The detection needs at least one byte more.
     static let headSize = 4 * 204
 
     /// The size of a packet in bytes, and the offset of its sync byte.
@@ -28,23 +28,23 @@ struct TransportPackets {
     }
 }
 
-/// The bytes from a pipe that are needed to tell whether the last MPEG-TS packet is complete.
+/// The bytes from a pipe that are needed to determine whether the last MPEG-TS packet is complete.
 struct PipedBytes {
     private var head: [UInt8] = []
-    private var tail: [UInt8] = []
+    private var lastBytes: [UInt8] = []
     private var count = 0
 
     mutating func append(_ bytes: Span<UInt8>) {
-        let (wanted, kept) = (TransportPackets.headSize + 1, TransportPackets.headSize)
-        for index in 0..<min(bytes.count, max(0, wanted - head.count)) { head.append(bytes[index]) }
-        for index in max(0, bytes.count - kept)..<bytes.count { tail.append(bytes[index]) }
-        if tail.count > kept { tail.removeFirst(tail.count - kept) }
+        let (headLimit, lastLimit) = (TransportPackets.headSize + 1, TransportPackets.headSize)
+        for index in 0..<min(bytes.count, max(0, headLimit - head.count)) { head.append(bytes[index]) }
+        for index in max(0, bytes.count - lastLimit)..<bytes.count { lastBytes.append(bytes[index]) }
+        if lastBytes.count > lastLimit { lastBytes.removeFirst(lastBytes.count - lastLimit) }
         count += bytes.count
     }
 
     /// Whether the last packet is truncated.
     var isCut: Bool {
         guard let packets = TransportPackets(head) else { return false }
-        return packets.isCut(tail.suffix(packets.rest(count)))
+        return packets.isCut(lastBytes.suffix(packets.rest(count)))
     }
 }

@@ -4,8 +4,8 @@ import NALUnits
 import VideoBase
 
 /// Sets the times of packets of a bare H.264 or HEVC stream, which has no times. Pictures are shown in the order of
-/// their picture order counts, at the intervals of the frame rate. Each picture is decoded as late as this order
-/// allows.
+/// their picture order counts, at the intervals of the frame rate. They are decoded at the same intervals, earlier by
+/// the reordering delay, and never later than they are shown.
 @safe final class PresentationOrder {
     // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>

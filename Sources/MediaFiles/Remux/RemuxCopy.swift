@@ -47,14 +47,14 @@ import VideoBase
     private var hasHeader = false
     private let muxerOptions: [(name: String, value: String)]
     /// The input time of `start`, and the end of the leader's pictures so far.
-    private var wanted: MediaTime?
+    private var requestedStart: MediaTime?
     private var reached: MediaTime?
-    /// A description of the packet where the copy begins, if that is before `wanted`; nil otherwise.
+    /// A description of the packet where the copy begins, if that is before `requestedStart`; nil otherwise.
     private var earlyBeginning: String?
     /// The search for the first key frame in an input that cannot seek to it.
     private var search: RemuxStart?
     /// The leader's ticks to which the last seek went; nil if no earlier key frame may be searched.
-    private var sought: Int64?
+    private var lastSeekTicks: Int64?
     /// The cut of the input's edit list; nil if the output has an edit list, or the input has none.
     private var cut: EditCut?
     private var end: MediaTime?
@@ -119,19 +119,21 @@ import VideoBase
         beginning = begun
         // A start of 0 copies the whole input.
         isOpen = (options.start ?? 0) == 0
-        if let start = options.start, !isOpen { wanted = moment(InputContext.ticks(start, after: firstTicks, base)) }
+        if let start = options.start, !isOpen {
+            requestedStart = moment(InputContext.ticks(start, after: firstTicks, base))
+        }
         // Other containers have no edit list that hides the part before 0, so that part begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
         self.hasEdits = hasEdits
-        // Subtitles may come first. What is before the origin would be hidden.
+        // Subtitles may come first. The part before the origin would be hidden.
         var firstStart = begun
         for (index, track) in streams.enumerated() {
             guard let track, track.kind == .subtitle, let ticks = input.firstTime(of: index) else { continue }
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
         }
         let isLate = isOpen && !startsAnywhere && MediaTime.zero < firstStart
-        // libavformat may state the time of the first picture in decoding order. What an edit list cuts off stays
-        // before the beginning.
+        // libavformat may state the time of the first picture in decoding order. The part that an edit list cuts off
+        // stays before the beginning.
         for (index, track) in streams.enumerated() where isLate && !hasEdits {
             guard let track, track.kind == .video, track.isReordered, let ticks = try input.earliestShown(of: index) else { continue }
             firstStart = min(firstStart, Self.time(ticks, track.timeBase))
@@ -175,7 +177,7 @@ import VideoBase
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
-        if let start = options.start, let wanted { try seek(to: start, wanted) }
+        if let start = options.start, let requestedStart { try seek(to: start, requestedStart) }
         if isOpen, options.start != nil { try addEntry("start", asked: "0.0", used: "0.0", .requested) }
     }
 
@@ -228,24 +230,24 @@ import VideoBase
                 .badInput, "\(input.name) cannot start at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
                 remedy: "leave out `start`, or copy the input into mp4 or mkv first")
         }
-        sought = ticks
+        lastSeekTicks = ticks
     }
 
     /// Seeks to an earlier key frame than the leader's packet if necessary, and returns whether it did. The indexes of
     /// some containers list decoding times, so the key frame that they return may be shown after the requested time.
     private func seeksBack(from packet: TrackPacket) -> Bool {
-        guard let leader, let before = sought, let wanted, !isOpen, packet.isKey, let shown = packet.presentation ?? packet.decode,
-            let ticks = packet.decodeTicks ?? packet.presentationTicks
+        guard let leader, let before = lastSeekTicks, let requestedStart, !isOpen, packet.isKey,
+            let shown = packet.presentation ?? packet.decode, let ticks = packet.decodeTicks ?? packet.presentationTicks
         else { return false }
         // A key frame after the searched time is the file's first one.
-        guard wanted < shown, ticks <= before, ticks > .min else {
-            sought = nil
+        guard requestedStart < shown, ticks <= before, ticks > .min else {
+            lastSeekTicks = nil
             return false
         }
-        sought = ticks - 1
+        lastSeekTicks = ticks - 1
         if input.seek(leader, to: ticks - 1) < 0 {
             // No earlier key frame exists, so this one is read again.
-            sought = nil
+            lastSeekTicks = nil
             _ = input.seek(leader, to: before)
         }
         held = []
@@ -323,7 +325,7 @@ import VideoBase
             if search != nil {
                 if let first = search?.add(packet) { try begin(with: first, trackIndex) }
                 // The copy begins no earlier than here, or there is no such key frame before.
-                if packet.isKey, let time, let wanted, !(wanted < time) { dropHeld(before: time) }
+                if packet.isKey, let time, let requestedStart, !(requestedStart < time) { dropHeld(before: time) }
                 return
             }
             // Nothing can be decoded before the first key frame.
@@ -365,7 +367,7 @@ import VideoBase
             .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)", remedy: goodPartRemedy)
     }
 
-    /// Returns the words for a time of the input, relative to its beginning, as `start` and `duration` count.
+    /// Returns a time of the input as text for messages, relative to the beginning, as `start` and `duration` are.
     private func printed(_ time: MediaTime?) -> String {
         time.map { " at \((($0 - beginning).seconds * 1000).rounded() / 1000) s" } ?? ""
     }
@@ -382,8 +384,8 @@ import VideoBase
         let ends = timed.compactMap { decoded[$0] }
         let common = ends.count == timed.count ? ends.min() : nil
         let margin = MediaTime(value: 10_010, timescale: 1000)
-        let own = leader.flatMap { timed.contains($0) ? decoded[$0] : nil }.map { $0 - margin }
-        guard let limit = [common, own].compactMap({ $0 }).max() else { return nil }
+        let leaderLimit = leader.flatMap { timed.contains($0) ? decoded[$0] : nil }.map { $0 - margin }
+        guard let limit = [common, leaderLimit].compactMap({ $0 }).max() else { return nil }
         let start = options.start ?? 0
         let longest = (((limit - beginning).seconds - start) * 100).rounded(.down)
         // The end is rounded to the leader's ticks, which may be long.
@@ -413,7 +415,7 @@ import VideoBase
         first = time
         // The part that an edit list cuts off stays cut off, by the output's edit list if it has one.
         origin = hasEdits ? max(beginning, time) : time
-        let early = wanted.map { ($0 - origin).seconds } ?? 0
+        let early = requestedStart.map { ($0 - origin).seconds } ?? 0
         if early > 0 { earlyBeginning = origin == time ? "the previous key frame" : "the first picture of the input" }
         try addEntry(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
@@ -495,7 +497,7 @@ import VideoBase
             }
             for packet in try missingTimes[index]?.finish() ?? [] { try pass(packet, index) }
         }
-        if isWhole, let wanted, let start = options.start, !(reached.map { wanted < $0 } ?? false) {
+        if isWhole, let requestedStart, let start = options.start, !(reached.map { requestedStart < $0 } ?? false) {
             throw VaencError(
                 .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }

@@ -35,7 +35,7 @@ public struct RemuxReport: Sendable, Hashable {
         public var packets = 0
         /// The size of the packets that were copied, in bytes.
         public var bytes = 0
-        /// Why the stream is not in the output; nil if it is.
+        /// The reason why the stream is not in the output; nil if it is.
         public var leftOut: String?
 
         private enum CodingKeys: CodingKey { case index, kind, codec, packets, bytes, leftOut }

@@ -21,15 +21,15 @@ struct RemuxPlan {
             throw InputContext.unreadable(input.name, "it contains no stream", remedy: "use a file with video or sound")
         }
         var counts: [MediaTrack.Kind: Int] = [:]
-        var kept: [StreamWords] = []
+        var copied: [StreamMetadata] = []
         let tags = unsafe MediaMetadata.tags(input.context.pointee.metadata, av)
-        let hasTimeCode = StreamWords(index: 0, kind: .data, tags: tags, disposition: 0).timeCode != nil
-            || all.enumerated().contains { $1.kind == .video && $1.words($0).timeCode != nil }
+        let hasTimeCode = StreamMetadata(index: 0, kind: .data, tags: tags, disposition: 0).timeCode != nil
+            || all.enumerated().contains { $1.kind == .video && $1.metadata(index: $0).timeCode != nil }
         for (index, stored) in all.enumerated() {
             var stream = RemuxReport.Stream(index: index, kind: stored.kind.rawValue, codec: stored.codecName)
             let isCover = format == .mkv && stored.isAttachedPicture
             let track = isCover ? unsafe try .attachedCover(input.context.pointee.streams[index]!, av) ?? stored : stored
-            let why = try Self.refusal(track, format, named, counts)
+            let why = try Self.rejectionReason(track, format, named, counts)
             if why == nil {
                 trackIndices.append(tracks.count)
                 tracks.append(track)
@@ -47,7 +47,7 @@ struct RemuxPlan {
             }
             guard let why else {
                 try Self.checkParameterSets(track, input.name)
-                if track.kind != .attachment { kept.append(track.words(index)) }
+                if track.kind != .attachment { copied.append(track.metadata(index: index)) }
                 continue
             }
             // Chapters and time codes that the metadata also state are written or reported from there.
@@ -81,7 +81,7 @@ struct RemuxPlan {
         }
         let support = MetadataSupport(format, codec: VideoCodec(ofPicturesIn: tracks))
         let chapters = Int(unsafe input.context.pointee.nb_chapters)
-        effective += support.losses(of: kept) + support.losses(chapters: chapters, tags: tags)
+        effective += support.losses(of: copied) + support.losses(chapters: chapters, tags: tags)
         if strict, let error = effective.strictError { throw error }
     }
 
@@ -119,8 +119,8 @@ struct RemuxPlan {
     /// The reason for a stream of sound that cannot be copied into any format.
     private static let undescribed = "the input does not describe the sound"
 
-    /// Returns why a format does not hold a track in addition to those that were selected; nil if it does.
-    private static func refusal(
+    /// Returns the reason why a format cannot hold a track in addition to the selected ones; nil if it can.
+    private static func rejectionReason(
         _ track: MediaTrack, _ format: OutputFormat, _ named: VideoCodec?, _ counts: [MediaTrack.Kind: Int]
     ) throws -> String? {
         let name = format.rawValue

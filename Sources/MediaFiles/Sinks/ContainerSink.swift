@@ -35,7 +35,7 @@ final class ContainerSink: PacketSink {
     /// The maximum number of packets of other tracks that wait for the first picture.
     private static let earlyLimit = 4096
 
-    /// Shortens the timeout of a blocking network call. It needs no lock, because another thread may hold the state.
+    /// Shortens the timeout of a blocking network call. It does not take the lock, which the blocked thread may hold.
     private let abortingBlockingIO: @Sendable () -> Void
 
     init(_ path: String, _ destination: sending any SinkDestination, format: OutputFormat, options: SinkOptions) {
@@ -106,7 +106,7 @@ final class ContainerSink: PacketSink {
     }
 
     /// The name of the sample entry. Segments of HLS have their parameter sets in the initialization section alone, and
-    /// Apple's players take `hvc1` only.
+    /// Apple's players accept `hvc1` only.
     private func sampleEntry(of codec: VideoCodec) -> HEVCSampleEntry? {
         if format == .hls { return codec.segmentFormat.hasSampleEntries ? .hvc1 : nil }
         return format.hasSampleEntries ? options.hevcSampleEntry : nil
@@ -138,8 +138,8 @@ final class ContainerSink: PacketSink {
 
     private enum ChapterPosition { case atStart, atEnd, nowhere }
 
-    /// Returns when chapters are written. At the end it is known which chapters the pictures reach, if the container
-    /// accepts chapters then.
+    /// Returns when chapters are written. This is the end if the container allows it, because only then it is known
+    /// which chapters the pictures reach.
     private func chapters(_ destination: any SinkDestination) -> ChapterPosition {
         guard format.hasSampleEntries || format == .mkv else { return .nowhere }
         // A file that must survive a kill gets the chapters when it is rewritten at the end.

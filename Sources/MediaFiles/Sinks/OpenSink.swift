@@ -103,11 +103,12 @@ public enum MediaOutput {
         _ output: String, _ format: OutputFormat, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> NetworkOutput {
         let scheme = output.prefix { $0 != ":" }
-        let wanted: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil
-        guard let wanted else { throw unbuilt(output) }
-        if format != wanted {
+        let requiredFormat: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil
+        guard let requiredFormat else { throw unbuilt(output) }
+        if format != requiredFormat {
             throw VaencError(
-                .usage, "\(scheme) transports \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out `format`")
+                .usage, "\(scheme) transports \(requiredFormat.rawValue), not \(format.rawValue)",
+                remedy: "leave out `format`")
         }
         return try NetworkOutput(output, isCancelled: isCancelled)
     }

@@ -100,7 +100,8 @@ extension OutputFormat {
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
 
-    /// The target duration of HLS segments in seconds. Each segment ends at the first key picture after it.
+    /// The target duration of HLS segments in seconds. Each segment ends at the first key picture at or after that
+    /// time.
     static let segmentSeconds = 4
 
     /// Codecs in libavformat's QuickTime table that its muxer writes in MP4 only, or not at all.
@@ -114,7 +115,7 @@ extension OutputFormat {
     /// Specification 10.1, E.4.2.1), as libavformat writes them.
     private static let ratesInFLV: [String: Set<Int32>] = {
         let usual: Set<Int32> = [5512, 11_025, 22_050, 44_100]
-        // Readers take G.711 for 8000 Hz in any case, and other samples of 8000 and 16000 Hz for 5512 Hz.
+        // Readers always interpret G.711 as 8000 Hz, and other samples of 8000 and 16000 Hz as 5512 Hz.
         return [
             "mp3": [11_025, 22_050, 44_100, 48_000], "speex": [16_000], "nellymoser": usual.union([8000, 16_000]), "adpcm_swf": usual,
             "pcm_u8": usual, "pcm_s16le": usual, "pcm_alaw": [8000], "pcm_mulaw": [8000],

@@ -76,7 +76,7 @@ public protocol PacketSink: AnyObject, Sendable {
     /// Makes running and later calls that block on a network fail within two seconds. Any thread may call this at
     /// any time.
     func abortBlockingIO()
-    /// Removes what was written, unless `finish` succeeded. Idempotent.
+    /// Removes the unfinished output, unless `finish` succeeded. Idempotent.
     func cancel()
     /// Ends writing after an error. Unlike `cancel` it keeps the playable part of a recording
     /// (`SinkOptions.survivesKill`), unfinished.
@@ -92,17 +92,17 @@ public protocol PacketSink: AnyObject, Sendable {
 }
 
 extension PacketSink {
-    /// Does nothing.
+    /// The default: does nothing.
     public func abortBlockingIO() {}
-    /// No tracks.
+    /// The default: no tracks.
     public var leftOut: [Int: String] { [:] }
 
-    /// Calls `cancel`, and returns nil.
+    /// The default: calls `cancel`, and returns nil.
     public func abandon() -> String? {
         cancel()
         return nil
     }
 
-    /// No older recording.
+    /// The default: no older recording.
     public var keptPart: String? { nil }
 }

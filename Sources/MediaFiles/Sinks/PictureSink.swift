@@ -46,9 +46,10 @@ public final class PictureSink {
         let file = path.split(separator: "/").last ?? ""
         let ending = file.lastIndex(of: ".").map { file[file.index(after: $0)...].lowercased() } ?? ""
         let planar: PixelFormat = info.bitDepth > 8 ? .i420p10 : .i420
-        let own = info.nativeFormat.flatMap { [.i420, .i422, .i444, .gray, .i420p10].contains($0) ? $0 : nil } ?? planar
-        if path == "-" || ending == "y4m" { return (own, true) }
-        if ending == "yuv" || ending == "raw" { return (own, false) }
+        let layout =
+            info.nativeFormat.flatMap { [.i420, .i422, .i444, .gray, .i420p10].contains($0) ? $0 : nil } ?? planar
+        if path == "-" || ending == "y4m" { return (layout, true) }
+        if ending == "yuv" || ending == "raw" { return (layout, false) }
         if let format = PixelFormat(rawValue: ending) { return (format, false) }
         try MediaOutput.rejectFolder(path)
         throw VaencError(

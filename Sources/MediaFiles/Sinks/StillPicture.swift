@@ -32,7 +32,7 @@ public final class StillPicture {
         file = try OutputFile(path: path, overwrite: overwrite)
     }
 
-    /// Encodes the picture, which `color` describes, writes it and gives the file its final name. Blocks.
+    /// Encodes the picture, which `color` describes, writes it and renames the file to its final name. Blocks.
     ///
     /// - Returns: The number of bytes.
     /// - Throws: `unavailable` if libavcodec is missing, `inputOutput`. No file is written then.

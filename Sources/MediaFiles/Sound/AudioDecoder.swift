@@ -125,10 +125,10 @@ import VideoBase
     /// Returns the frame's samples in the output format.
     private func convert() throws -> Block {
         let from = unsafe frame!
-        let own = unsafe [from.pointee.format, from.pointee.sample_rate, from.pointee.ch_layout.nb_channels]
-        if own != shape {
+        let inputShape = unsafe [from.pointee.format, from.pointee.sample_rate, from.pointee.ch_layout.nb_channels]
+        if inputShape != shape {
             unsafe try makeResampler(from)
-            shape = own
+            shape = inputShape
         }
         // The resampler first returns the samples that it holds back.
         let held = unsafe av.pointee.swr_get_delay!(resampler, Int64(rate))
@@ -148,21 +148,21 @@ import VideoBase
         let sourceRate = Int(unsafe from.pointee.sample_rate)
         guard Self.rates.contains(sourceRate) else { throw Self.oddRate(sourceRate) }
         unsafe av.pointee.swr_free!(&resampler)
-        var wanted = unsafe AVChannelLayout()
+        var outputLayout = unsafe AVChannelLayout()
         var layout = unsafe AVChannelLayout()
         defer {
-            unsafe av.pointee.av_channel_layout_uninit!(&wanted)
+            unsafe av.pointee.av_channel_layout_uninit!(&outputLayout)
             unsafe av.pointee.av_channel_layout_uninit!(&layout)
         }
-        unsafe av.pointee.av_channel_layout_default!(&wanted, Int32(channels))
+        unsafe av.pointee.av_channel_layout_default!(&outputLayout, Int32(channels))
         if unsafe from.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
             unsafe av.pointee.av_channel_layout_default!(&layout, from.pointee.ch_layout.nb_channels)
         } else {
             guard unsafe av.pointee.av_channel_layout_copy!(&layout, &from.pointee.ch_layout) >= 0 else { throw TrackPacket.noMemory }
         }
         let code = unsafe av.pointee.swr_alloc_set_opts2!(
-            &resampler, &wanted, AV_SAMPLE_FMT_FLTP, Int32(rate), &layout, AVSampleFormat(rawValue: from.pointee.format),
-            from.pointee.sample_rate, 0, nil)
+            &resampler, &outputLayout, AV_SAMPLE_FMT_FLTP, Int32(rate), &layout,
+            AVSampleFormat(rawValue: from.pointee.format), from.pointee.sample_rate, 0, nil)
         let failed = unsafe code < 0 || av.pointee.swr_init!(resampler) < 0
         if failed {
             throw VaencError(

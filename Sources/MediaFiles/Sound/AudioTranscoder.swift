@@ -59,7 +59,7 @@ public final class AudioTranscoder {
 
     /// Returns whether to stop. It is called before each second of silence that fills a gap. If it returns true, or if
     /// the task is cancelled, `write` throws `interrupted`, and the rest of the gap stays. The next call returns the
-    /// packets that were encoded up to there. If it is nil, only the task counts.
+    /// packets that were encoded up to there. If it is nil, only the cancellation of the task stops `write`.
     public var isCancelled: (@Sendable () -> Bool)?
 
     /// The number of damaged packets so far, which could not be decoded or not completely. Silence, or libavcodec's
@@ -120,7 +120,7 @@ public final class AudioTranscoder {
         try encodeWaiting(take)
     }
 
-    /// Decodes a packet, or the delayed rest (nil). Counts the packet if it is damaged and audible.
+    /// Decodes a packet; nil returns the delayed samples. Counts the packet if it is damaged and audible.
     private func decode(_ packet: TrackPacket?) throws -> [AudioDecoder.Block] {
         let before = decoder.damaged
         let blocks = try decoder.decode(packet)

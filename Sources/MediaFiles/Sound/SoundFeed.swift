@@ -21,12 +21,12 @@ public final class SoundFeed {
     /// Packets of calls that threw, which are not returned yet.
     private var outputPackets: [TrackPacket] = []
     private var hasBegun = false
-    /// Whether sound before the origin is dropped. It is known if the source is cut. Otherwise the first packet
-    /// decides, which an edit list may cut off.
+    /// Whether sound before the origin is dropped; nil until it is known. If the source is not cut, the first packet
+    /// decides, because an edit list may cut it off.
     private var cutsStart: Bool?
 
     /// The number of damaged packets so far. If sound is encoded, it is `AudioTranscoder.damagedPackets`. If packets
-    /// are copied, those count that lack data that MPEG-TS has lost; their content is not checked.
+    /// are copied, it is the number of packets that lost data in MPEG-TS; other faults are not detected.
     public var damagedPackets: Int { transcoder?.damagedPackets ?? copiedDamage }
     private var copiedDamage = 0
     /// Whether packets are copied.
@@ -94,18 +94,18 @@ public final class SoundFeed {
             // The sound after a gap that is not filled is dropped.
         }
         guard let transcoder else { return }
-        for packet in try transcoder.finish(end: end.map({ sound.origin + $0 })) { try take(counted(packet)) }
+        for packet in try transcoder.finish(end: end.map({ sound.origin + $0 })) { try take(relativeToOrigin(packet)) }
     }
 
     private func pass(_ packet: TrackPacket, to take: (TrackPacket) throws -> Void) throws {
-        if let transcoder { return try transcoder.write(packet) { try take(counted($0)) } }
+        if let transcoder { return try transcoder.write(packet) { try take(relativeToOrigin($0)) } }
         if packet.lacksData { copiedDamage += 1 }
-        guard let time = packet.presentation else { return try take(counted(packet)) }
+        guard let time = packet.presentation else { return try take(relativeToOrigin(packet)) }
         let cuts = cutsStart ?? (sound.cutsStart || SourceSound.isCut(before: sound.origin, at: time))
         cutsStart = cuts
         if cuts, !(sound.origin < time + packet.duration) { return }
-        try take(counted(packet))
+        try take(relativeToOrigin(packet))
     }
 
-    private func counted(_ packet: TrackPacket) throws -> TrackPacket { try packet.counted(from: sound.origin) }
+    private func relativeToOrigin(_ packet: TrackPacket) throws -> TrackPacket { try packet.relative(to: sound.origin) }
 }

@@ -36,31 +36,31 @@ extension DecodingSource {
     /// `readFrame`.
     ///
     /// - Parameters:
-    ///   - taken: Returns a buffer for a picture on the decoder's device, fitted into the output's size by the given
+    ///   - wrap: Returns a buffer for a picture on the decoder's device, fitted into the output's size by the given
     ///     parts; nil if the picture must be drawn into another buffer.
     ///   - makeBuffer: Returns a buffer to draw into, of the size in `info`.
     package func readBuffer(
-        taken: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
+        wrap: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         var buffer: (any PixelBuffer)?
         let timing = try read { state in
-            if state.isOnDevice, let direct = try offer(&state, to: taken) {
+            if state.isOnDevice, let direct = try offer(&state, to: wrap) {
                 state.readMetadata()
                 buffer = direct
             } else {
-                let own = try makeBuffer()
-                try unsafe own.withUnsafePlanes { unsafe try deliver(&state, to: $0) }
-                buffer = own
+                let target = try makeBuffer()
+                try unsafe target.withUnsafePlanes { unsafe try deliver(&state, to: $0) }
+                buffer = target
             }
         }
         guard let timing, let buffer else { return nil }
         return (buffer, timing)
     }
     private func offer(
-        _ state: inout State, to taken: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?
+        _ state: inout State, to wrap: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?
     ) throws -> (any PixelBuffer)? {
         let picture = try state.decoder.picture()
         follow(picture.size, &state)
-        return try taken(picture, state.shaper.parts)
+        return try wrap(picture, state.shaper.parts)
     }
 }

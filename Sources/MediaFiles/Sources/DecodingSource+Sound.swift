@@ -17,7 +17,7 @@ extension DecodingSource {
         try state.withLock { state in
             guard let origin = sounds.first?.origin, let state else { return sounds.map { _ in [] } }
             var packets = state.demuxer.takeSounds()
-            // Sound is near the pictures of its time. If none comes within this limit, the read stops waiting for it.
+            // Sound is near the pictures of its time. If no sound follows within this limit, the read stops.
             let limit = MediaTime(value: 10, timescale: 1)
             let packet = unsafe state.decoder.packet!
             while !state.inputEnded {

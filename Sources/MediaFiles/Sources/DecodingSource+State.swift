@@ -18,7 +18,7 @@ extension DecodingSource {
         var changes: [EffectiveEntry] = []
         /// The stream's time that becomes zero.
         var origin: Int64
-        /// Whether a start was requested: pictures before the origin are not wanted.
+        /// Whether a start was requested. Pictures before the origin are then dropped.
         var isCut = false
         /// The duration in seconds after which no picture is output.
         var duration: Double
@@ -29,7 +29,7 @@ extension DecodingSource {
         var delivered = 0
         var previous: Int64?
         var inputEnded = false
-        /// Why the input breaks off. It is reported after the good pictures.
+        /// The reason why the input ends early. It is reported after the good pictures.
         var failure: String?
         /// Whether the decoder's frame holds the first picture, which is not output yet.
         var isPrimed = false
@@ -38,8 +38,8 @@ extension DecodingSource {
         var again: [PacketCopy] = []
         var dynamicHDR: [UInt8] = []
 
-        /// Whether no packet before a key frame is sent. libavcodec generates missing references of HEVC pictures, and
-        /// then outputs such pictures. Other decoders do not output them.
+        /// Whether packets before the first key frame are not sent to the decoder. libavcodec's HEVC decoder generates
+        /// the missing references, and would output these pictures. Other decoders do not output them.
         let keepsToKeys: Bool
         var awaitsKey = true
         /// Whether packets in front of the next key picture are left out because the first packet lacks data.
@@ -53,8 +53,8 @@ extension DecodingSource {
         /// The presentation times of the packets up to the first decoded picture.
         var seen: [Int64]? = []
 
-        /// Whether a picture at that time is not before the start.
-        private func isAsked(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
+        /// Whether a picture at that time is at or after the requested start.
+        private func isInRequestedPart(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
 
         mutating func read() throws -> InputContext.Reading {
             while true {
@@ -82,7 +82,9 @@ extension DecodingSource {
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken("a packet contains no AV1 picture")
                 }
-                if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown, unsafe isAsked(packet.pointee.pts) {
+                if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown,
+                    unsafe isInRequestedPart(packet.pointee.pts)
+                {
                     leading += undecodable
                 }
                 let key: Int32 = 1

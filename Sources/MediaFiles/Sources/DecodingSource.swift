@@ -60,9 +60,10 @@ package final class DecodingSource: FrameSource {
         info.isImages = InputContext.holdsImages(stream.container)
         info.frameRateIsAssumed = info.isImages && options.frameRate == nil
         let hasNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
-        let own = mean ?? (hasNoRate ? nil : stream.frameRate)
+        let inputRate = mean ?? (hasNoRate ? nil : stream.frameRate)
         info.note(options)
-        info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
+        info.changes += [SourceInfo.speedChange(from: inputRate, to: options.frameRate, varies: mean != nil)]
+            .compactMap { $0 }
         info.hasSound = demuxer.hasSound
         info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)
         info.notices = [demuxer.notice].compactMap { $0 }
@@ -185,7 +186,7 @@ package final class DecodingSource: FrameSource {
                     // Decoders conceal missing parts. The result is not a picture of the input, and the pictures after
                     // it would follow a gap.
                     if s.decoded == 0, state!.frameIsKey { state!.skipsToKey = true }
-                    try Self.stumble(&state!)
+                    try Self.handleUndecodable(&state!)
                     guard let failure = state!.failure else { continue }
                     state!.frameLimit = state!.delivered
                     throw broken(state!, failure)
@@ -215,10 +216,10 @@ package final class DecodingSource: FrameSource {
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
                 return nil
             case .broken:
-                try Self.stumble(&state!)
+                try Self.handleUndecodable(&state!)
             case .needsInput:
                 switch try state!.read() {
-                case .packet: if try !s.decoder.send() { try Self.stumble(&state!) }
+                case .packet: if try !s.decoder.send() { try Self.handleUndecodable(&state!) }
                 case .end: try Self.fail(&state!, nil)
                 case .broken(let words): try Self.fail(&state!, words)
                 }
@@ -228,7 +229,7 @@ package final class DecodingSource: FrameSource {
 
     /// Handles a picture that cannot be decoded. It is damage, except before the first picture: a stream may begin
     /// between key frames, and the picture is then left out.
-    private static func stumble(_ state: inout State) throws {
+    private static func handleUndecodable(_ state: inout State) throws {
         if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else if !state.awaitsKey { state.leftOut += 1 }
     }
 

@@ -23,7 +23,7 @@ public struct SourceInfo: Sendable, Hashable {
     public var contentLight: ContentLight?
     /// The width of one sample divided by its height; nil if unknown (decoders assume 1:1).
     public var sampleAspectRatio: Rational?
-    /// The number of frames that `readFrame` will deliver; nil if unknown. For a container it is what the file states.
+    /// The number of frames that `readFrame` will deliver; nil if unknown. For a container, the file states it.
     public var frameCount: Int?
     /// The duration in seconds of the frames that `readFrame` will deliver; nil if unknown.
     public var durationSeconds: Double?
@@ -60,7 +60,7 @@ public struct SourceInfo: Sendable, Hashable {
     var leftOutTimeCode: EffectiveEntry?
     /// The streams of the file other than the pictures and the sound that is read.
     public var unreadStreams: [UnreadStream] = []
-    /// A description for people, such as `Y4M, i420`, `mp4, h264` or `test pattern`.
+    /// A description for messages, such as `Y4M, i420`, `mp4, h264` or `test pattern`.
     public var kind: String
 
     /// Creates a description. `bitDepth` is that of `nativeFormat`, or 8, and `nativeSize` is `size` by default.

@@ -40,7 +40,7 @@ struct LossWatch {
         }
     }
 
-    /// Returns what is missing before a packet or in it; nil if nothing is missing, or nothing is known.
+    /// Returns a description of the loss before a packet or in it; nil if nothing is missing, or if this is unknown.
     mutating func loss(in packet: UnsafePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) -> String? {
         var size = 0
         if let sets = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_NEW_EXTRADATA, &size) {

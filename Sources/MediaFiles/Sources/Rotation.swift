@@ -1,6 +1,6 @@
 import Glibc
 
-/// Describes display matrices for people.
+/// Converts display matrices to text for messages.
 package enum Rotation {
     /// Returns the effect of a matrix, such as `turned 90° clockwise` or `mirrored`.
     package static func name(_ matrix: [Int32]) -> String {

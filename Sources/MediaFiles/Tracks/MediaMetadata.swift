@@ -50,7 +50,9 @@ public struct MediaMetadata: Sendable, Hashable {
     public func tag(_ key: String) -> String? { tags.first { $0.key.lowercased() == key }?.value }
 
     /// The metadata of the video stream.
-    var pictures: StreamWords { StreamWords(index: pictureStream, kind: .video, tags: pictureTags, disposition: pictureDisposition) }
+    var pictures: StreamMetadata {
+        StreamMetadata(index: pictureStream, kind: .video, tags: pictureTags, disposition: pictureDisposition)
+    }
 
     /// The time code of the pictures, or else of the file; nil if there is none.
     var timeCode: String? { pictures.timeCode ?? tag("timecode") }
@@ -59,7 +61,7 @@ public struct MediaMetadata: Sendable, Hashable {
     func chapters(from start: MediaTime, to end: MediaTime?) -> [Chapter] {
         chapters.compactMap { chapter in
             if let end, !(chapter.start < end) { return nil }
-            if let own = chapter.end, !(start < own) { return nil }
+            if let chapterEnd = chapter.end, !(start < chapterEnd) { return nil }
             var chapter = chapter
             if let end, chapter.end.map({ end < $0 }) ?? false { chapter.end = end }
             chapter.start = max(chapter.start, start) - start
@@ -86,7 +88,7 @@ extension MediaMetadata {
         tags = unsafe Self.tags(context.pointee.metadata, av)
         pictureTags = unsafe Self.tags(context.pointee.streams[pictures]!.pointee.metadata, av).filter { !Self.isCount($0.key) }
         pictureStream = pictures
-        pictureDisposition = unsafe context.pointee.streams[pictures]!.pointee.disposition & StreamWords.carriedFlags
+        pictureDisposition = unsafe context.pointee.streams[pictures]!.pointee.disposition & StreamMetadata.carriedFlags
         for index in 0..<Int(unsafe context.pointee.nb_chapters) {
             guard let chapter = unsafe context.pointee.chapters[index]?.pointee else { continue }
             let base = unsafe chapter.time_base

@@ -88,7 +88,7 @@ struct MetadataSupport {
     }
 
     /// Returns the losses of the metadata of the output's streams.
-    func losses(of streams: [StreamWords]) -> [EffectiveEntry] {
+    func losses(of streams: [StreamMetadata]) -> [EffectiveEntry] {
         streams.flatMap { stream in
             [
                 languageLoss(stream), titleLoss(stream), timeCodeLoss(stream), tagLoss(stream), dispositionLoss(stream, streams),
@@ -96,7 +96,7 @@ struct MetadataSupport {
         }
     }
 
-    private func languageLoss(_ stream: StreamWords) -> EffectiveEntry? {
+    private func languageLoss(_ stream: StreamMetadata) -> EffectiveEntry? {
         guard let language = stream.language else { return nil }
         let isCode = language.count == 3 && language.allSatisfy { $0.isASCII && $0.isLowercase }
         let isHeld =
@@ -113,7 +113,7 @@ struct MetadataSupport {
         return entry
     }
 
-    private func titleLoss(_ stream: StreamWords) -> EffectiveEntry? {
+    private func titleLoss(_ stream: StreamMetadata) -> EffectiveEntry? {
         guard form != .mkv, let title = stream.title, title != stream.value("handler_name") || !form.hasSampleEntries else { return nil }
         var entry = notStored("title of stream \(stream.index)", title)
         if form.hasSampleEntries, MediaTrack.takesTitle(handler: stream.value("handler_name")) {
@@ -125,16 +125,16 @@ struct MetadataSupport {
     /// Whether the format stores a time code. In MP4 and QuickTime it is its own track, which HLS segments do not have.
     private var holdsTimeCode: Bool { format.hasSampleEntries || format == .mkv }
 
-    private func timeCodeLoss(_ stream: StreamWords) -> EffectiveEntry? {
+    private func timeCodeLoss(_ stream: StreamMetadata) -> EffectiveEntry? {
         holdsTimeCode ? nil : stream.timeCode.map { notStored("time code", $0) }
     }
 
-    private func tagLoss(_ stream: StreamWords) -> EffectiveEntry? {
+    private func tagLoss(_ stream: StreamMetadata) -> EffectiveEntry? {
         let lost = form == .mkv ? [] : stream.otherTags
         return lost.isEmpty ? nil : notStored("tags of stream \(stream.index)", lost.joined(separator: ", "))
     }
 
-    private func dispositionLoss(_ stream: StreamWords, _ all: [StreamWords]) -> EffectiveEntry? {
+    private func dispositionLoss(_ stream: StreamMetadata, _ all: [StreamMetadata]) -> EffectiveEntry? {
         let asked = stream.dispositions
         var lost = asked.subtracting(heldDispositions(asked, stream.kind))
         // If no stream of a kind is marked as default, players choose the first.

@@ -19,11 +19,11 @@ public import VideoBase
 
     /// Takes ownership of the content of `packet`, which is empty afterwards.
     init(taking packet: UnsafeMutablePointer<AVPacket>, timeBase: Rational, _ av: UnsafePointer<VaencLibAV>) throws {
-        guard let own = unsafe av.pointee.av_packet_alloc!() else { throw Self.noMemory }
-        unsafe self.packet = unsafe own
+        guard let allocated = unsafe av.pointee.av_packet_alloc!() else { throw Self.noMemory }
+        unsafe self.packet = unsafe allocated
         unsafe self.av = unsafe av
         self.timeBase = timeBase
-        unsafe av.pointee.av_packet_move_ref!(own, packet)
+        unsafe av.pointee.av_packet_move_ref!(allocated, packet)
     }
 
     /// Creates a packet with a copy of bytes. Times are stored in ticks of `timescale`.
@@ -71,7 +71,7 @@ public import VideoBase
     }
 
     /// Returns a packet with the same data and its times relative to `origin`, rounded to the unit of its times.
-    package func counted(from origin: MediaTime) throws -> TrackPacket {
+    package func relative(to origin: MediaTime) throws -> TrackPacket {
         let offset = MediaTime.rounded(
             Int128(origin.value) * Int128(timeBase.denominator), by: Int128(max(origin.timescale, 1)) * Int128(timeBase.numerator))
         func moved(_ ticks: Int64) -> Int64 { Int64(clamping: Int128(ticks) - Int128(offset)) }

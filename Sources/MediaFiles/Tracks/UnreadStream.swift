@@ -36,13 +36,13 @@ public struct UnreadStream: Sendable, Hashable {
 }
 
 extension SourceInfo {
-    /// Returns what is in the file but missing in the output of an encoder.
+    /// Returns the streams and metadata of the file that are missing in the output of an encoder.
     ///
     /// - Parameters:
     ///   - format: The format of the output.
     ///   - codec: The codec of the output's pictures.
-    ///   - keepsMetadata: Whether tags and chapters are wanted.
-    ///   - kinds: The kinds of streams that are wanted.
+    ///   - keepsMetadata: Whether the output should have tags and chapters.
+    ///   - kinds: The kinds of streams that the output should have.
     public func missing(
         in format: OutputFormat, codec: VideoCodec? = nil, keepsMetadata: Bool = true, kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
     ) -> [EffectiveEntry] {
@@ -66,13 +66,13 @@ extension SourceInfo {
 }
 
 extension SourceSound {
-    fileprivate func words(keepsMetadata: Bool) -> StreamWords {
-        var words = track.words(stream ?? 0)
-        if !keepsMetadata {
-            words.tags.removeAll { $0.key.lowercased() != "language" }
-            words.disposition = 0
+    fileprivate func metadata(keepsTags: Bool) -> StreamMetadata {
+        var metadata = track.metadata(index: stream ?? 0)
+        if !keepsTags {
+            metadata.tags.removeAll { $0.key.lowercased() != "language" }
+            metadata.disposition = 0
         }
-        return words
+        return metadata
     }
 }
 
@@ -82,9 +82,9 @@ extension OutputFormat {
     /// - Parameters:
     ///   - sounds: The sound streams of the output.
     ///   - codec: The codec of the output's pictures.
-    ///   - keepsMetadata: Whether titles and other tags are wanted.
+    ///   - keepsMetadata: Whether the output should have titles and other tags.
     public func losses(of sounds: [SourceSound], codec: VideoCodec?, keepsMetadata: Bool) -> [EffectiveEntry] {
-        MetadataSupport(self, codec: codec).losses(of: sounds.map { $0.words(keepsMetadata: keepsMetadata) })
+        MetadataSupport(self, codec: codec).losses(of: sounds.map { $0.metadata(keepsTags: keepsMetadata) })
     }
 }
 

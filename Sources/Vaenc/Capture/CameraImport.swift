@@ -14,11 +14,10 @@ final class CameraImport: Sendable {
         var imported = 0
         var copied = 0
         /// The reason why no more buffers are imported; nil while importing works.
-        var refusal: String?
+        var rejectionReason: String?
     }
 
-    /// The number of buffers that the encoder does not hold: two for the driver, three for the queue and one for the
-    /// reader.
+    /// The number of the camera's buffers that the encoder leaves for the driver, the queue and the reader.
     private static let reserve = 6
 
     private let display: Display
@@ -75,8 +74,10 @@ final class CameraImport: Sendable {
 
     private func surface(of frame: CapturedFrame) -> Surface? {
         guard let memory = frame.dmaBuffer else { return stopImporting("the camera does not export DMA-BUFs") }
-        let (known, refusal) = state.withLockWithoutNotifying { ($0.surfaces[memory.descriptor], $0.refusal) }
-        if known != nil || refusal != nil { return known }
+        let (known, rejectionReason) = state.withLockWithoutNotifying {
+            ($0.surfaces[memory.descriptor], $0.rejectionReason)
+        }
+        if known != nil || rejectionReason != nil { return known }
         do {
             let object = SharedPicture.Object(
                 descriptor: memory.descriptor, byteCount: memory.byteCount, modifier: SharedPicture.linear)
@@ -105,12 +106,12 @@ final class CameraImport: Sendable {
     }
 
     private func stopImporting(_ why: String) -> Surface? {
-        state.withLockWithoutNotifying { $0.refusal = $0.refusal ?? why }
+        state.withLockWithoutNotifying { $0.rejectionReason = $0.rejectionReason ?? why }
         return nil
     }
 
     /// The numbers of pictures that were imported and copied, and the reason why importing stopped.
-    var account: (imported: Int, copied: Int, refusal: String?) {
-        state.withLockWithoutNotifying { ($0.imported, $0.copied, $0.refusal) }
+    var account: (imported: Int, copied: Int, rejectionReason: String?) {
+        state.withLockWithoutNotifying { ($0.imported, $0.copied, $0.rejectionReason) }
     }
 }

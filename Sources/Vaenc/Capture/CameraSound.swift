@@ -12,7 +12,7 @@ final class CameraSound: Sendable {
     let track: MediaTrack
     private let work: Monitor<SoundWork>
 
-    /// - Throws: What `SoundInput` and `AudioTranscoder` throw.
+    /// - Throws: The errors of `SoundInput` and `AudioTranscoder`.
     convenience init(_ name: String) throws {
         let input = try SoundInput(name)
         let format = PCMFormat(sample: .f32, rate: input.info.rate, channels: input.info.channels)

@@ -5,13 +5,13 @@ import Threads
 import VideoBase
 
 extension CameraSource {
-    /// Returns the next picture in a buffer: in the buffer that `taken` makes of the camera's own picture, else drawn
+    /// Returns the next picture in a buffer: in the buffer that `wrap` creates from the camera's picture, else drawn
     /// into a buffer of `makeBuffer`.
     func readBuffer(
-        taken: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
+        wrap: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         guard let (frame, camera, timing) = try nextPicture() else { return nil }
-        if camera.isUnconverted, let buffer = taken(frame) { return (buffer, timing) }
+        if camera.isUnconverted, let buffer = wrap(frame) { return (buffer, timing) }
         let buffer = try makeBuffer()
         // SAFETY: `shape` writes only inside the planes, which are mapped while the closure runs.
         unsafe try buffer.withUnsafePlanes { unsafe try shape(frame, of: camera, to: $0) }

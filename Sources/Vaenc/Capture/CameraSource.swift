@@ -5,7 +5,8 @@ public import VideoBase
 
 /// A camera, or several cameras one after another, as a source of pictures to encode.
 ///
-/// Times are capture times, relative to the first picture. One thread reads; any thread may call `cancel`.
+/// Times are capture times, relative to the first picture plus `SourceOptions.start`. One thread reads; any thread may
+/// call `cancel`.
 public final class CameraSource: FrameSource {
     /// A change to another camera.
     public struct Switch: Sendable, Hashable {
@@ -100,7 +101,7 @@ public final class CameraSource: FrameSource {
     ///   - microphone: The sound device to record, as `SoundInput` names it; nil for none.
     ///   - onFrame: Receives each picture before it is encoded.
     ///   - onNotice: Receives events.
-    /// - Throws: What `CameraStream` and `SoundInput` throw; `usage` if the switches are not in order.
+    /// - Throws: The errors of `CameraStream` and `SoundInput`; `usage` if the switches are not in order.
     public init(
         _ path: String, request: CaptureRequest = CaptureRequest(), switches: [Switch] = [],
         options: SourceOptions = SourceOptions(), microphone: String? = nil, onFrame: FrameObserver? = nil,

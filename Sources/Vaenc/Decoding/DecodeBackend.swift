@@ -71,9 +71,9 @@ public struct DecodeBackend: Sendable, Hashable {
                 continue
             }
             do {
-                let (device, refusal) = try prepare(display, again: open, codec, bitDepth)
-                guard let refusal else { return (device, .device(device.display)) }
-                why.append(refusal)
+                let (device, rejectionReason) = try prepare(display, again: open, codec, bitDepth)
+                guard let rejectionReason else { return (device, .device(device.display)) }
+                why.append(rejectionReason)
             } catch {
                 why.append("\(error)")
                 failure = failure ?? (error as? VAError)?.endingSession() ?? error
@@ -93,10 +93,10 @@ public struct DecodeBackend: Sendable, Hashable {
     /// again with a newly opened display.
     private static func prepare(
         _ display: Display, again: () throws -> Display, _ codec: VideoCodec, _ bitDepth: Int
-    ) throws -> (device: DecodeDevice, refusal: String?) {
-        func attempt(_ display: Display) throws -> (device: DecodeDevice, refusal: String?) {
+    ) throws -> (device: DecodeDevice, rejectionReason: String?) {
+        func attempt(_ display: Display) throws -> (device: DecodeDevice, rejectionReason: String?) {
             let device = try DecodeDevice(display)
-            return (device, try device.refusal(of: codec, bitDepth: bitDepth))
+            return (device, try device.rejectionReason(of: codec, bitDepth: bitDepth))
         }
         do { return try attempt(display) } catch { return try attempt(try again()) }
     }

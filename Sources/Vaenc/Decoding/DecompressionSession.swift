@@ -42,7 +42,7 @@ public final class DecompressionSession: Sendable {
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         capacity: Int = 16
     ) throws {
-        let channel = try DeliveryChannel<DecodedOutput>(asked: capacity, as: "capacity", of: "pictures")
+        let channel = try DeliveryChannel<DecodedOutput>(requested: capacity, as: "capacity", of: "pictures")
         try self.init(configuration, device, requireHardware, channel) { channel.add($0) }
     }
 
@@ -53,7 +53,7 @@ public final class DecompressionSession: Sendable {
     /// `backend` and `invalidate` are allowed. If the handler waits for another thread or task that calls `decode` or
     /// `finish`, it waits forever.
     ///
-    /// - Throws: What the initializer without a handler throws, except the error for the capacity.
+    /// - Throws: The errors of the initializer without a handler, except the one for the capacity.
     public convenience init(
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping Handler
@@ -141,7 +141,7 @@ public final class DecompressionSession: Sendable {
         try timing.check()
         try channel?.waitForRoom(caller) { request?.isCancelled ?? false }
         try core.with {
-            try request?.take()
+            try request?.commit()
             try $0.decode(bytes, timing, endsPicture: endsPicture)
         }
     }

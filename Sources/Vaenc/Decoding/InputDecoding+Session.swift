@@ -29,15 +29,15 @@ extension InputDecoding {
                 return
             }
             self.init(source, .software("the encoder runs in software"))
-        } catch let refusal as Refusal {
-            self.init(source, .software(refusal.why))
+        } catch let rejection as Rejection {
+            self.init(source, .software(rejection.why))
         } catch let error as any DescribedError where error.category != .badInput {
             self.init(source, .software("\(error)"))
         }
     }
 
     /// The reason why the encoder's device does not decode.
-    fileprivate struct Refusal: Error {
+    fileprivate struct Rejection: Error {
         var why: String
     }
 }
@@ -50,16 +50,16 @@ extension CompressionSession {
         guard let encoder = core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else { return nil }
         let depth = try encoder.encoderDescription.profile.bitDepth
         guard info.bitDepth == depth, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else {
-            throw InputDecoding.Refusal(why: "the CPU converts the samples to \(depth)-bit 4:2:0")
+            throw InputDecoding.Rejection(why: "the CPU converts the samples to \(depth)-bit 4:2:0")
         }
         let device = try DecodeDevice(encoder.display)
-        if let why = try device.refusal(of: codec, bitDepth: depth) { throw InputDecoding.Refusal(why: why) }
+        if let why = try device.rejectionReason(of: codec, bitDepth: depth) { throw InputDecoding.Rejection(why: why) }
         let scaling = InputScaling(
             DeviceScaler.Output(
                 size: info.size, surface: encoder.surfaceSize, format: depth > 8 ? .p010 : .nv12, color: info.color))
         if info.size != info.nativeSize {
             do { try scaling.prepare(on: device) } catch {
-                throw InputDecoding.Refusal(why: "the CPU scales the pictures: \(error)")
+                throw InputDecoding.Rejection(why: "the CPU scales the pictures: \(error)")
             }
         }
         return (device, scaling)

@@ -68,14 +68,14 @@ public final class InputDecoding {
         self.source = source
         self.scaling = scaling
         chosen = .device(device.display)
-        var made: ResilientDecoder?
+        var created: ResilientDecoder?
         try unsafe (source as? DecodingSource)?.decode { codec, parameters, timeBase in
             let stream = unsafe DecoderStream(codec, parameters: parameters, timeBase: timeBase)
             let decoder = unsafe try ResilientDecoder(stream, on: device, renewed: { try device.display.reopened() })
-            made = decoder
+            created = decoder
             return decoder
         }
-        decoder = made
+        decoder = created
         camera = nil
     }
 
@@ -92,7 +92,7 @@ public final class InputDecoding {
     /// A picture on the device stays there, and is scaled there to the size that the source reports. Any other picture
     /// is drawn into a buffer of `makeBuffer`, which must have that size.
     ///
-    /// - Throws: What `FrameSource.readFrame` and `makeBuffer` throw.
+    /// - Throws: The errors of `FrameSource.readFrame` and `makeBuffer`.
     public func nextFrame(
         makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
@@ -105,15 +105,15 @@ public final class InputDecoding {
         _ makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         if decoder != nil, let input = source as? DecodingSource {
-            return try input.readBuffer(taken: buffer, makeBuffer: makeBuffer)
+            return try input.readBuffer(wrap: buffer, makeBuffer: makeBuffer)
         }
         if let pictures = camera?.import, let input = source as? CameraSource {
-            return try input.readBuffer(taken: pictures.buffer, makeBuffer: makeBuffer)
+            return try input.readBuffer(wrap: pictures.buffer, makeBuffer: makeBuffer)
         }
         if isShared, let input = source as? CameraSource {
             // Each session copies the camera's own picture, if this is as fast as copying from another buffer.
             return try input.readBuffer(
-                taken: { [.nv12, .i420].contains($0.format) ? $0 : nil }, makeBuffer: makeBuffer)
+                wrap: { [.nv12, .i420].contains($0.format) ? $0 : nil }, makeBuffer: makeBuffer)
         }
         let buffer = try makeBuffer()
         // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
@@ -139,7 +139,7 @@ public final class InputDecoding {
     public var scaledAt: EffectiveEntry? {
         let onDevice = scaling?.scaled ?? 0
         if source.info.size == source.info.nativeSize, onDevice == 0 { return nil }
-        let reason = scaling?.refusal ?? memoryReason
+        let reason = scaling?.rejectionReason ?? memoryReason
         if onDevice == 0 { return EffectiveEntry(option: "scaling", asked: nil, used: "software", why: .explained(reason)) }
         let rest = delivered - onDevice
         return EffectiveEntry(
@@ -161,7 +161,7 @@ public final class InputDecoding {
     public var captureMemory: EffectiveEntry? {
         guard let camera else { return nil }
         let account = camera.import?.account
-        let why = account?.refusal ?? camera.why
+        let why = account?.rejectionReason ?? camera.why
         let (imported, copied) = (account?.imported ?? 0, account?.copied ?? 0)
         if imported == 0 { return EffectiveEntry(option: "captureMemory", asked: nil, used: "mmap-copied", why: .explained(why)) }
         let rest = copied == 0 ? "" : ", \(copied) copied while the encoder held the camera's buffers"

@@ -13,7 +13,7 @@ final class InputScaling {
     private var failures = 0
     private(set) var scaled = 0
     /// The reason why a picture was not scaled on the device, the first time.
-    private(set) var refusal: String?
+    private(set) var rejectionReason: String?
 
     /// The number of consecutive failures after which the device is no longer used.
     private static let failureLimit = 3
@@ -22,7 +22,7 @@ final class InputScaling {
 
     /// Returns a scaler for pictures that are needed in memory in another size than the decoded one; nil if no scaling
     /// is needed, or if the samples must be converted in memory. If the device has no video processor, the pictures are
-    /// scaled in memory, and `refusal` has the reason.
+    /// scaled in memory, and `rejectionReason` has the reason.
     static func intoMemory(_ info: SourceInfo, from device: DecodeDevice) -> InputScaling? {
         guard info.size != info.nativeSize, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else { return nil }
         let scaling = InputScaling(
@@ -30,7 +30,7 @@ final class InputScaling {
                 size: info.size, surface: info.size.aligned(to: 2), format: info.bitDepth > 8 ? .p010 : .nv12, color: info.color),
             readsBack: true)
         do { try scaling.prepare(on: device) } catch {
-            scaling.refusal = "\(error)"
+            scaling.rejectionReason = "\(error)"
             scaling.failures = failureLimit
         }
         return scaling
@@ -54,7 +54,7 @@ final class InputScaling {
             return buffer
         } catch {
             failures += 1
-            refusal = refusal ?? "\(error)"
+            rejectionReason = rejectionReason ?? "\(error)"
             return nil
         }
     }

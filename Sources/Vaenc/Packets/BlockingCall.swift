@@ -34,21 +34,21 @@ struct BlockingCall: Sendable {
     }
 
     /// Returns whether a reader on `reader` cannot run during the call.
-    func keeps(_ reader: (any Actor)?, _ keepsMainActor: Bool) -> Bool {
+    func blocks(_ reader: (any Actor)?, _ blocksMainActor: Bool) -> Bool {
         guard let reader = reader.map({ ObjectIdentifier($0) }) else { return false }
-        return reader == actor || keepsMainActor && reader == Self.mainActor
+        return reader == actor || blocksMainActor && reader == Self.mainActor
     }
 
     /// Returns whether the call may prevent a reader on an unknown actor from running.
-    func mayBlock(_ keepsMainActor: Bool) -> Bool { isInTask || actor != nil || keepsMainActor }
+    func mayBlock(_ blocksMainActor: Bool) -> Bool { isInTask || actor != nil || blocksMainActor }
 
     /// Returns the error that is thrown instead of waiting forever.
     ///
     /// - Parameters:
     ///   - what: The beginning of the message, up to the name of the actor.
     ///   - noun: The name of the results that are read.
-    func deadlock(_ what: String, _ noun: String, _ keepsMainActor: Bool) -> VaencError {
-        let name = keepsMainActor || actor == Self.mainActor ? "the main actor" : "the actor"
+    func deadlock(_ what: String, _ noun: String, _ blocksMainActor: Bool) -> VaencError {
+        let name = blocksMainActor || actor == Self.mainActor ? "the main actor" : "the actor"
         return VaencError(.usage, "\(what) \(name), which this call blocks", remedy: Self.remedy(noun))
     }
 

@@ -1,8 +1,8 @@
 import Threads
 import VideoBase
 
-/// A bounded queue of results between a session and the task that reads them, for one reader at a time. Only the call
-/// that passes in work waits for room. The session's threads never wait, so completing and ending a session need no
+/// A bounded queue of results between a session and the task that reads them, for one reader at a time. Only calls that
+/// pass in work wait for room. The threads that deliver results never wait, so completing and ending a session need no
 /// reader.
 final class DeliveryChannel<Element: Sendable>: Sendable {
     private struct State {
@@ -18,7 +18,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         weak var readerActor: (any Actor)?
         var hadReader = false
         /// The number of times that a reader has requested a result.
-        var asked = 0
+        var requestCount = 0
         var waiting: CheckedContinuation<Element?, any Error>?
         var waitersForRoom = 0
 
@@ -56,7 +56,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     ///
     /// - Parameter name: The name of the caller's parameter.
     /// - Throws: `usage` for a capacity below 1.
-    convenience init(asked capacity: Int, as name: String, of noun: String = "packets") throws(VaencError) {
+    convenience init(requested capacity: Int, as name: String, of noun: String = "packets") throws(VaencError) {
         guard capacity > 0 else { throw VaencError(.usage, "\(name) \(capacity) is out of range", remedy: "give 1 or more") }
         self.init(capacity: capacity, of: noun)
     }
@@ -97,10 +97,10 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - caller: The call that blocks; nil on one of the session's threads, which no reader needs.
     ///   - isCancelled: Checked at each change and at each `wake`.
-    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has gone, or cannot run while
-    ///   the call blocks.
+    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has ended, or cannot run
+    ///   while the call blocks.
     func waitForRoom(_ caller: BlockingCall? = nil, _ isCancelled: () -> Bool) throws {
-        var waits = false, keepsMainActor = false
+        var waits = false, blocksMainActor = false
         defer { if waits { state.withLock { $0.waitersForRoom -= 1 } } }
         func room(_ state: inout State) throws -> Void? {
             if isCancelled() { throw CancellationError() }
@@ -112,20 +112,22 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             }
             if !waits {
                 state.waitersForRoom += 1
-                keepsMainActor = caller?.isOnMainThread() ?? false
+                blocksMainActor = caller?.isOnMainThread() ?? false
             }
             waits = true
-            if let caller, state.reader != nil, caller.keeps(state.readerActor, keepsMainActor) {
-                throw caller.deadlock("\(state.unread) \(noun) wait for their reader, and it runs on", noun, keepsMainActor)
+            if let caller, state.reader != nil, caller.blocks(state.readerActor, blocksMainActor) {
+                throw caller.deadlock(
+                    "\(state.unread) \(noun) wait for their reader, and it runs on", noun, blocksMainActor)
             }
             return nil
         }
         guard let caller else { return try state.wait(room) }
         if try state.wait(atMostNanoseconds: caller.readerStartTimeout, room) != nil { return }
-        guard caller.mayBlock(keepsMainActor) else { return try state.wait(room) }
+        guard caller.mayBlock(blocksMainActor) else { return try state.wait(room) }
         // If no reader has begun by now, it may be a task on an actor that this call blocks.
         if state.withLock({ !$0.hadReader }) {
-            throw caller.deadlock("\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun, keepsMainActor)
+            throw caller.deadlock(
+                "\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun, blocksMainActor)
         }
         try waitForSlowReader(caller, room)
     }
@@ -133,10 +135,10 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// Waits for a reader that is slow or blocked by this call. A `ReaderProbe` distinguishes the two cases.
     private func waitForSlowReader(_ caller: BlockingCall, _ room: (inout State) throws -> Void?) throws {
         while true {
-            let (actor, asked) = state.withLock { ($0.readerActor, $0.asked) }
+            let (actor, requestCount) = state.withLock { ($0.readerActor, $0.requestCount) }
             let probe = ReaderProbe(on: actor)
             if try state.wait(atMostNanoseconds: caller.busyReaderTimeout, room) != nil { return }
-            if probe.hasRun || state.withLock({ $0.asked != asked }) { continue }
+            if probe.hasRun || state.withLock({ $0.requestCount != requestCount }) { continue }
             throw VaencError(
                 .usage,
                 "\(unreadCount) \(noun) wait for their reader, and the reader's actor ran nothing for "
@@ -150,7 +152,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// The number of results that were not read yet.
     var unreadCount: Int { state.withLock { $0.unread } }
 
-    /// Whether there was a reader and it has gone.
+    /// Whether there was a reader and it has ended.
     var isWithoutReader: Bool { state.withLock { $0.hadReader && $0.reader == nil } }
 
     var waitersForRoom: Int { state.withLock { $0.waitersForRoom } }
@@ -191,7 +193,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         state.reader = reader
         state.readerActor = actor
         state.hadReader = true
-        state.asked &+= 1
+        state.requestCount &+= 1
         if let result = state.removeFirst() { return .success(result) }
         switch state.end {
         case nil:

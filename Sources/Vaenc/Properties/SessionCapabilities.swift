@@ -45,8 +45,10 @@ struct SessionCapabilities: Sendable, Hashable {
             profiles = all
             return
         }
-        let own = report.capabilities.filter { $0.encodes && $0.profile.codecProfile?.codec == configuration.codec }
-        profiles = all.filter { profile in own.contains { $0.profile == Profile(profile) } }
+        let matching = report.capabilities.filter {
+            $0.encodes && $0.profile.codecProfile?.codec == configuration.codec
+        }
+        profiles = all.filter { profile in matching.contains { $0.profile == Profile(profile) } }
         let isDeep = configuration.codedBitDepth > 8
         let order: [CodecProfile] =
             isDeep ? [.hevcMain10, .hevcMain] : [.h264High, .hevcMain, .h264Main, .h264ConstrainedBaseline, .hevcMain10]
@@ -56,9 +58,9 @@ struct SessionCapabilities: Sendable, Hashable {
             return (isAsked ? 0 : 100) + (capability.profile.codecProfile.flatMap(order.firstIndex) ?? order.count) * 2
                 + (capability.entryPoint == entryPoint ? 0 : 1)
         }
-        guard let best = own.min(by: { rank($0) < rank($1) }) else { return nil }
-        hasLowPower = own.contains { $0.profile == best.profile && $0.entryPoint == .encodeSliceLowPower }
-        hasFullPower = own.contains { $0.profile == best.profile && $0.entryPoint == .encodeSlice }
+        guard let best = matching.min(by: { rank($0) < rank($1) }) else { return nil }
+        hasLowPower = matching.contains { $0.profile == best.profile && $0.entryPoint == .encodeSliceLowPower }
+        hasFullPower = matching.contains { $0.profile == best.profile && $0.entryPoint == .encodeSlice }
         device = EncodeCapabilities(best, driver: report.driver ?? "")?
             .holding(size, frameRate, level: level, tier: tier)
     }
@@ -66,8 +68,8 @@ struct SessionCapabilities: Sendable, Hashable {
     var modes: [RateControlMode] {
         guard let device else { return RateControlMode.allCases }
         // vaenc's own rate controller implements these modes by setting the QP of each picture.
-        let own: [RateControlMode] = controlsRate ? [.cbr, .vbr, .qvbr] : []
-        return RateControlMode.allCases.filter { device.rateControl.contains($0) || own.contains($0) }
+        let controllerModes: [RateControlMode] = controlsRate ? [.cbr, .vbr, .qvbr] : []
+        return RateControlMode.allCases.filter { device.rateControl.contains($0) || controllerModes.contains($0) }
     }
 
     /// Whether vaenc's own rate controller is available.

@@ -195,22 +195,22 @@ struct AnyProperty: Sendable {
                 property.write(&configuration, nil)
                 return true
             }
-            guard let own = property.fromPropertyValue(value) else { return false }
-            property.write(&configuration, own)
+            guard let typedValue = property.fromPropertyValue(value) else { return false }
+            property.write(&configuration, typedValue)
             return true
         }
         change = { change, value in
-            guard let own = property.fromPropertyValue(value) else { return false }
-            property.change?(&change, own)
+            guard let typedValue = property.fromPropertyValue(value) else { return false }
+            property.change?(&change, typedValue)
             return true
         }
         check = { value, configuration in
-            if let own = property.fromPropertyValue(value) { try property.check(own, configuration) }
+            if let typedValue = property.fromPropertyValue(value) { try property.check(typedValue, configuration) }
         }
     }
 
-    /// Writes a value for a device. If a feature is enabled without a number, the number is reduced to what the device
-    /// supports.
+    /// Writes a value for a device. If a feature is enabled without a number, the number is reduced to the maximum that
+    /// the device supports.
     ///
     /// - Returns: False if the value has another type.
     func write(

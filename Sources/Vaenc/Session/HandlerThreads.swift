@@ -8,11 +8,11 @@ final class HandlerThreads: Sendable {
 
     /// Runs `body`, which calls the handler.
     func running(_ body: () -> Void) {
-        let own = pthread_self()
-        threads.withLockWithoutNotifying { $0.append(own) }
+        let thread = pthread_self()
+        threads.withLockWithoutNotifying { $0.append(thread) }
         body()
         threads.withLockWithoutNotifying { threads in
-            if let index = threads.lastIndex(of: own) { threads.remove(at: index) }
+            if let index = threads.lastIndex(of: thread) { threads.remove(at: index) }
         }
     }
 

@@ -24,7 +24,7 @@ final class SessionCore: Sendable {
         var configuration: EncoderConfiguration
         var device: DeviceSelector
         var stage: Stage
-        /// Whether the configuration has changed since the encoder was created. The encoder has taken no frame yet.
+        /// Whether the configuration has changed since the encoder was created. Only before the first frame.
         var isStale = false
         var hasBegun = false
         var isChanging = false
@@ -58,10 +58,10 @@ final class SessionCore: Sendable {
         _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool, _ relay: PacketRelay,
         format: Int
     ) throws -> Stage {
-        let made = try EncoderChoice.makeEncoder(
+        let chosen = try EncoderChoice.makeEncoder(
             configuration: configuration, device: device, requireHardware: requireHardware
         ) { relay.add($0, format: format) }
-        return Stage(encoder: made.encoder, choice: made.choice, format: format)
+        return Stage(encoder: chosen.encoder, choice: chosen.choice, format: format)
     }
 
     // MARK: Calls
@@ -69,7 +69,7 @@ final class SessionCore: Sendable {
     /// Runs `body` with the encoder, at the same time as other calls. Blocks while the encoder is being changed.
     ///
     /// - Parameter waits: Whether `body` may wait for packets, or for other calls that wait for packets.
-    /// - Throws: `usage` in the session's handler, which the call would wait for.
+    /// - Throws: `usage` in the session's handler if `waits` is true, because the call would wait for that handler.
     func with<R>(waits: Bool = true, _ body: (Stage) throws -> R) throws -> R {
         if waits { try relay.handlers.check() }
         let stage = try enter()
@@ -195,8 +195,8 @@ final class SessionCore: Sendable {
 
     /// Replaces the encoder by one with another configuration, after the old encoder has delivered its frames.
     ///
-    /// - Throws: What creating the new encoder throws; the old encoder then continues. What draining the old encoder
-    ///   throws. `usage` in the session's handler.
+    /// - Throws: The errors of creating the new encoder; the old encoder then continues. The errors of draining the old
+    ///   encoder. `usage` in the session's handler.
     func swap(to configuration: EncoderConfiguration, device: DeviceSelector?) throws {
         try relay.handlers.check()
         let (old, selector, hasBegun) = try state.wait { state -> (Stage, DeviceSelector, Bool)? in

@@ -18,7 +18,7 @@ struct DamagedSound {
     }
 
     /// The error for the first damaged packet with `--strict`.
-    var refusal: VaencError {
+    var strictError: VaencError {
         VaencError(
             .badInput, "strict: a packet of sound (stream \(stream)) is damaged\(isCopied ? "" : " and could not be decoded completely")",
             remedy: "leave out `strict` to accept \(isCopied ? "it" : "silence there"), or leave out the sound with `AudioMode.none`")

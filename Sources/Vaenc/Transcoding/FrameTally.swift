@@ -9,8 +9,8 @@ final class FrameTally: Sendable {
 
     var snapshot: FrameCounts { counts.withLock { $0 } }
 
-    func took(_ timing: FrameTiming) {
-        counts.withLock { $0.took(timing) }
+    func countInput(_ timing: FrameTiming) {
+        counts.withLock { $0.countInput(timing) }
     }
 
     func delivered(_ packet: EncodedPacket) {

@@ -49,11 +49,11 @@ extension OutputBranch {
         kinds.subtract(output.unreportedStreams)
         if output.audio == AudioMode.none { kinds.remove(.audio) }
         let codec = description.codec
-        return format.losses(of: sound.kept, codec: codec, keepsMetadata: output.keepsMetadata)
+        return format.losses(of: sound.includedSounds, codec: codec, keepsMetadata: output.keepsMetadata)
             + info.missing(in: format, codec: codec, keepsMetadata: output.keepsMetadata, kinds: kinds)
     }
 
-    /// Returns the entries that the session does not know: changes of the input, and settings that the container
+    /// Returns the entries that do not come from the session: changes of the input, and settings that the container
     /// decides.
     func changes(_ info: SourceInfo) -> [EffectiveEntry] {
         var changes = info.changes + contained + missing(info)
@@ -73,7 +73,7 @@ extension OutputBranch {
         let same: [PixelFormat] = [.nv12, .i420, .yv12, .p010, .i420p10]
         if !(info.nativeFormat.map(same.contains) ?? name.hasPrefix("yuv420p")) {
             changes.append(
-                // A camera delivers what it supports: the user did not request this format.
+                // The camera determines this format; the user did not request it.
                 EffectiveEntry(
                     option: "inputFormat", asked: info.isLive ? nil : name, used: used,
                     why: info.isLive ? "\(name), encoded as \(depth)-bit 4:2:0" : "encoded as \(depth)-bit 4:2:0"))
@@ -99,7 +99,7 @@ extension OutputBranch {
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
         let entries = others.map { entry in
-            if entry.option == "size", let own = size(entry, info, inherited) { return own }
+            if entry.option == "size", let sizeEntry = size(entry, info, inherited) { return sizeEntry }
             guard inherited.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil

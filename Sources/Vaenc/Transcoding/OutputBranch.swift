@@ -91,7 +91,7 @@ final class OutputBranch {
 
     /// Takes the last audio packets.
     ///
-    /// - Parameter end: The time at which the audio ends with the pictures; nil if it ends by itself.
+    /// - Parameter end: The time at which the audio must end; nil if it ends with the input.
     func finishAudio(_ packets: [[TrackPacket]], end: MediaTime?) {
         appendAudio(packets) { try $0.finish($1, end: end, to: $2) }
     }
@@ -102,7 +102,9 @@ final class OutputBranch {
         for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
             do {
                 try body(feed, packets[stream]) { sink.write([$0], sound: index) }
-                if output.configuration.strict, feed.damagedPackets > 0 { return sink.fail(damaged(feed, stream).refusal) }
+                if output.configuration.strict, feed.damagedPackets > 0 {
+                    return sink.fail(damaged(feed, stream).strictError)
+                }
             } catch let error as VaencError where error.category == .interrupted {
                 // The pictures end too: the output is finished with the frames encoded so far.
             } catch { return sink.fail(error) }

@@ -6,7 +6,7 @@ struct SoundPlan {
     /// The mode of each of the source's streams; nil for a stream that is left out.
     private(set) var modes: [AudioMode?] = []
     /// The streams that are not left out.
-    private(set) var kept: [SourceSound] = []
+    private(set) var includedSounds: [SourceSound] = []
     var entries: [EffectiveEntry] = []
 
     /// Plans the audio of an output.
@@ -55,7 +55,7 @@ struct SoundPlan {
             modes.append(mode)
             entries.append(EffectiveEntry(option: option, asked: asked?.rawValue ?? (mode == nil ? "copied" : nil), used: used, why: why))
         }
-        kept = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
+        includedSounds = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }
 
     /// Plans the audio of a transcoder's output.

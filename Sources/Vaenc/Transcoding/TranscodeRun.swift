@@ -10,7 +10,7 @@ struct TranscodeRun {
     let outputs: [Transcoder.Output]
     let options: Transcoder.Options
 
-    /// Checks what can be checked before anything is opened.
+    /// Checks the outputs and options before anything is opened.
     ///
     /// - Throws: `usage`.
     init(_ transcoder: Transcoder) throws {
@@ -166,8 +166,8 @@ struct TranscodeRun {
                     .badInput, "frame \(frame) of the input: \(error.message)",
                     remedy: "check its times with `ffprobe -show_frames`, and make a copy with increasing times")
             }
-            state.input.took(timing)
-            for branch in branches where branch.failure == nil { branch.tally.took(timing) }
+            state.input.countInput(timing)
+            for branch in branches where branch.failure == nil { branch.tally.countInput(timing) }
             var wishes = FrameOptions()
             wishes.dynamicHDR = source.dynamicHDR
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: wishes)
@@ -202,8 +202,8 @@ struct TranscodeRun {
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
     }
 
-    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures end before a time limit,
-    /// the audio continues up to the limit.
+    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures of a file end before a
+    /// time limit, the audio continues up to the limit.
     private func endOfSound(_ counts: FrameCounts, interrupted: Bool) -> MediaTime? {
         let end = counts.endOfInput(frameRate: source.info.frameRate)
         if interrupted || counts.input >= source.info.frameLimit ?? .max { return end }

@@ -39,14 +39,15 @@ extension Transcoder {
         /// - Throws: `usage` if the container does not hold the requested codec.
         mutating func chooseCodec() throws {
             guard let name else { return }
-            if let wanted = configuration.wantedCodec {
+            if let requested = configuration.wantedCodec {
                 codecReason = .requested
-                if let own = try MediaOutput.format(of: name, options: options).codec, own != wanted {
+                if let required = try MediaOutput.format(of: name, options: options).codec, required != requested {
                     throw VaencError(
-                        .usage, "the output \(name) means \(own.standardName), but `codec` is \(wanted.rawValue)",
-                        remedy: "use another name, such as one that ends in .\(wanted.fileExtension)")
+                        .usage,
+                        "the output \(name) means \(required.standardName), but `codec` is \(requested.rawValue)",
+                        remedy: "use another name, such as one that ends in .\(requested.fileExtension)")
                 }
-                return try MediaOutput.check(name, holds: wanted, options: options)
+                return try MediaOutput.check(name, holds: requested, options: options)
             }
             (configuration.wantedCodec, codecReason) = try Self.codec(of: name, options)
         }

@@ -3,7 +3,7 @@ public import VideoBase
 extension Transcoder {
     /// The result of a run.
     public struct Result: Sendable {
-        /// The outputs, in the order in which they were given.
+        /// The outputs, in the order in which they were passed to the initializer.
         public var outputs: [OutputResult]
         /// The number of frames that were read. Each is decoded, scaled and converted once.
         public var framesRead = 0
@@ -20,7 +20,7 @@ extension Transcoder {
         /// Whether a camera's pictures were copied; nil for other inputs.
         public var captureMemory: EffectiveEntry?
         /// Notices about decisions that were made for the user and about the input, one line each. The `effective`
-        /// entries of an output list what it leaves out or replaces.
+        /// entries of an output list the parts that it leaves out or replaces.
         public var notices: [String] { allNotices.map(\.text) }
         package var allNotices: [Notice] = []
         /// Whether `cancel`, or the cancellation of the task, ended the run.
@@ -94,7 +94,7 @@ public struct FrameCounts: Sendable {
     }
 
     /// Counts a frame that was passed to the encoders.
-    mutating func took(_ timing: FrameTiming) {
+    mutating func countInput(_ timing: FrameTiming) {
         input += 1
         if firstInput == nil { firstInput = timing.presentation }
         lastInput = timing.presentation

@@ -84,7 +84,7 @@ public final class Transcoder: Sendable {
     /// Creates a transcoder for a source and its outputs. Opens no output.
     ///
     /// - Parameters:
-    ///   - source: The input: what `MediaInput.open` returns, or a `CameraSource`. The caller closes it after the run.
+    ///   - source: The input: a result of `MediaInput.open`, or a `CameraSource`. The caller closes it after the run.
     ///   - outputs: The outputs, at least one, each of another name. Their configurations have the size of the source.
     ///   - options: The options that apply to all outputs.
     public init(_ source: any FrameSource, outputs: [Output], options: Options = Options()) {
@@ -101,7 +101,7 @@ public final class Transcoder: Sendable {
     ///   - overwrite: Whether to replace an existing file.
     ///   - configure: Changes the configuration of the encoder, which describes the input's pictures. Without a bit
     ///     rate or QP, the encoder aims at a constant quality.
-    /// - Throws: `DescribedError`: what `MediaInput.open` throws; `usage` if the output is the input, or if its name
+    /// - Throws: `DescribedError`: the errors of `MediaInput.open`; `usage` if the output is the input, or if its name
     ///   determines no container.
     public init(
         input: String, output: String, device: DeviceSelector = .auto, overwrite: Bool = false,
@@ -162,7 +162,7 @@ public final class Transcoder: Sendable {
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> Result { try run(progress: progress) { _ in } }
 
-    /// Encodes the input, as the blocking form does, on a thread of its own. If the task is cancelled, the outputs are
+    /// Encodes the input, as the blocking form does, on a separate thread. If the task is cancelled, the outputs are
     /// finished with the frames so far, as after `cancel`.
     ///
     /// - Parameter progress: Called on the transcoder's thread, at most ten times a second.

@@ -40,8 +40,8 @@ public enum DriverTrials {
         return ["\(folder)/../../bin/vaenc", "\(folder)/vaenc"].first { unsafe access($0, X_OK) == 0 }
     }
 
-    /// Returns whether a device's driver is not vaenc's own.
-    private static func isForeign(_ kind: DeviceKind) -> Bool {
+    /// Returns whether a driver must be tried. The reference driver is tried only with fault injection.
+    private static func mustBeTried(_ kind: DeviceKind) -> Bool {
         kind == .vaapi || kind == .reference && Environment.value("VAENC_FAULT") != nil
     }
 
@@ -51,7 +51,7 @@ public enum DriverTrials {
     ///
     /// - Parameter what: The arguments of the trial.
     private static func run(_ what: [String], _ kind: DeviceKind, _ path: String?) throws -> TrialChild? {
-        guard isForeign(kind), Environment.value("VAENC_DRIVER_TRIALS") != "0", !state.withLock({ $0.isServing }), let program else { return nil }
+        guard mustBeTried(kind), Environment.value("VAENC_DRIVER_TRIALS") != "0", !state.withLock({ $0.isServing }), let program else { return nil }
         // The trial makes many calls and pictures, each with the device's time limit.
         let (limit, isTooLong) = DriverCallWatchdog.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
         return TrialChild.run(program, [command] + what, silenceNanoseconds: isTooLong ? .max : limit)

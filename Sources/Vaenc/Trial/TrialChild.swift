@@ -12,7 +12,7 @@ struct TrialChild {
     /// Whether it was ended because it wrote nothing for too long.
     var isHung = false
 
-    /// Whether the code that it ran ended the process, and not another process.
+    /// Whether a fault in the process itself ended it, and not a signal from another process.
     var isCrashed: Bool { [SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS].contains(signal) }
 
     /// Runs a program until it ends. Blocks.

@@ -101,7 +101,7 @@ struct TrialEncode {
         c.lowPower = capability.entryPoint == .encodeSliceLowPower
         c.structure.gopFrames = 8
         c.structure.bFrames = 0
-        // Try exactly what is advertised, not the nearest supported value.
+        // Try exactly the advertised values, not the nearest supported ones.
         c.strict = true
         let mode = RateControlMode(rawValue: mode)
         let rate = mode ?? (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp

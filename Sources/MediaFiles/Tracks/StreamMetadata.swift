@@ -3,7 +3,7 @@ import LibAV
 import VideoBase
 
 /// The metadata of a file's stream other than its codec: language, title and other tags, and dispositions.
-struct StreamWords: Hashable {
+struct StreamMetadata: Hashable {
     /// The index of the stream in the file.
     var index: Int
     var kind: MediaTrack.Kind
@@ -42,8 +42,8 @@ struct StreamWords: Hashable {
 }
 
 extension MediaTrack {
-    func words(_ index: Int) -> StreamWords {
-        StreamWords(
+    func metadata(index: Int) -> StreamMetadata {
+        StreamMetadata(
             index: index, kind: kind, tags: unsafe MediaMetadata.tags(stream.pointee.metadata, av),
             disposition: unsafe stream.pointee.disposition)
     }
