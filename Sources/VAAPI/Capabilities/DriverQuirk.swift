@@ -20,14 +20,15 @@ package struct DriverQuirk: Sendable, Hashable {
     }
 
     package let driver: Driver
-    /// The versions that were seen with it, in words. In other versions, the workaround changes nothing that they need.
+    /// The versions that were seen with it, in words. The workaround is used with all versions up to `endsBefore`. It does
+    /// no harm with those that do not have the quirk.
     package let versions: String
     /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every
     /// version.
     package let endsBefore: Int?
     /// A description of what the driver does.
     package let symptom: String
-    /// The source of this knowledge. For some quirks, it is only the project's own page.
+    /// The source of this knowledge.
     package let source: String
 
     fileprivate init(_ driver: Driver, _ versions: String, endsBefore: Int? = nil, _ symptom: String, source: String) {
@@ -64,7 +65,8 @@ extension DriverQuirk {
         .iHD, "before 25", "HEVC of low power needs 128×128 and does not report it",
         source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
     package static let threeQualityLevels = DriverQuirk(
-        .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only", source: "docs/HEVC.md")
+        .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only",
+        source: "intel/media-driver issue 1153")
     package static let hevcToolsAreUnreported = DriverQuirk(
         .iHD, "23.1", "HEVC does not report its coding tools, block sizes and prediction direction on Gen9 and on older low power",
         source: "the capabilities of iHD 23.1; FFmpeg's defaults for a driver that does not answer")
@@ -82,7 +84,7 @@ extension DriverQuirk {
         source: "Mesa 25.0.7, run on a faked kernel")
     package static let ownHEVCSlices = DriverQuirk(
         .radeonsi, "all", "HEVC slices that are not equal rows, or have fewer than four coding tree blocks, get other addresses than those in the client's headers",
-        source: "docs/HEVC.md")
+        source: "Mesa's radeon_vcn_enc_1_2.c: hevc_slice_ctrl has slices of one size")
     package static let rawDataAlone = DriverQuirk(
         .radeonsi, "25", "HEVC fails pictures that have a packed message before their slices and no other packed header",
         source: "Mesa 25.0.7, run on a faked kernel")
