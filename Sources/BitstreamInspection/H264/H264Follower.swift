@@ -96,7 +96,7 @@ package struct H264Follower: StreamFollower {
                 &reader, unit: unit, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
             let starts = picture.first.map {
                 header.redundant_pic_cnt == 0
-                    && header.startsPicture(after: $0, pocType: active(header)?.pic_order_cnt_type ?? 0)
+                    && header.startsPicture(after: $0, pic_order_cnt_type: active(header)?.pic_order_cnt_type ?? 0)
             } ?? true
             if starts, picture.isThere { startPicture() }
             picture.isThere = true
@@ -113,7 +113,7 @@ package struct H264Follower: StreamFollower {
             let starts = !picture.isThere || bytes.count > 1 && bytes[1] & 0x80 != 0
             if starts, picture.isThere { startPicture() }
             picture.isThere = true
-            picture.isReference = picture.isReference || unit.refIDC != 0
+            picture.isReference = picture.isReference || unit.nal_ref_idc != 0
             if isBlind { return .slice(startsPicture: starts, fault: nil) }
             var id = BitReader(AnnexB.unescape(bytes.dropFirst(), limit: 64))
             _ = (id.unsigned(), id.unsigned())

@@ -33,11 +33,13 @@ extension H264Stream {
         return report
     }
 
-    private func hasHRD(_ sps: SequenceParameterSet) -> Bool { sps.vui?.nalHRD != nil || sps.vui?.vclHRD != nil }
+    private func hasHRD(_ sps: SequenceParameterSet) -> Bool {
+        sps.vui?.nal_hrd_parameters != nil || sps.vui?.vcl_hrd_parameters != nil
+    }
 
     private func parameters(of frame: InspectedFrame, nal: Bool) -> HRDParameters? {
         let vui = sequenceSet(of: frame).vui
-        return nal ? vui?.nalHRD : vui?.vclHRD
+        return nal ? vui?.nal_hrd_parameters : vui?.vcl_hrd_parameters
     }
 
     /// Checks the messages that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering

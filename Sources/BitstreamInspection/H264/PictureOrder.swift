@@ -96,8 +96,8 @@ struct PictureOrder {
     }
 
     /// Counts a frame that was inferred for a gap in frame_num; types 1 and 2 need it (8.2.5.2).
-    mutating func skip(frameNum: Int, _ sps: SequenceParameterSet) {
-        if previousFrameNum > frameNum { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
-        previousFrameNum = frameNum
+    mutating func skip(frame_num: Int, _ sps: SequenceParameterSet) {
+        if previousFrameNum > frame_num { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
+        previousFrameNum = frame_num
     }
 }

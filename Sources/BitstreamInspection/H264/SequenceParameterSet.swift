@@ -26,7 +26,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package var mb_adaptive_frame_field_flag = false
     package var direct_8x8_inference_flag: Bool
     /// The left, right, top and bottom offsets; nil without frame_cropping_flag.
-    package var cropping: [Int]?
+    package var frame_crop_offset: [Int]?
     package var vui: VideoUsability?
 
     package var maxFrameNum: Int { 1 << log2_max_frame_num }
@@ -40,7 +40,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package var visibleSize: (width: Int, height: Int) {
         let unitX = chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1
         let unitY = (chromaArrayType == 1 ? 2 : 1) * (frame_mbs_only_flag ? 1 : 2)
-        let crop = cropping ?? [0, 0, 0, 0]
+        let crop = frame_crop_offset ?? [0, 0, 0, 0]
         return (
             pic_width_in_mbs * 16 - unitX * (crop[0] + crop[1]), frameHeightInMbs * 16 - unitY * (crop[2] + crop[3])
         )
@@ -90,7 +90,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
             for side in ["left", "right", "top", "bottom"] {
                 offsets.append(try reader.unsigned("frame_crop_\(side)_offset", in: 0...17000))
             }
-            cropping = offsets
+            frame_crop_offset = offsets
         }
         if reader.flag() { vui = try VideoUsability(&reader) }
         try reader.checkEnd("the SPS")

@@ -98,13 +98,13 @@ extension SupplementalInformation {
             guard let sps = sequenceSet(period.seq_parameter_set_id) else {
                 throw Malformed("a buffering period refers to SPS \(period.seq_parameter_set_id), which does not exist")
             }
-            period.nal = Self.delays(&reader, sps.vui?.nalHRD)
-            period.vcl = Self.delays(&reader, sps.vui?.vclHRD)
+            period.nal = Self.delays(&reader, sps.vui?.nal_hrd_parameters)
+            period.vcl = Self.delays(&reader, sps.vui?.vcl_hrd_parameters)
             try reader.checkEnd("a buffering period")
             self = .bufferingPeriod(period)
         case 1:
             var timing = PictureTiming()
-            if let hrd = active?.vui?.nalHRD ?? active?.vui?.vclHRD {
+            if let hrd = active?.vui?.nal_hrd_parameters ?? active?.vui?.vcl_hrd_parameters {
                 timing.cpb_removal_delay = reader.bits(hrd.cpb_removal_delay_length)
                 timing.dpb_output_delay = reader.bits(hrd.dpb_output_delay_length)
             }

@@ -40,7 +40,7 @@ package struct HEVCFollower: StreamFollower {
         let bytes = Self.trimmed(bytes)
         let location = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
         guard let unit = HEVCNALUnit(location, in: bytes) else { return .broken }
-        if unit.layerID > 0 { return .other }
+        if unit.nuh_layer_id > 0 { return .other }
         switch unit.type {
         case 0...9, 16...21: return takeSlice(unit, bytes)
         case 35, 39, 41...44, 48...55: return .leading
@@ -113,7 +113,7 @@ package struct HEVCFollower: StreamFollower {
                 picture.sequenceSet = pictures[header.slice_pic_parameter_set_id].flatMap { sequences[$0.pps_seq_parameter_set_id] }
             }
             picture.latest = header
-            if header.kind != .i { picture.isIntra = false }
+            if header.slice_type != .i { picture.isIntra = false }
             return .slice(startsPicture: startsPicture, fault: nil)
         } catch {
             if isBlind { return .slice(startsPicture: startsPicture, fault: nil) }
@@ -178,7 +178,7 @@ package struct HEVCFollower: StreamFollower {
         active = sps
         references.add(
             HEVCReferenceBuffer.Entry(
-                frame: count, pictureOrderCount: order, temporalID: unit.temporalID, nalUnitType: unit.type))
+                frame: count, pictureOrderCount: order, temporalID: unit.temporalID, nal_unit_type: unit.type))
         count += 1
         return result
     }

@@ -31,7 +31,7 @@ package struct HEVCFrame: Sendable, Hashable {
     /// I, P or B: the slice type with the most dependencies (B before P before I).
     package var kind: HEVCSliceHeader.Kind
     /// nal_unit_type of the slices.
-    package var nalUnitType: Int
+    package var nal_unit_type: Int
     /// TemporalId.
     package var temporalID: Int
     /// PicOrderCntVal.
@@ -58,14 +58,14 @@ package struct HEVCFrame: Sendable, Hashable {
     /// Whether a later picture's reference picture set contains the picture as a long-term picture.
     package var isLongTerm = false
 
-    package var isIDR: Bool { nalUnitType == 19 || nalUnitType == 20 }
-    package var isIRAP: Bool { (16...23).contains(nalUnitType) }
-    package var isCRA: Bool { nalUnitType == 21 }
-    package var isRADL: Bool { nalUnitType == 6 || nalUnitType == 7 }
-    package var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
+    package var isIDR: Bool { nal_unit_type == 19 || nal_unit_type == 20 }
+    package var isIRAP: Bool { (16...23).contains(nal_unit_type) }
+    package var isCRA: Bool { nal_unit_type == 21 }
+    package var isRADL: Bool { nal_unit_type == 6 || nal_unit_type == 7 }
+    package var isRASL: Bool { nal_unit_type == 8 || nal_unit_type == 9 }
     package var isLeading: Bool { isRADL || isRASL }
     /// Whether a picture of the same sub-layer may refer to the picture.
-    package var isReference: Bool { nalUnitType >= 16 || nalUnitType % 2 == 1 }
+    package var isReference: Bool { nal_unit_type >= 16 || nal_unit_type % 2 == 1 }
 
     /// SliceQpY of the first slice.
     package var qp: Int { slices.first?.header.qp ?? 0 }
@@ -77,7 +77,7 @@ package struct HEVCFrame: Sendable, Hashable {
 
     /// Whether all slices are B slices with two equal lists, so that the picture is in effect a P picture.
     package var isGeneralizedP: Bool {
-        kind == .b && slices.allSatisfy { $0.header.kind == .b && $0.lists[0] == $0.lists[1] }
+        kind == .b && slices.allSatisfy { $0.header.slice_type == .b && $0.lists[0] == $0.lists[1] }
     }
 
     /// `IDR`, `I`, `P` or `B`.

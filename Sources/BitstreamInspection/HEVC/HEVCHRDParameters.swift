@@ -14,7 +14,7 @@ package struct HEVCHRDParameters: Sendable, Hashable {
         package var fixed_pic_rate_general_flag: Bool
         package var fixed_pic_rate_within_cvs_flag: Bool
         /// elemental_duration_in_tc_minus1 + 1; nil without fixed_pic_rate_within_cvs_flag.
-        package var elementalDuration: Int?
+        package var elemental_duration_in_tc: Int?
         package var low_delay_hrd_flag = false
         /// The schedules of type II (`nal`) and type I (`vcl`) bitstreams. SchedSelIdx is the index.
         package var nal: [HRDParameters.Schedule] = []
@@ -47,12 +47,13 @@ package struct HEVCHRDParameters: Sendable, Hashable {
             readCommon(&reader)
         }
         for _ in 0..<maxSubLayers {
-            let isGeneral = reader.flag()
+            let fixed_pic_rate_general_flag = reader.flag()
             var layer = SubLayer(
-                fixed_pic_rate_general_flag: isGeneral,
-                fixed_pic_rate_within_cvs_flag: isGeneral || reader.flag())
+                fixed_pic_rate_general_flag: fixed_pic_rate_general_flag,
+                fixed_pic_rate_within_cvs_flag: fixed_pic_rate_general_flag || reader.flag())
             if layer.fixed_pic_rate_within_cvs_flag {
-                layer.elementalDuration = try reader.unsigned("elemental_duration_in_tc_minus1", in: 0...2047) + 1
+                layer.elemental_duration_in_tc =
+                    try reader.unsigned("elemental_duration_in_tc_minus1", in: 0...2047) + 1
             } else {
                 layer.low_delay_hrd_flag = reader.flag()
             }

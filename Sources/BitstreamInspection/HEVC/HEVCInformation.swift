@@ -30,19 +30,19 @@ package struct HEVCRecoveryPoint: Sendable, Hashable {
 
 /// mastering_display_colour_volume() (H.265 D.2.28).
 package struct HEVCMasteringDisplay: Sendable, Hashable {
-    /// The x and y coordinates of green, blue and red, in units of 0.00002; `whitePoint` has the same unit.
-    package var primaries: [[Int]]
-    package var whitePoint: [Int]
+    /// The x and y coordinates of green, blue and red, in units of 0.00002; `white_point` has the same unit.
+    package var display_primaries: [[Int]]
+    package var white_point: [Int]
     /// The maximum luminance in units of 0.0001 cd/m²; the minimum has the same unit.
     package var max_display_mastering_luminance: Int
     package var min_display_mastering_luminance: Int
 
     package init(
-        primaries: [[Int]], whitePoint: [Int], max_display_mastering_luminance: Int,
+        display_primaries: [[Int]], white_point: [Int], max_display_mastering_luminance: Int,
         min_display_mastering_luminance: Int
     ) {
-        self.primaries = primaries
-        self.whitePoint = whitePoint
+        self.display_primaries = display_primaries
+        self.white_point = white_point
         self.max_display_mastering_luminance = max_display_mastering_luminance
         self.min_display_mastering_luminance = min_display_mastering_luminance
     }
@@ -72,7 +72,9 @@ package enum HEVCInformation: Sendable, Hashable {
     case pictureTiming(HEVCPictureTiming)
     case recoveryPoint(HEVCRecoveryPoint)
     /// active_parameter_sets(): the VPS id, the two flags and the SPS ids.
-    case activeParameterSets(videoSet: Int, selfContained: Bool, noUpdate: Bool, sequenceSets: [Int])
+    case activeParameterSets(
+        active_video_parameter_set_id: Int, self_contained_cvs_flag: Bool, no_parameter_set_update_flag: Bool,
+        active_seq_parameter_set_id: [Int])
     case masteringDisplay(HEVCMasteringDisplay)
     case contentLight(HEVCContentLight)
     case pictureHash(HEVCPictureHash)
@@ -125,19 +127,23 @@ extension HEVCInformation {
                     recovery_poc_cnt: try reader.signed("recovery_poc_cnt", in: -half...(half - 1)),
                     exact_match_flag: reader.flag(), broken_link_flag: reader.flag()))
         case 129:
-            let (id, selfContained, noUpdate) = (reader.bits(4), reader.flag(), reader.flag())
+            let active_video_parameter_set_id = reader.bits(4)
+            let self_contained_cvs_flag = reader.flag()
+            let no_parameter_set_update_flag = reader.flag()
             var sets: [Int] = []
             for _ in 0...(try reader.unsigned("num_sps_ids_minus1", in: 0...15)) {
                 sets.append(try reader.unsigned("active_seq_parameter_set_id", in: 0...15))
             }
             self = .activeParameterSets(
-                videoSet: id, selfContained: selfContained, noUpdate: noUpdate, sequenceSets: sets)
+                active_video_parameter_set_id: active_video_parameter_set_id,
+                self_contained_cvs_flag: self_contained_cvs_flag,
+                no_parameter_set_update_flag: no_parameter_set_update_flag, active_seq_parameter_set_id: sets)
         case 132: self = .pictureHash(try Self.pictureHash(&reader, planes: active.chroma_format_idc == 0 ? 1 : 3))
         case 137:
             let points = (0..<4).map { _ in [reader.bits(16), reader.bits(16)] }
             self = .masteringDisplay(
                 HEVCMasteringDisplay(
-                    primaries: Array(points[..<3]), whitePoint: points[3],
+                    display_primaries: Array(points[..<3]), white_point: points[3],
                     max_display_mastering_luminance: reader.bits(32), min_display_mastering_luminance: reader.bits(32)))
         case 144:
             self = .contentLight(
@@ -197,12 +203,12 @@ extension HEVCInformation {
     ) throws(Malformed) -> HEVCPictureTiming {
         var timing = HEVCPictureTiming()
         if active.vui?.frame_field_info_present_flag == true {
-            let structure = reader.bits(4)
-            guard structure <= 12 else { throw Malformed("pic_struct is \(structure)") }
-            timing.pic_struct = structure
-            let scan = reader.bits(2)
-            guard scan < 3 else { throw Malformed("source_scan_type is 3") }
-            timing.source_scan_type = scan
+            let pic_struct = reader.bits(4)
+            guard pic_struct <= 12 else { throw Malformed("pic_struct is \(pic_struct)") }
+            timing.pic_struct = pic_struct
+            let source_scan_type = reader.bits(2)
+            guard source_scan_type < 3 else { throw Malformed("source_scan_type is 3") }
+            timing.source_scan_type = source_scan_type
             timing.duplicate_flag = reader.flag()
         }
         guard let hrd = active.vui?.hrd, hrd.hasDelays else { return timing }
@@ -212,11 +218,13 @@ extension HEVCInformation {
             _ = reader.bits(units.dpb_output_delay_du_length)
             if units.sub_pic_cpb_params_in_pic_timing_sei_flag {
                 let count = try reader.unsigned("num_decoding_units_minus1", in: 0...(active.sizeInCtbs - 1))
-                let isCommon = reader.flag()
-                if isCommon { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
+                let du_common_cpb_removal_delay_flag = reader.flag()
+                if du_common_cpb_removal_delay_flag { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
                 for index in 0...count {
                     _ = reader.unsigned()
-                    if !isCommon, index < count { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
+                    if !du_common_cpb_removal_delay_flag, index < count {
+                        _ = reader.bits(units.du_cpb_removal_delay_increment_length)
+                    }
                     if reader.isExhausted { break }
                 }
             }
@@ -225,12 +233,12 @@ extension HEVCInformation {
     }
 
     private static func pictureHash(_ reader: inout BitReader, planes: Int) throws(Malformed) -> HEVCPictureHash {
-        let kind = reader.bits(8)
-        switch kind {
+        let hash_type = reader.bits(8)
+        switch hash_type {
         case 0: return .md5((0..<planes).map { _ in (0..<16).map { _ in UInt8(reader.bits(8)) } })
         case 1: return .crc((0..<planes).map { _ in reader.bits(16) })
         case 2: return .checksum((0..<planes).map { _ in reader.bits(32) })
-        default: throw Malformed("hash_type is \(kind)")
+        default: throw Malformed("hash_type is \(hash_type)")
         }
     }
 }

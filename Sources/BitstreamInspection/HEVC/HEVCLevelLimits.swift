@@ -141,7 +141,7 @@ extension HEVCSequenceParameterSet {
                 }
             }
         }
-        if let timing = vui?.timing, let duration = vui?.hrd?.subLayers.last?.elementalDuration {
+        if let timing = vui?.timing, let duration = vui?.hrd?.subLayers.last?.elemental_duration_in_tc {
             let rate = Double(sizeInSamples) / (timing.tick * Double(duration))
             if rate > Double(limits.maxLumaSr) * 1.0001 {
                 faults.append(

@@ -6,7 +6,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
     /// nal_unit_type (H.265 table 7-1).
     package var type: Int { Int(header >> 9) }
     /// nuh_layer_id.
-    package var layerID: Int { Int(header >> 3 & 63) }
+    package var nuh_layer_id: Int { Int(header >> 3 & 63) }
     /// TemporalId: nuh_temporal_id_plus1 − 1.
     package var temporalID: Int { Int(header & 7) - 1 }
     /// The offset of the start code in the byte stream.

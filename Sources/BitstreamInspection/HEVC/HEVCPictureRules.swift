@@ -29,9 +29,9 @@ struct HEVCPictureRules {
             hasTrailing = true
         }
         highest = max(highest, frame.pictureOrderCount)
-        if [2, 3].contains(frame.nalUnitType) {
+        if [2, 3].contains(frame.nal_unit_type) {
             for layer in frame.temporalID..<7 { switchPoints[layer] = (frame.index, true) }
-        } else if [4, 5].contains(frame.nalUnitType) {
+        } else if [4, 5].contains(frame.nal_unit_type) {
             switchPoints[frame.temporalID] = (frame.index, false)
         }
         layers.append(frame.temporalID)
@@ -64,7 +64,7 @@ struct HEVCPictureRules {
     /// Checks leading and trailing pictures (7.4.2.2).
     private func orderFaults(_ frame: HEVCFrame, _ irap: HEVCFrame?) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let name = HEVCNALUnit.name(of: frame.nal_unit_type)
         let count = frame.pictureOrderCount
         if frame.isIRAP {
             if !frame.startsSequence, highest >= count {
@@ -74,7 +74,7 @@ struct HEVCPictureRules {
             return faults
         }
         guard let irap else { return faults }
-        let irapName = HEVCNALUnit.name(of: irap.nalUnitType)
+        let irapName = HEVCNALUnit.name(of: irap.nal_unit_type)
         if count < irap.pictureOrderCount, !frame.isLeading {
             faults.append(
                 (.pictureOrder, "\(name) of POC \(count) precedes its \(irapName) of POC \(irap.pictureOrderCount)"))
@@ -85,9 +85,9 @@ struct HEVCPictureRules {
         }
         guard frame.isLeading else { return faults }
         if hasTrailing { faults.append((.accessUnit, "\(name) follows a trailing picture in coding order")) }
-        if irap.nalUnitType == 20 || irap.nalUnitType == 18 {
+        if irap.nal_unit_type == 20 || irap.nal_unit_type == 18 {
             faults.append((.accessUnit, "\(name) belongs to \(irapName), which has no leading pictures"))
-        } else if frame.isRASL, irap.isIDR || irap.nalUnitType == 17 {
+        } else if frame.isRASL, irap.isIDR || irap.nal_unit_type == 17 {
             faults.append((.accessUnit, "\(name) is not allowed with \(irapName)"))
         }
         if let highestBeforeIRAP, !irap.startsSequence, count < highestBeforeIRAP {
@@ -101,7 +101,7 @@ struct HEVCPictureRules {
         _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ frames: [HEVCFrame]
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let name = HEVCNALUnit.name(of: frame.nal_unit_type)
         if frame.isCRA, !references.current.isEmpty {
             faults.append((.referenceList, "a CRA picture's reference picture set contains pictures that it may use"))
         }
@@ -142,7 +142,7 @@ struct HEVCPictureRules {
         _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let name = HEVCNALUnit.name(of: frame.nal_unit_type)
         let own = frame.temporalID
         func fault(_ entry: HEVCReferenceBuffer.Entry, _ why: String) {
             faults.append(
@@ -153,7 +153,7 @@ struct HEVCPictureRules {
             if entry.temporalID == own, entry.isSubLayerNonReference {
                 fault(entry, "of its own sub-layer, a sub-layer non-reference picture")
             }
-            if [4, 5].contains(frame.nalUnitType), entry.temporalID == own { fault(entry, "of its own sub-layer") }
+            if [4, 5].contains(frame.nal_unit_type), entry.temporalID == own { fault(entry, "of its own sub-layer") }
             // After a TSA picture, no picture refers to an earlier picture of the same or a higher sub-layer. After an
             // STSA picture, no picture of its sub-layer refers to an earlier picture of that sub-layer.
             if let point = switchPoints[own], entry.frame < point.frame, entry.temporalID >= layers[point.frame] {
@@ -166,7 +166,7 @@ struct HEVCPictureRules {
                         + "between")
             }
         }
-        if [2, 3].contains(frame.nalUnitType) {
+        if [2, 3].contains(frame.nal_unit_type) {
             for entry in references.all where entry.temporalID >= own {
                 faults.append(
                     (

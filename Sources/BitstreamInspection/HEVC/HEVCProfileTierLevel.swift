@@ -73,9 +73,9 @@ package struct HEVCBuffering: Sendable, Hashable {
 
     /// Reads the values of each sub-layer, including the inferred ones (7.3.2.1, 7.3.2.2.1).
     static func read(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) -> [HEVCBuffering] {
-        let isPerLayer = reader.flag()
+        let sub_layer_ordering_info_present_flag = reader.flag()
         var result: [HEVCBuffering] = []
-        for _ in (isPerLayer ? 0 : maxSubLayers - 1)..<maxSubLayers {
+        for _ in (sub_layer_ordering_info_present_flag ? 0 : maxSubLayers - 1)..<maxSubLayers {
             let buffering = HEVCBuffering(
                 max_dec_pic_buffering_minus1: try reader.unsigned("max_dec_pic_buffering_minus1", in: 0...15),
                 max_num_reorder_pics: try reader.unsigned("max_num_reorder_pics", in: 0...15),
@@ -93,6 +93,6 @@ package struct HEVCBuffering: Sendable, Hashable {
             result.append(buffering)
         }
         guard let last = result.last else { throw Malformed("there is no sub-layer") }
-        return isPerLayer ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
+        return sub_layer_ordering_info_present_flag ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
     }
 }

@@ -4,11 +4,11 @@ struct HEVCReferenceBuffer {
         var frame: Int
         var pictureOrderCount: Int
         var temporalID: Int
-        var nalUnitType: Int
+        var nal_unit_type: Int
         var isLongTerm = false
 
-        var isSubLayerNonReference: Bool { nalUnitType < 16 && nalUnitType % 2 == 0 }
-        var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
+        var isSubLayerNonReference: Bool { nal_unit_type < 16 && nal_unit_type % 2 == 0 }
+        var isRASL: Bool { nal_unit_type == 8 || nal_unit_type == 9 }
     }
 
     private(set) var entries: [Entry] = []

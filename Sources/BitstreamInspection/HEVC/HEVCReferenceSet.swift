@@ -27,21 +27,21 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         _ reader: inout BitReader, index: Int, isInSlice: Bool, sets: [HEVCReferenceSet], limit: Int
     ) throws(Malformed) {
         if index > 0, reader.flag() {
-            let distance = isInSlice ? try reader.unsigned("delta_idx_minus1", in: 0...(index - 1)) + 1 : 1
-            let isNegative = reader.flag()
-            let magnitude = try reader.unsigned("abs_delta_rps_minus1", in: 0...32767) + 1
-            let source = sets[index - distance]
-            predict(&reader, from: source, delta: isNegative ? -magnitude : magnitude)
+            let delta_idx = isInSlice ? try reader.unsigned("delta_idx_minus1", in: 0...(index - 1)) + 1 : 1
+            let delta_rps_sign = reader.flag()
+            let abs_delta_rps = try reader.unsigned("abs_delta_rps_minus1", in: 0...32767) + 1
+            let source = sets[index - delta_idx]
+            predict(&reader, from: source, delta: delta_rps_sign ? -abs_delta_rps : abs_delta_rps)
         } else {
-            let before = try reader.unsigned("num_negative_pics", in: 0...limit)
-            let after = try reader.unsigned("num_positive_pics", in: 0...(limit - before))
+            let num_negative_pics = try reader.unsigned("num_negative_pics", in: 0...limit)
+            let num_positive_pics = try reader.unsigned("num_positive_pics", in: 0...(limit - num_negative_pics))
             var poc = 0
-            for _ in 0..<before {
+            for _ in 0..<num_negative_pics {
                 poc -= try reader.unsigned("delta_poc_s0_minus1", in: 0...32767) + 1
                 negative.append(Entry(deltaPOC: poc, isUsed: reader.flag()))
             }
             poc = 0
-            for _ in 0..<after {
+            for _ in 0..<num_positive_pics {
                 poc += try reader.unsigned("delta_poc_s1_minus1", in: 0...32767) + 1
                 positive.append(Entry(deltaPOC: poc, isUsed: reader.flag()))
             }
@@ -58,11 +58,11 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         // The order of the syntax: S0, S1, and last the source's own picture.
         var moved: [Entry] = []
         for index in 0...source.count {
-            let isUsed = reader.flag()
-            let isKept = isUsed || reader.flag()
-            guard isKept else { continue }
+            let used_by_curr_pic_flag = reader.flag()
+            let use_delta_flag = used_by_curr_pic_flag || reader.flag()
+            guard use_delta_flag else { continue }
             let base = index < source.count ? source.entries[index].deltaPOC : 0
-            moved.append(Entry(deltaPOC: base + delta, isUsed: isUsed))
+            moved.append(Entry(deltaPOC: base + delta, isUsed: used_by_curr_pic_flag))
         }
         negative = moved.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }
         positive = moved.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC }

@@ -34,7 +34,7 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package var slice_pic_parameter_set_id: Int
     package var dependent_slice_segment_flag = false
     package var slice_segment_address = 0
-    package var kind = Kind.i
+    package var slice_type = Kind.i
     package var pic_output_flag = true
     package var slice_pic_order_cnt_lsb = 0
     package var short_term_ref_pic_set_sps_flag = false
@@ -46,9 +46,9 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package var slice_sao_chroma_flag = false
     package var num_ref_idx_active_override_flag = false
     /// num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1; 0 if the slice has no such list.
-    package var activeReferences = [0, 0]
+    package var num_ref_idx_active = [0, 0]
     /// list_entry_l0 and list_entry_l1; nil without ref_pic_list_modification_flag.
-    package var listEntries: [[Int]?] = [nil, nil]
+    package var list_entry: [[Int]?] = [nil, nil]
     package var mvd_l1_zero_flag = false
     package var cabac_init_flag = false
     package var collocated_from_l0_flag = true
@@ -67,10 +67,10 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package var slice_tc_offset_div2 = 0
     package var slice_loop_filter_across_slices_enabled_flag = false
     /// entry_point_offset_minus1[] + 1.
-    package var entryPoints: [Int] = []
+    package var entry_point_offset: [Int] = []
     package var offset_len = 0
     /// slice_segment_header_extension_length; nil if the PPS does not enable the extension.
-    package var extensionLength: Int?
+    package var slice_segment_header_extension_length: Int?
     /// The size of the header with its byte alignment, without emulation prevention bytes and the NAL unit header.
     package var byteCount = 0
 

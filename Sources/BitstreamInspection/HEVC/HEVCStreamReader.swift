@@ -78,7 +78,7 @@ struct HEVCStreamReader: ByteStreamReader {
     mutating func take(_ nal: HEVCNALUnit) throws(Malformed) {
         let index = stream.nalUnits.count
         stream.nalUnits.append(nal)
-        if nal.layerID > 0 {
+        if nal.nuh_layer_id > 0 {
             if !hasOtherLayers { report(.unsupported, "layers above 0 are not checked") }
             hasOtherLayers = true
             return
@@ -187,7 +187,7 @@ struct HEVCStreamReader: ByteStreamReader {
         let header = try HEVCSliceHeader(
             &reader, unit: nal, previous: unit?.slices.last?.header, pictureSet: { pictures[$0] },
             sequenceSet: { sequences[$0] })
-        guard mayTake(1 + header.entryPoints.count / 64) else { return }
+        guard mayTake(1 + header.entry_point_offset.count / 64) else { return }
         if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
         if unit?.slices.isEmpty == true {
             let pictureSet = pictures[header.slice_pic_parameter_set_id]
@@ -203,10 +203,10 @@ struct HEVCStreamReader: ByteStreamReader {
             }
         }
         let room = nal.payload.count - 2 - header.byteCount
-        if room <= header.entryPoints.reduce(0, +) {
+        if room <= header.entry_point_offset.reduce(0, +) {
             report(
-                .syntax, "entry points cover \(header.entryPoints.reduce(0, +)) bytes, but the slice data has \(room) "
-                    + "bytes")
+                .syntax, "entry points cover \(header.entry_point_offset.reduce(0, +)) bytes, but the slice data has "
+                    + "\(room) bytes")
         }
         unit?.slices.append(HEVCFrame.Slice(header: header, nalUnit: index))
     }

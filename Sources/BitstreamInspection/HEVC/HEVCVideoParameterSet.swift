@@ -54,17 +54,18 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
         profileTierLevel = try HEVCProfileTierLevel(&reader, maxSubLayers: vps_max_sub_layers)
         buffering = try HEVCBuffering.read(&reader, maxSubLayers: vps_max_sub_layers)
         vps_max_layer_id = reader.bits(6)
-        let layerSets = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
-        reader.skip(layerSets * (vps_max_layer_id + 1))
+        let vps_num_layer_sets_minus1 = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
+        reader.skip(vps_num_layer_sets_minus1 * (vps_max_layer_id + 1))
         if reader.flag() {
             timing = try Timing(&reader)
             let count = try reader.unsigned("vps_num_hrd_parameters", in: 0...1024)
             vps_num_hrd_parameters = count
             var last: HEVCHRDParameters?
             for index in 0..<count {
-                _ = try reader.unsigned("hrd_layer_set_idx", in: 0...layerSets)
-                let isCommon = index == 0 || reader.flag()
-                last = try HEVCHRDParameters(&reader, common: isCommon ? nil : last, maxSubLayers: vps_max_sub_layers)
+                _ = try reader.unsigned("hrd_layer_set_idx", in: 0...vps_num_layer_sets_minus1)
+                let cprms_present_flag = index == 0 || reader.flag()
+                last = try HEVCHRDParameters(
+                    &reader, common: cprms_present_flag ? nil : last, maxSubLayers: vps_max_sub_layers)
                 if index == 0 { firstHRD = last }
             }
         }

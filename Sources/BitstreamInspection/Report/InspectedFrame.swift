@@ -24,10 +24,10 @@ package struct InspectedFrame: Sendable, Hashable {
     /// The index of the sequence. Each IDR picture or memory_management_control_operation 5 starts one: the picture
     /// order count restarts.
     package var sequence: Int
-    package var frameNumber: Int
+    package var frame_num: Int
     package var isLongTerm = false
     /// long_term_frame_idx that the picture received when it was coded.
-    package var longTermIndex: Int?
+    package var long_term_frame_idx: Int?
     /// temporal_id of the prefix NAL units; nil if the picture has none.
     package var temporalLayer: Int?
     package var slices: [Slice]

@@ -123,7 +123,7 @@ extension HEVCStream: InspectedStream {
 }
 
 extension HEVCFrame: InspectedPicture {
-    package var unitName: String { HEVCNALUnit.name(of: nalUnitType) }
+    package var unitName: String { HEVCNALUnit.name(of: nal_unit_type) }
     package var isRandomAccess: Bool { isIRAP || recoveryPoint?.recovery_poc_cnt == 0 }
     package var temporalLayer: Int? { temporalID }
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
