@@ -8,9 +8,9 @@ public enum PrefixUnit {
     /// - Parameters:
     ///   - nal_ref_idc: The nal_ref_idc of the slice.
     ///   - temporal_id: The temporal layer, 0…7.
-    public static func unit(refIdc nal_ref_idc: UInt8, isIDR: Bool, temporalLayer temporal_id: Int) -> [UInt8] {
+    public static func unit(nal_ref_idc: UInt8, isIDR: Bool, temporalLayer temporal_id: Int) -> [UInt8] {
         var w = BitWriter()
-        w.u(8, NALUnit.header(.prefix, refIdc: nal_ref_idc))
+        w.u(8, NALUnit.header(.prefix, nal_ref_idc: nal_ref_idc))
         w.flag(true)  // svc_extension_flag
         w.flag(isIDR)
         w.u(6, 0)  // priority_id

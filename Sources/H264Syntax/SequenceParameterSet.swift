@@ -92,7 +92,7 @@ public struct SequenceParameterSet: Sendable, Hashable {
         w.flag(true)  // frame_mbs_only_flag
         w.flag(direct_8x8_inference_flag)
         writeCroppingAndVUI(to: &w)
-        return w.unit(.sequenceParameterSet, refIdc: 3)
+        return w.unit(.sequenceParameterSet, nal_ref_idc: 3)
     }
 
     /// Writes the end of the set, from frame_cropping_flag on. These fields determine how pictures are displayed, not

@@ -62,7 +62,7 @@ public struct SliceHeader: Sendable, Hashable {
     }
 
     /// The type of the slice's NAL unit.
-    public var nalUnitType: NALUnitType { isIDR ? .idrSlice : .slice }
+    public var nal_unit_type: NALUnitType { isIDR ? .idrSlice : .slice }
 
     /// Returns num_ref_idx_active_override_flag: whether the numbers of entries differ from the picture parameter
     /// set's.
@@ -87,9 +87,9 @@ public struct SliceHeader: Sendable, Hashable {
         w.u(sps.log2_max_pic_order_cnt_lsb, pic_order_cnt_lsb)
         if slice_type == .b { w.flag(direct_spatial_mv_pred_flag) }
         if slice_type != .i {
-            let overrides = overridesReferenceCount(pps)
-            w.flag(overrides)
-            if overrides {
+            let num_ref_idx_active_override_flag = overridesReferenceCount(pps)
+            w.flag(num_ref_idx_active_override_flag)
+            if num_ref_idx_active_override_flag {
                 w.ue(num_ref_idx_l0_active - 1)
                 if slice_type == .b { w.ue(num_ref_idx_l1_active - 1) }
             }

@@ -27,13 +27,13 @@ public struct VUIParameters: Sendable, Hashable {
     /// Creates VUI parameters without HRD parameters.
     public init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
-        fixedFrameRate: Bool = true, maxReorderFrames: Int?, maxDecFrameBuffering: Int
+        fixed_frame_rate_flag: Bool = true, max_num_reorder_frames: Int?, max_dec_frame_buffering: Int
     ) {
         display = DisplayInformation(sampleAspectRatio: sampleAspectRatio, color: color)
         self.frameRate = frameRate
-        fixed_frame_rate_flag = fixedFrameRate
-        max_num_reorder_frames = maxReorderFrames
-        max_dec_frame_buffering = maxDecFrameBuffering
+        self.fixed_frame_rate_flag = fixed_frame_rate_flag
+        self.max_num_reorder_frames = max_num_reorder_frames
+        self.max_dec_frame_buffering = max_dec_frame_buffering
     }
 
     /// num_units_in_tick and time_scale, with two ticks per frame; nil if they do not fit 32 bits.

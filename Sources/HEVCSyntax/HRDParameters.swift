@@ -24,10 +24,10 @@ public struct HRDParameters: Sendable, Hashable {
     public var low_delay_hrd_flag = false
 
     /// Creates parameters with the nearest schedule at or below a rate and a buffer size in bits.
-    public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixedFrameRate: Bool = true) {
+    public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixed_pic_rate_general_flag: Bool = true) {
         schedule = DeliverySchedule(bitrate: bitrate, cpbSize: cpbSize, isConstant: isConstant)
         initial_cpb_removal_delay_length = schedule.initialDelayLength
-        fixed_pic_rate_general_flag = fixedFrameRate
+        self.fixed_pic_rate_general_flag = fixed_pic_rate_general_flag
     }
 
     /// Writes the parameters.

@@ -6,16 +6,16 @@ public struct PictureParameterSet: Sendable, Hashable {
     /// Tiles in rows and columns of equal size (uniform_spacing_flag 1).
     public struct Tiles: Sendable, Hashable {
         /// num_tile_columns_minus1 + 1.
-        public var columns: Int
+        public var num_tile_columns: Int
         /// num_tile_rows_minus1 + 1.
-        public var rows: Int
+        public var num_tile_rows: Int
         /// Whether in-loop filters cross tile boundaries.
         public var loop_filter_across_tiles_enabled_flag = true
 
-        /// Creates tiles. `columns` and `rows` must not both be 1.
-        public init(columns: Int, rows: Int) {
-            self.columns = columns
-            self.rows = rows
+        /// Creates tiles. `num_tile_columns` and `num_tile_rows` must not both be 1.
+        public init(num_tile_columns: Int, num_tile_rows: Int) {
+            self.num_tile_columns = num_tile_columns
+            self.num_tile_rows = num_tile_rows
         }
     }
 
@@ -113,8 +113,8 @@ public struct PictureParameterSet: Sendable, Hashable {
         w.flag(tiles != nil)  // tiles_enabled_flag
         w.flag(entropy_coding_sync_enabled_flag)
         if let tiles {
-            w.ue(tiles.columns - 1)
-            w.ue(tiles.rows - 1)
+            w.ue(tiles.num_tile_columns - 1)
+            w.ue(tiles.num_tile_rows - 1)
             w.flag(true)  // uniform_spacing_flag
             w.flag(tiles.loop_filter_across_tiles_enabled_flag)
         }

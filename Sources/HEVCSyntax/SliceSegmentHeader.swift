@@ -22,7 +22,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         public var poc_lsb_lt: Int
         /// used_by_curr_pic_lt_flag: whether the current picture may refer to the picture. If false, the picture is
         /// only kept for later pictures.
-        public var isUsed: Bool
+        public var used_by_curr_pic_lt_flag: Bool
         /// DeltaPocMsbCycleLt, (7-52): the number of times that the low bits have wrapped since the picture, not
         /// relative to the previous entry. It is required if several pictures have the same low bits.
         ///
@@ -30,9 +30,9 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         public var deltaPOCMsbCycle: Int?
 
         /// Creates an entry.
-        public init(poc_lsb_lt: Int, isUsed: Bool = true, deltaPOCMsbCycle: Int? = nil) {
+        public init(poc_lsb_lt: Int, used_by_curr_pic_lt_flag: Bool = true, deltaPOCMsbCycle: Int? = nil) {
             self.poc_lsb_lt = poc_lsb_lt
-            self.isUsed = isUsed
+            self.used_by_curr_pic_lt_flag = used_by_curr_pic_lt_flag
             self.deltaPOCMsbCycle = deltaPOCMsbCycle
         }
     }
@@ -47,10 +47,12 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         public var slice_tc_offset_div2: Int
 
         /// Creates deblocking parameters.
-        public init(isDisabled: Bool, betaOffsetDiv2: Int = 0, tcOffsetDiv2: Int = 0) {
-            slice_deblocking_filter_disabled_flag = isDisabled
-            slice_beta_offset_div2 = betaOffsetDiv2
-            slice_tc_offset_div2 = tcOffsetDiv2
+        public init(
+            slice_deblocking_filter_disabled_flag: Bool, slice_beta_offset_div2: Int = 0, slice_tc_offset_div2: Int = 0
+        ) {
+            self.slice_deblocking_filter_disabled_flag = slice_deblocking_filter_disabled_flag
+            self.slice_beta_offset_div2 = slice_beta_offset_div2
+            self.slice_tc_offset_div2 = slice_tc_offset_div2
         }
     }
 
@@ -110,7 +112,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     /// otherwise filters do not cross them.
     public var slice_loop_filter_across_slices_enabled_flag = true
     /// The size of each substream except the last, in bytes of the NAL unit, including emulation prevention bytes.
-    public var entryPoints: [Int] = []
+    public var entry_point_offset: [Int] = []
 
     /// Creates a header. The other fields have their default values.
     public init(
@@ -138,7 +140,8 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     /// Returns NumPicTotalCurr, (7-55): the number of pictures to which the slice may refer.
     public func numPicTotalCurr(_ sps: SequenceParameterSet) -> Int {
         let longTerm =
-            nal_unit_type.isIDR || !sps.long_term_ref_pics_present_flag ? 0 : longTermReferences.count { $0.isUsed }
+            nal_unit_type.isIDR || !sps.long_term_ref_pics_present_flag
+            ? 0 : longTermReferences.count { $0.used_by_curr_pic_lt_flag }
         return shortTermSet(sps).usedCount + longTerm
     }
 

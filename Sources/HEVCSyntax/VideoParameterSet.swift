@@ -12,10 +12,10 @@ public struct SubLayerOrdering: Sendable, Hashable {
     public var max_latency_increase_plus1: Int
 
     /// Creates limits for a sub-layer.
-    public init(maxDecPicBuffering: Int, maxNumReorderPics: Int, maxLatencyIncreasePlus1: Int = 0) {
-        max_dec_pic_buffering = maxDecPicBuffering
-        max_num_reorder_pics = maxNumReorderPics
-        max_latency_increase_plus1 = maxLatencyIncreasePlus1
+    public init(max_dec_pic_buffering: Int, max_num_reorder_pics: Int, max_latency_increase_plus1: Int = 0) {
+        self.max_dec_pic_buffering = max_dec_pic_buffering
+        self.max_num_reorder_pics = max_num_reorder_pics
+        self.max_latency_increase_plus1 = max_latency_increase_plus1
     }
 
     func write(to w: inout BitWriter) {

@@ -26,7 +26,7 @@ public struct DisplayInformation: Sendable, Hashable {
 
     /// aspect_ratio_idc, with sar_width and sar_height if it is Extended_SAR (255); nil if the ratio is unknown or does
     /// not fit 16 bits.
-    public var aspectRatio: (idc: UInt8, width: Int, height: Int)? {
+    public var aspectRatio: (aspect_ratio_idc: UInt8, sar_width: Int, sar_height: Int)? {
         guard let ratio = sampleAspectRatio?.reduced, ratio.numerator > 0, ratio.numerator < 65536,
             ratio.denominator < 65536
         else { return nil }
@@ -40,16 +40,16 @@ public struct DisplayInformation: Sendable, Hashable {
     public func write(to w: inout BitWriter) {
         w.flag(aspectRatio != nil)
         if let aspectRatio {
-            w.u(8, aspectRatio.idc)
-            if aspectRatio.idc == 255 {
-                w.u(16, aspectRatio.width)
-                w.u(16, aspectRatio.height)
+            w.u(8, aspectRatio.aspect_ratio_idc)
+            if aspectRatio.aspect_ratio_idc == 255 {
+                w.u(16, aspectRatio.sar_width)
+                w.u(16, aspectRatio.sar_height)
             }
         }
         w.flag(false)  // overscan_info_present_flag
-        let signalType = color.isSpecified || color.fullRange != nil
-        w.flag(signalType)
-        if signalType {
+        let video_signal_type_present_flag = color.isSpecified || color.fullRange != nil
+        w.flag(video_signal_type_present_flag)
+        if video_signal_type_present_flag {
             w.u(3, video_format)
             w.flag(color.fullRange ?? false)
             w.flag(color.isSpecified)
