@@ -42,8 +42,8 @@ extension H264Stream {
         return nal ? vui?.nal_hrd_parameters : vui?.vcl_hrd_parameters
     }
 
-    /// Checks the messages that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering
-    /// period in each access unit that starts a sequence, and the clock of both.
+    /// Checks that the messages that the decoder needs are present: a picture timing in every access unit (D.2.3), a
+    /// buffering period in each IDR access unit (D.2.2), and the timing information of the VUI.
     private func missingMessages(_ frames: [InspectedFrame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {

@@ -6,7 +6,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var bottom_field_pic_order_in_frame_present_flag: Bool
     package var num_slice_groups: Int
     package var slice_group_map_type = 0
-    /// SliceGroupChangeRate, for map types 3 to 5.
+    /// SliceGroupChangeRate (slice_group_change_rate_minus1 + 1), for slice_group_map_type 3 to 5.
     package var slice_group_change_rate = 1
     package var num_ref_idx_l0_default_active: Int
     package var num_ref_idx_l1_default_active: Int
@@ -14,6 +14,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var weighted_bipred_idc: Int
     /// 26 + pic_init_qp_minus26.
     package var pic_init_qp: Int
+    /// 26 + pic_init_qs_minus26.
     package var pic_init_qs: Int
     package var chroma_qp_index_offset: Int
     package var deblocking_filter_control_present_flag: Bool

@@ -1,5 +1,6 @@
 /// slice_header() (H.264 7.3.3).
 package struct SliceHeader: Sendable, Hashable {
+    /// slice_type modulo 5 (table 7-6).
     package enum Kind: Int, Sendable, Hashable {
         case p = 0
         case b = 1
@@ -25,7 +26,7 @@ package struct SliceHeader: Sendable, Hashable {
         case unmarkShortTerm(difference_of_pic_nums: Int)
         case unmarkLongTerm(long_term_pic_num: Int)
         case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
-        /// MaxLongTermFrameIdx + 1.
+        /// Sets MaxLongTermFrameIdx to max_long_term_frame_idx_plus1 − 1.
         case limitLongTerm(max_long_term_frame_idx_plus1: Int)
         case unmarkAll
         case currentIsLongTerm(long_term_frame_idx: Int)
@@ -38,16 +39,18 @@ package struct SliceHeader: Sendable, Hashable {
         case adaptive([MarkingOperation])
     }
 
-    /// pred_weight_table() (7.3.3.2): the denominators, and the number of list entries that have weights.
+    /// The contents of pred_weight_table() (7.3.3.2) that are stored.
     package struct Weights: Sendable, Hashable {
         package var luma_log2_weight_denom: Int
         package var chroma_log2_weight_denom = 0
+        /// The number of entries in both lists that have explicit weights.
         package var weighted = 0
     }
 
     package var nal_unit_type: Int
     package var nal_ref_idc: Int
     package var first_mb_in_slice: Int
+    /// slice_type modulo 5.
     package var slice_type: Kind
     /// Whether slice_type is 5 to 9: every slice of the picture has this type.
     package var sliceTypeHoldsForPicture: Bool
@@ -59,11 +62,13 @@ package struct SliceHeader: Sendable, Hashable {
     package var idr_pic_id = 0
     package var pic_order_cnt_lsb = 0
     package var delta_pic_order_cnt_bottom = 0
+    /// delta_pic_order_cnt[0] and delta_pic_order_cnt[1].
     package var delta_pic_order_cnt = [0, 0]
     package var redundant_pic_cnt = 0
     package var direct_spatial_mv_pred_flag = false
     package var num_ref_idx_active_override_flag = false
-    /// num_ref_idx_l0_active and num_ref_idx_l1_active; 0 if the slice has no such list.
+    /// num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1, or the defaults of the PPS; 0 if the
+    /// slice has no such list.
     package var num_ref_idx_active = [0, 0]
     /// The modification commands of each list; nil without ref_pic_list_modification_flag.
     package var modifications: [[ListModification]?] = [nil, nil]
@@ -79,6 +84,7 @@ package struct SliceHeader: Sendable, Hashable {
 
     /// IdrPicFlag.
     package var isIDR: Bool { nal_unit_type == 5 }
+    /// Whether the slice has memory_management_control_operation 5.
     package var includesUnmarkAll: Bool {
         if case .adaptive(let operations)? = marking { operations.contains(.unmarkAll) } else { false }
     }
@@ -241,7 +247,9 @@ extension SliceHeader {
         }
     }
 
-    /// Returns whether this slice is the first of another picture than that of `other` (7.4.1.2.4).
+    /// Returns whether this slice starts a new picture after the picture of `other` (7.4.1.2.4).
+    ///
+    /// - Parameter pic_order_cnt_type: The value of the active SPS.
     func startsPicture(after other: SliceHeader, pic_order_cnt_type: Int) -> Bool {
         if frame_num != other.frame_num || pic_parameter_set_id != other.pic_parameter_set_id { return true }
         if field_pic_flag != other.field_pic_flag || bottom_field_flag != other.bottom_field_flag { return true }

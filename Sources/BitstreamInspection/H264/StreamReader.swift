@@ -23,7 +23,7 @@ struct StreamReader: ByteStreamReader {
     private var pictureSets: [Int: PictureParameterSet] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
-    /// The last prefix NAL unit, which belongs to the slice that follows.
+    /// The last prefix NAL unit and its temporal_id. It belongs to the slice that follows.
     private var pendingPrefix: (nalUnit: Int, temporalLayer: Int?)?
     private var decoder = PictureDecoder()
 

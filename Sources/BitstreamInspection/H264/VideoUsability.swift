@@ -26,11 +26,11 @@ package struct VideoUsability: Sendable, Hashable {
         package var max_dec_frame_buffering: Int
     }
 
-    /// The width and height of a sample; 0:0 is unspecified.
+    /// sar_width and sar_height, or the ratio of aspect_ratio_idc (table E-1); 0:0 is unspecified.
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
     package var videoSignal: VideoSignal?
-    /// The chroma sample location types of the top and bottom field.
+    /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
     package var chroma_sample_loc_type: [Int]?
     package var timing: Timing?
     package var nal_hrd_parameters: HRDParameters?

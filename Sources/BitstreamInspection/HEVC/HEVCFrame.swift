@@ -19,6 +19,7 @@ package struct HEVCFrame: Sendable, Hashable {
 
         /// The pictures that the picture itself can refer to.
         package var current: [Int?] { stCurrBefore + stCurrAfter + ltCurr }
+        /// The pictures that only following pictures can refer to.
         package var following: [Int?] { stFoll + ltFoll }
         package var longTerm: [Int?] { ltCurr + ltFoll }
         package var all: [Int?] { current + following }
@@ -38,6 +39,7 @@ package struct HEVCFrame: Sendable, Hashable {
     package var pictureOrderCount: Int
     /// The index of the coded video sequence. Each IRAP picture with NoRaslOutputFlag starts one.
     package var sequence: Int
+    /// Whether the picture is an IRAP picture with NoRaslOutputFlag.
     package var startsSequence: Bool
     /// PicOutputFlag. It is also false for RASL pictures whose IRAP picture starts the sequence.
     package var isOutput: Bool
@@ -52,8 +54,9 @@ package struct HEVCFrame: Sendable, Hashable {
     package var byteCount: Int
     /// The size of the slices and filler NAL units, without start codes.
     package var videoByteCount: Int
-    /// The indices of the active parameter sets in `HEVCStream.sequenceSets` and `pictureSets`.
+    /// The index of the active SPS in `HEVCStream.sequenceSets`.
     package var sequenceSet: Int
+    /// The index of the active PPS in `HEVCStream.pictureSets`.
     package var pictureSet: Int
     /// Whether a later picture's reference picture set contains the picture as a long-term picture.
     package var isLongTerm = false

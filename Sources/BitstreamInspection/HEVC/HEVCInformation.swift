@@ -5,9 +5,11 @@ package struct HEVCBufferingPeriod: Sendable, Hashable {
     package var cpb_delay_offset = 0
     package var dpb_delay_offset = 0
     package var concatenation_flag = false
+    /// au_cpb_removal_delay_delta_minus1 + 1, in clock ticks.
     package var au_cpb_removal_delay_delta: Int
-    /// The delays by SchedSelIdx.
+    /// The delays for the NAL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
     package var nal: [BufferingPeriod.Delay] = []
+    /// The delays for the VCL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
     package var vcl: [BufferingPeriod.Delay] = []
 }
 
@@ -18,6 +20,7 @@ package struct HEVCPictureTiming: Sendable, Hashable {
     package var duplicate_flag: Bool?
     /// au_cpb_removal_delay_minus1 + 1, in clock ticks.
     package var au_cpb_removal_delay: Int?
+    /// The delay in clock ticks.
     package var pic_dpb_output_delay: Int?
 }
 
@@ -30,11 +33,13 @@ package struct HEVCRecoveryPoint: Sendable, Hashable {
 
 /// mastering_display_colour_volume() (H.265 D.2.28).
 package struct HEVCMasteringDisplay: Sendable, Hashable {
-    /// The x and y coordinates of green, blue and red, in units of 0.00002; `white_point` has the same unit.
+    /// display_primaries_x and display_primaries_y of each primary, usually green, blue and red, in units of 0.00002.
     package var display_primaries: [[Int]]
+    /// white_point_x and white_point_y, in units of 0.00002.
     package var white_point: [Int]
-    /// The maximum luminance in units of 0.0001 cd/m²; the minimum has the same unit.
+    /// The maximum luminance in units of 0.0001 cd/m².
     package var max_display_mastering_luminance: Int
+    /// The minimum luminance in units of 0.0001 cd/m².
     package var min_display_mastering_luminance: Int
 
     package init(
@@ -71,7 +76,7 @@ package enum HEVCInformation: Sendable, Hashable {
     case bufferingPeriod(HEVCBufferingPeriod)
     case pictureTiming(HEVCPictureTiming)
     case recoveryPoint(HEVCRecoveryPoint)
-    /// active_parameter_sets(): the VPS id, the two flags and the SPS ids.
+    /// active_parameter_sets().
     case activeParameterSets(
         active_video_parameter_set_id: Int, self_contained_cvs_flag: Bool, no_parameter_set_update_flag: Bool,
         active_seq_parameter_set_id: [Int])
@@ -100,7 +105,8 @@ extension HEVCInformation {
         _ raw: RawInformation, isSuffix: Bool, active: HEVCSequenceParameterSet,
         sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
-        // Payload types that only prefix or only suffix NAL units may have (table D.1).
+        // The first list contains payload types of prefix SEI NAL units only; 132 is allowed in suffix NAL units only
+        // (D.2.1).
         if isSuffix ? [0, 1, 6, 129, 137, 144].contains(raw.type) : raw.type == 132 {
             throw Malformed(
                 "payload type \(raw.type) is not allowed in a \(isSuffix ? "suffix" : "prefix") SEI NAL unit")
@@ -154,7 +160,7 @@ extension HEVCInformation {
             return
         }
         try reader.checkEnd("an SEI message of type \(raw.type)")
-        // sei_payload(): a stop bit and zeros fill the last byte (7.3.5, D.2.1).
+        // If the payload does not end at a byte boundary, a one bit and zero bits fill its last byte (D.2.1).
         if reader.isByteAligned, reader.position < reader.bitCount {
             throw Malformed("an SEI message of type \(raw.type) has additional bytes")
         }

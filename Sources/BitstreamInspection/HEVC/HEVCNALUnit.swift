@@ -1,5 +1,6 @@
 /// A NAL unit of HEVC and its position in the stream.
 package struct HEVCNALUnit: Sendable, Hashable {
+    /// The two bytes of nal_unit_header().
     private let header: UInt16
     private let location: UnitLocation
 
@@ -31,6 +32,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
     /// Whether the unit belongs to a sub-layer non-reference picture: no picture of the same sub-layer refers to it.
     package var isSubLayerNonReference: Bool { type < 16 && type % 2 == 0 }
 
+    /// The name of the type (H.265 table 7-1).
     package var name: String { Self.name(of: type) }
 
     /// Returns the name of a NAL unit type (H.265 table 7-1).
@@ -65,7 +67,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
         }
     }
 
-    /// Returns nil if the header is missing, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
+    /// Reads the header. Returns nil if the header is missing, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         let header = bytes[unit.payload].prefix(2)
         guard header.count == 2, let first = header.first, let second = header.last, first & 0x80 == 0,

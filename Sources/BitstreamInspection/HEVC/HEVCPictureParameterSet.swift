@@ -1,11 +1,14 @@
 /// pic_parameter_set_rbsp() (H.265 7.3.2.3) of layer 0, without its extensions.
 package struct HEVCPictureParameterSet: Sendable, Hashable {
+    /// The tile layout; present with tiles_enabled_flag.
     package struct Tiles: Sendable, Hashable {
         package var num_tile_columns: Int
         package var num_tile_rows: Int
-        /// column_width_minus1 + 1 and row_height_minus1 + 1 of all columns and rows except the last; nil with
+        /// column_width_minus1[] + 1: the width of each column except the last in coding tree blocks; nil with
         /// uniform_spacing_flag.
         package var column_width: [Int]?
+        /// row_height_minus1[] + 1: the height of each row except the last in coding tree blocks; nil with
+        /// uniform_spacing_flag.
         package var row_height: [Int]?
         package var loop_filter_across_tiles_enabled_flag: Bool
     }
@@ -17,7 +20,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
     package var num_extra_slice_header_bits: Int
     package var sign_data_hiding_enabled_flag: Bool
     package var cabac_init_present_flag: Bool
-    /// num_ref_idx_l0_default_active and num_ref_idx_l1_default_active.
+    /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1.
     package var num_ref_idx_default_active: [Int]
     /// 26 + init_qp_minus26.
     package var init_qp: Int

@@ -4,17 +4,21 @@ struct HEVCPictureRules {
     private(set) var irap: Int?
     /// The index of the last TSA or STSA picture that applies to each sub-layer, in coding order.
     private var switchPoints: [Int: (frame: Int, isTSA: Bool)] = [:]
+    /// Whether a trailing picture has followed the previous IRAP picture.
     private var hasTrailing = false
-    /// TemporalId (`layers`) and PicOrderCntVal (`counts`) of every picture, in coding order.
+    /// TemporalId of every picture, in coding order.
     private var layers: [Int] = []
+    /// PicOrderCntVal of every picture, in coding order.
     private var counts: [Int] = []
-    /// The highest PicOrderCntVal in the sequence, and the highest one before the IRAP picture.
+    /// The highest PicOrderCntVal in the sequence.
     private var highest = Int.min
+    /// The highest PicOrderCntVal in the sequence before the previous IRAP picture; nil if that picture started the
+    /// sequence.
     private var highestBeforeIRAP: Int?
     /// setOfPrevPocVals (7.4.7.1): the counts of prevTid0Pic, of its reference picture set and of the pictures after it
     /// in coding order. The keys are the LSBs, each with at most two counts.
     private var previousCounts: [Int: [Int]] = [:]
-    /// For each sub-layer, the index of the last picture of a lower sub-layer.
+    /// The index of the last picture of a lower sub-layer, for each sub-layer; -1 for none.
     private var lastBelow = [Int](repeating: -1, count: 7)
 
     /// Updates the state with a picture. Call it after `faults(of:irap:_:_:_:)`.
@@ -45,12 +49,19 @@ struct HEVCPictureRules {
         counts.append(frame.pictureOrderCount)
     }
 
+    /// Adds a count to `previousCounts`.
     private mutating func remember(_ count: Int, _ sps: HEVCSequenceParameterSet) {
         let lsb = count & (sps.maxPictureOrderCountLsb - 1)
         let alike = previousCounts[lsb] ?? []
         if alike.count < 2, !alike.contains(count) { previousCounts[lsb] = alike + [count] }
     }
 
+    /// Returns the violations by a picture.
+    ///
+    /// - Parameters:
+    ///   - irap: The previous IRAP picture in coding order.
+    ///   - references: The buffer after the reference picture set of `frame` was applied.
+    ///   - frames: All previous pictures, in coding order.
     func faults(
         of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet,
         _ frames: [HEVCFrame]
@@ -97,6 +108,7 @@ struct HEVCPictureRules {
         return faults
     }
 
+    /// Checks the pictures in the reference picture sets of IRAP, trailing and RADL pictures (8.3.2).
     private func referenceFaults(
         _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ frames: [HEVCFrame]
     ) -> [(Violation.Rule, String)] {

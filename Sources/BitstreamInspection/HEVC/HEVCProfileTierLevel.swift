@@ -1,5 +1,6 @@
 /// profile_tier_level() (H.265 7.3.3).
 package struct HEVCProfileTierLevel: Sendable, Hashable {
+    /// The profile and tier of the whole stream or of one sub-layer: the fields with the prefix general_ or sub_layer_.
     package struct Profile: Sendable, Hashable {
         package var profile_space: Int
         package var tier_flag: Bool
@@ -27,10 +28,11 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
 
         /// Returns profile_compatibility_flag[index].
         package func isCompatible(with index: Int) -> Bool { compatibility >> (31 - index) & 1 == 1 }
-        /// Whether the stream conforms to a profile by general_profile_idc or by its compatibility flag.
+        /// Returns whether profile_idc is `index` or profile_compatibility_flag[index] is set.
         package func includes(_ index: Int) -> Bool { profile_idc == index || isCompatible(with: index) }
     }
 
+    /// The profile and level of one sub-layer; nil for values that are not present.
     package struct SubLayer: Sendable, Hashable {
         package var profile: Profile?
         package var level_idc: Int?

@@ -7,10 +7,12 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         package var isUsed: Bool
     }
 
-    /// S0, descending from −1 (`negative`), and S1, ascending from 1 (`positive`).
+    /// The pictures with a negative difference (S0), the nearest first.
     package var negative: [Entry] = []
+    /// The pictures with a positive difference (S1), the nearest first.
     package var positive: [Entry] = []
 
+    /// NumDeltaPocs.
     package var count: Int { negative.count + positive.count }
     package var entries: [Entry] { negative + positive }
 
@@ -52,10 +54,10 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         }
     }
 
-    /// Applies inter_ref_pic_set_prediction_flag: takes the source's pictures and its own picture, all moved by
-    /// `delta`.
+    /// Predicts the set from another one (inter_ref_pic_set_prediction_flag 1). The candidates are the pictures of
+    /// `source` and the picture that `source` belongs to; `delta` (deltaRps) is added to the difference of each.
     private mutating func predict(_ reader: inout BitReader, from source: HEVCReferenceSet, delta: Int) {
-        // The order of the syntax: S0, S1, and last the source's own picture.
+        // The syntax contains the candidates in this order: S0, S1, and the picture of the source set (difference 0).
         var moved: [Entry] = []
         for index in 0...source.count {
             let used_by_curr_pic_flag = reader.flag()

@@ -24,7 +24,8 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var separate_colour_plane_flag = false
     package var pic_width_in_luma_samples: Int
     package var pic_height_in_luma_samples: Int
-    /// The left, right, top and bottom offsets in units of chroma samples; nil without conformance_window_flag.
+    /// conf_win_left_offset, right, top and bottom, in this order, in units of chroma samples; nil without
+    /// conformance_window_flag.
     package var conf_win_offset: [Int]?
     package var bit_depth_luma: Int
     package var bit_depth_chroma: Int
@@ -32,6 +33,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     /// The buffering parameters by HighestTid.
     package var buffering: [HEVCBuffering]
     package var log2_min_luma_coding_block_size: Int
+    /// CtbLog2SizeY.
     package var log2_ctb_size: Int
     package var log2_min_luma_transform_block_size: Int
     package var log2_max_luma_transform_block_size: Int
@@ -41,6 +43,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var sps_scaling_list_data_present_flag = false
     package var amp_enabled_flag: Bool
     package var sample_adaptive_offset_enabled_flag: Bool
+    /// The PCM parameters; nil without pcm_enabled_flag.
     package var pcm: PCM?
     package var short_term_ref_pic_sets: [HEVCReferenceSet] = []
     package var long_term_ref_pics_present_flag: Bool
@@ -50,9 +53,13 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var vui: HEVCVideoUsability?
     package var sps_extension_present_flag: Bool
 
+    /// MaxPicOrderCntLsb.
     package var maxPictureOrderCountLsb: Int { 1 << log2_max_pic_order_cnt_lsb }
+    /// CtbSizeY.
     package var ctbSize: Int { 1 << log2_ctb_size }
+    /// PicWidthInCtbsY.
     package var widthInCtbs: Int { (pic_width_in_luma_samples + ctbSize - 1) / ctbSize }
+    /// PicHeightInCtbsY.
     package var heightInCtbs: Int { (pic_height_in_luma_samples + ctbSize - 1) / ctbSize }
     /// PicSizeInCtbsY.
     package var sizeInCtbs: Int { widthInCtbs * heightInCtbs }
@@ -76,6 +83,8 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     }
 
     /// Reads the left, right, top and bottom offsets of a window.
+    ///
+    /// - Parameter name: The prefix of the syntax elements: conf_win or def_disp_win.
     static func window(_ reader: inout BitReader, _ name: String) throws(Malformed) -> [Int] {
         var offsets: [Int] = []
         for side in ["left", "right", "top", "bottom"] {
@@ -84,6 +93,9 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         return offsets
     }
 
+    /// Parses a sequence parameter set.
+    ///
+    /// - Throws: `Malformed` if the set cannot be read or has a value that is out of range.
     init(rbsp: [UInt8]) throws(Malformed) {
         var reader = BitReader(rbsp)
         sps_video_parameter_set_id = reader.bits(4)

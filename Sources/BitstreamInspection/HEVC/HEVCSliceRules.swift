@@ -1,5 +1,6 @@
 /// The rules between the slice segments of one picture.
 enum HEVCSliceRules {
+    /// Returns the violations by the slice segments of an access unit and by its delimiter.
     static func faults(
         _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
@@ -44,7 +45,8 @@ enum HEVCSliceRules {
         return faults
     }
 
-    /// Checks that segments follow each other in tile scan, and that slices and tiles contain one another (6.3.1).
+    /// Checks that slice segments are in tile scan order. Also checks that each slice and each slice segment contains
+    /// only whole tiles or lies in one tile (6.3.1).
     private static func addressFaults(
         _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {

@@ -7,8 +7,9 @@ struct HEVCStreamReader: ByteStreamReader {
         var information: [(raw: RawInformation, isSuffix: Bool)] = []
         var sequenceSet: HEVCSequenceParameterSet?
         var pictureSet: HEVCPictureParameterSet?
-        /// The indices in the stream's `sequenceSets` and `pictureSets`.
+        /// The index of `sequenceSet` in the stream's `sequenceSets`.
         var sequenceSetIndex = 0
+        /// The index of `pictureSet` in the stream's `pictureSets`.
         var pictureSetIndex = 0
         /// pic_type and TemporalId of the access unit delimiter.
         var delimiter: (type: Int, temporalID: Int)?
@@ -29,10 +30,11 @@ struct HEVCStreamReader: ByteStreamReader {
     private var unit: AccessUnit?
     private var decoder = HEVCPictureDecoder()
     private var hasOtherLayers = false
+    /// The ids of each SPS and PPS whose tiles were checked together.
     private var checkedTiles: Set<[Int]> = []
 
-    /// The maximum number of bytes that are read of a slice header; larger than any valid header. Entry points take up
-    /// to 440 times four bytes.
+    /// The maximum number of bytes that are read of a slice header; larger than any valid header in Main and Main 10.
+    /// Entry points take up to 2 KB: one of at most four bytes for each of 528 rows of coding tree blocks (level 6.2).
     private static let headerLimit = 8192
 
     /// The size of the container's record at the start of `bytes`. It holds parameter sets that precede the stream.
@@ -179,7 +181,7 @@ struct HEVCStreamReader: ByteStreamReader {
     }
 
     private mutating func takeSlice(_ nal: HEVCNALUnit, _ index: Int) throws(Malformed) {
-        // first_slice_segment_in_pic_flag.
+        // The first bit after the NAL unit header is first_slice_segment_in_pic_flag.
         let startsPicture = bytes[nal.payload].dropFirst(2).first.map { $0 & 0x80 != 0 } ?? false
         if startsPicture, unit?.slices.isEmpty == false { finish(upTo: index) }
         var reader = BitReader(payload(nal, limit: Self.headerLimit))

@@ -1,9 +1,11 @@
 /// video_parameter_set_rbsp() (H.265 7.3.2.1), without its extension.
 package struct HEVCVideoParameterSet: Sendable, Hashable {
+    /// The timing information of a VPS or of vui_parameters(): the fields with the prefix vps_ or vui_.
     package struct Timing: Sendable, Hashable {
         package var num_units_in_tick: Int
         package var time_scale: Int
-        /// The picture order count difference in ticks; nil without poc_proportional_to_timing_flag.
+        /// num_ticks_poc_diff_one_minus1 + 1: the number of ticks for a picture order count difference of 1; nil
+        /// without poc_proportional_to_timing_flag.
         package var num_ticks_poc_diff_one: Int?
 
         /// The duration of a clock tick in seconds.
@@ -38,6 +40,9 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
     package var firstHRD: HEVCHRDParameters?
     package var vps_extension_flag: Bool
 
+    /// Parses a video parameter set.
+    ///
+    /// - Throws: `Malformed` if the set cannot be read or has a value that is out of range.
     init(rbsp: [UInt8]) throws(Malformed) {
         var reader = BitReader(rbsp)
         vps_video_parameter_set_id = reader.bits(4)

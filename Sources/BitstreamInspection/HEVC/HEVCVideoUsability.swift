@@ -11,17 +11,17 @@ package struct HEVCVideoUsability: Sendable, Hashable {
         package var log2_max_mv_length_vertical: Int
     }
 
-    /// aspect_ratio_idc. If it is 255, `sampleAspectRatio` is sar_width and sar_height.
     package var aspect_ratio_idc: Int?
+    /// sar_width and sar_height if aspect_ratio_idc is 255, otherwise the ratio of aspect_ratio_idc (table E.1).
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
     package var videoSignal: VideoUsability.VideoSignal?
-    /// The chroma sample location types of the top and bottom field.
+    /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
     package var chroma_sample_loc_type: [Int]?
     package var neutral_chroma_indication_flag = false
     package var field_seq_flag = false
     package var frame_field_info_present_flag = false
-    /// The left, right, top and bottom offsets.
+    /// def_disp_win_left_offset, right, top and bottom, in this order; nil without default_display_window_flag.
     package var def_disp_win_offset: [Int]?
     package var timing: HEVCVideoParameterSet.Timing?
     package var hrd: HEVCHRDParameters?

@@ -1,6 +1,7 @@
 /// A NAL unit of H.264 and its position in the stream.
 package struct InspectedNALUnit: Sendable, Hashable {
-    /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G/F).
+    /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G; annex F in
+    /// newer editions).
     package struct ScalableHeader: Sendable, Hashable {
         package var idr_flag: Bool
         package var priority_id: Int
@@ -13,6 +14,7 @@ package struct InspectedNALUnit: Sendable, Hashable {
         package var output_flag: Bool
     }
 
+    /// The first byte of the NAL unit.
     private let header: UInt8
     private let location: UnitLocation
     /// svc_extension_flag and nal_unit_header_svc_extension(), 24 bits; 0 if absent.
@@ -28,7 +30,8 @@ package struct InspectedNALUnit: Sendable, Hashable {
     package var byteCount: Int { location.byteCount }
     /// The range of the NAL unit, without start code and trailing zeros.
     package var payload: Range<Int> { location.payload }
-    /// The scalable header of a prefix NAL unit (type 14) or coded slice extension (type 20) with svc_extension_flag.
+    /// The scalable header of a prefix NAL unit (type 14) or coded slice extension (type 20) with svc_extension_flag;
+    /// nil for other units.
     package var scalable: ScalableHeader? {
         if scalableBits == 0 { return nil }
         func bits(_ lowest: Int, _ count: Int) -> Int { Int(scalableBits >> lowest) & (1 << count - 1) }
@@ -65,7 +68,7 @@ package struct InspectedNALUnit: Sendable, Hashable {
 }
 
 extension InspectedNALUnit {
-    /// Returns nil if the header is missing or forbidden_zero_bit is set.
+    /// Reads the header. Returns nil if the header is missing or forbidden_zero_bit is set.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         guard let first = bytes[unit.payload].first, first & 0x80 == 0 else { return nil }
         header = first
@@ -79,7 +82,7 @@ extension InspectedNALUnit {
     }
 }
 
-/// The position of a NAL unit in a compact form: a byte stream can hold a unit for every three bytes.
+/// The position of a NAL unit in a compact form, because a byte stream can contain a unit for every three bytes.
 struct UnitLocation: Sendable, Hashable {
     let offset: Int
     private let payloadEnd: Int
