@@ -33,7 +33,7 @@ public struct HRDParameters: Sendable, Hashable {
     /// Writes the parameters.
     ///
     /// - Parameter subLayers: The number of temporal sub-layers. Those below the highest repeat the rate and buffer,
-    ///   which are upper bounds for them, too, and have no fixed rate.
+    ///   which are upper bounds for them, too, and have no fixed picture rate.
     func write(to w: inout BitWriter, subLayers: Int) {
         w.flag(nal_hrd_parameters_present_flag)
         w.flag(vcl_hrd_parameters_present_flag)

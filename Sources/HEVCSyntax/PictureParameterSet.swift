@@ -41,8 +41,8 @@ public struct PictureParameterSet: Sendable, Hashable {
     public var constrained_intra_pred_flag = false
     /// Whether blocks may skip the transform.
     public var transform_skip_enabled_flag = false
-    /// The number of halvings from the coding tree block down to the smallest blocks that can change the QP. nil:
-    /// cu_qp_delta_enabled_flag is 0.
+    /// The number of times that a coding tree block is halved to obtain the size of the smallest blocks that can change
+    /// the QP; nil for cu_qp_delta_enabled_flag 0.
     public var diff_cu_qp_delta_depth: Int?
     /// The offset of the QP of Cb, −12…12.
     public var pps_cb_qp_offset = 0

@@ -30,7 +30,7 @@ extension SliceSegmentHeader {
             writeQuantizationAndFilters(to: &w, sps: sps, pps: pps)
         }
         if pps.tiles != nil || pps.entropy_coding_sync_enabled_flag { writeEntryPoints(to: &w) }
-        w.trailingBits()  // byte_alignment(), 7.3.2.12, has the same bits
+        w.trailingBits()  // byte_alignment(), H.265 7.3.2.12, has the same bits
     }
 
     /// Writes the fields from slice_pic_order_cnt_lsb to slice_temporal_mvp_enabled_flag.
@@ -42,7 +42,7 @@ extension SliceSegmentHeader {
             w.flag(false)  // short_term_ref_pic_set_sps_flag
             set.write(to: &w, index: count)
         case .index(let index):
-            w.flag(true)
+            w.flag(true)  // short_term_ref_pic_set_sps_flag
             w.u(bitsToNumber(count), index)
         }
         if sps.long_term_ref_pics_present_flag {
@@ -110,6 +110,7 @@ extension SliceSegmentHeader {
         }
     }
 
+    /// Writes the fields from num_entry_point_offsets to the last entry_point_offset_minus1.
     private func writeEntryPoints(to w: inout BitWriter) {
         w.ue(entry_point_offset.count)  // num_entry_point_offsets
         guard let longest = entry_point_offset.max() else { return }

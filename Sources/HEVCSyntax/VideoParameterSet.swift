@@ -70,7 +70,7 @@ public struct VideoParameterSet: Sendable, Hashable {
             timing.write(to: &w)
             w.flag(vps_num_ticks_poc_diff_one != nil)
             if let vps_num_ticks_poc_diff_one { w.ue(vps_num_ticks_poc_diff_one - 1) }
-            w.ue(0)  // vps_num_hrd_parameters: the sequence parameter set has them
+            w.ue(0)  // vps_num_hrd_parameters: the sequence parameter set contains them
         }
         w.flag(false)  // vps_extension_flag
         return w.unit(.videoParameterSet)

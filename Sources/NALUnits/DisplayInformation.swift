@@ -5,7 +5,7 @@ public import VideoBase
 public struct DisplayInformation: Sendable, Hashable {
     /// The ratio of the width to the height of a sample, or nil if it is unknown.
     public var sampleAspectRatio: Rational?
-    /// video_format; 5 means unspecified.
+    /// The video format; 5 means unspecified.
     public var video_format: UInt8 = 5
     /// The color description.
     public var color: ColorDescription
@@ -18,7 +18,7 @@ public struct DisplayInformation: Sendable, Hashable {
         self.color = color
     }
 
-    /// The ratios that have their own index in Table E-1, from index 1 on.
+    /// The ratios of aspect_ratio_idc 1 to 16 (Table E-1).
     private static let knownAspectRatios = [
         (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
         (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),

@@ -58,6 +58,7 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         return record
     }
 
+    /// Appends a number of two bytes.
     private static func append(_ value: Int, to record: inout [UInt8]) {
         record.append(UInt8(value >> 8 & 0xFF))
         record.append(UInt8(value & 0xFF))
@@ -114,6 +115,8 @@ extension UnescapedBits {
     }
 
     /// Skips the sub-layer part of profile_tier_level(), H.265 7.3.3.
+    ///
+    /// - Parameter count: sps_max_sub_layers_minus1.
     fileprivate mutating func skipSubLayers(_ count: Int) {
         if count == 0 { return }
         var byteCount = 0
