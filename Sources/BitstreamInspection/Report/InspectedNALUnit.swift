@@ -1,7 +1,7 @@
 /// A NAL unit of H.264 and its position in the stream.
 package struct InspectedNALUnit: Sendable, Hashable {
-    /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G; annex F in
-    /// newer editions).
+    /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G; annex F in newer
+    /// editions).
     package struct ScalableHeader: Sendable, Hashable {
         package var idr_flag: Bool
         package var priority_id: Int
