@@ -11,6 +11,6 @@ public enum AccessUnitDelimiter {
         case .p: w.u(3, 1)
         case .b: w.u(3, 2)
         }
-        return w.unit(.accessUnitDelimiter, refIdc: 0)
+        return w.unit(.accessUnitDelimiter, nal_ref_idc: 0)
     }
 }

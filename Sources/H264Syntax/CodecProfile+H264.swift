@@ -11,8 +11,8 @@ extension CodecProfile {
         }
     }
 
-    /// Returns constraint_set0_flag (the highest bit) to constraint_set5_flag, H.264 7.4.2.1.1: the other profiles to
-    /// which the stream conforms, level 1b (set3), frames only (set4) and no B slices (set5).
+    /// Returns the byte from constraint_set0_flag (the highest bit) on, H.264 7.4.2.1.1. The flags signal conformance
+    /// to other profiles (set0, set1), level 1b (set3), frames only (set4) and no B slices (set5).
     func constraintFlags(level: Level, hasBFrames: Bool) -> UInt8 {
         let set0: UInt8 = 0x80
         let set1: UInt8 = 0x40

@@ -5,7 +5,7 @@ public enum FillerData {
     /// - Parameter count: The size of the unit in bytes, at least 2 for the header and the trailing bits.
     public static func unit(byteCount count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xFF, count: max(count, 2))
-        bytes[0] = NALUnit.header(.filler, refIdc: 0)
+        bytes[0] = NALUnit.header(.filler, nal_ref_idc: 0)
         bytes[bytes.count - 1] = 0x80
         return bytes
     }

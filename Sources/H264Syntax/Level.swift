@@ -89,8 +89,8 @@ public struct Level: Sendable, Hashable {
             leastTime: 1.0 / 172)
     }
 
-    /// Whether the level allows a stream with these properties: the size of a frame and its sides (A.3.1 f, g), the
-    /// macroblock rate, the references, and the bit rate.
+    /// Returns whether the level allows a stream with these properties: the size of a frame and its sides (A.3.1 f, g),
+    /// the macroblock rate, the references, and the bit rate.
     public func allows(
         codedSize: VideoSize, frameRate: Rational, references: Int, bitrate: BitsPerSecond?, profile: CodecProfile
     ) -> Bool {

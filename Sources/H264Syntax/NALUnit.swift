@@ -23,13 +23,13 @@ public enum NALUnitType: UInt8, Sendable {
 /// The NAL unit, nal_unit(), H.264 7.3.1.
 public enum NALUnit {
     /// Returns the header byte with nal_ref_idc (0…3) and the type.
-    public static func header(_ type: NALUnitType, refIdc nal_ref_idc: UInt8) -> UInt8 {
+    public static func header(_ type: NALUnitType, nal_ref_idc: UInt8) -> UInt8 {
         (nal_ref_idc & 3) << 5 | type.rawValue
     }
 
     /// Returns the escaped bytes of a NAL unit with this RBSP, without a start code.
-    public static func bytes(_ type: NALUnitType, refIdc nal_ref_idc: UInt8, rbsp: [UInt8]) -> [UInt8] {
-        var unit = [header(type, refIdc: nal_ref_idc)]
+    public static func bytes(_ type: NALUnitType, nal_ref_idc: UInt8, rbsp: [UInt8]) -> [UInt8] {
+        var unit = [header(type, nal_ref_idc: nal_ref_idc)]
         EmulationPrevention.append(rbsp.span, to: &unit)
         return unit
     }
@@ -37,8 +37,8 @@ public enum NALUnit {
 
 extension BitWriter {
     /// Returns the RBSP with its trailing bits as a NAL unit.
-    consuming func unit(_ type: NALUnitType, refIdc nal_ref_idc: UInt8) -> [UInt8] {
+    consuming func unit(_ type: NALUnitType, nal_ref_idc: UInt8) -> [UInt8] {
         trailingBits()
-        return NALUnit.bytes(type, refIdc: nal_ref_idc, rbsp: bytes)
+        return NALUnit.bytes(type, nal_ref_idc: nal_ref_idc, rbsp: bytes)
     }
 }

@@ -69,6 +69,6 @@ public struct PictureParameterSet: Sendable, Hashable {
             w.flag(false)  // pic_scaling_matrix_present_flag
             w.se(second_chroma_qp_index_offset)
         }
-        return w.unit(.pictureParameterSet, refIdc: 3)
+        return w.unit(.pictureParameterSet, nal_ref_idc: 3)
     }
 }

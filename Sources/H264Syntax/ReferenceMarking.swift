@@ -12,6 +12,7 @@ public enum ReferenceListModification: Sendable, Hashable {
 }
 
 extension MemoryManagementOperation {
+    /// Writes memory_management_control_operation with its operands, H.264 7.3.3.3.
     func write(to w: inout BitWriter) {
         switch self {
         case .forgetShortTerm(let difference_of_pic_nums):
@@ -37,6 +38,7 @@ extension MemoryManagementOperation {
 }
 
 extension ReferenceListModification {
+    /// Writes modification_of_pic_nums_idc with its operand, H.264 7.3.3.1.
     func write(to w: inout BitWriter) {
         switch self {
         case .subtract(let abs_diff_pic_num):

@@ -92,17 +92,17 @@ public struct SequenceParameterSet: Sendable, Hashable {
         w.flag(true)  // frame_mbs_only_flag
         w.flag(direct_8x8_inference_flag)
         writeCroppingAndVUI(to: &w)
-        return w.unit(.sequenceParameterSet, refIdc: 3)
+        return w.unit(.sequenceParameterSet, nal_ref_idc: 3)
     }
 
-    /// Writes the end of the set, from frame_cropping_flag on. These fields determine how pictures are displayed, not
-    /// how they are coded. They can therefore follow the beginning of another encoder's set.
+    /// Writes the end of the set, from frame_cropping_flag on. These fields determine how pictures are displayed and
+    /// buffered, not how they are coded. They can therefore replace the end of another encoder's set.
     public func writeCroppingAndVUI(to w: inout BitWriter) {
         w.flag(frame_cropping_flag)
         if frame_cropping_flag {
-            w.ue(0)
+            w.ue(0)  // frame_crop_left_offset
             w.ue(frame_crop_right_offset)
-            w.ue(0)
+            w.ue(0)  // frame_crop_top_offset
             w.ue(frame_crop_bottom_offset)
         }
         w.flag(vui != nil)

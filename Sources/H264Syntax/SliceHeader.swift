@@ -25,7 +25,7 @@ public struct SliceHeader: Sendable, Hashable {
     public var idr_pic_id = 0
     /// The low bits of the picture order count.
     public var pic_order_cnt_lsb: Int
-    /// Whether direct prediction in B slices is spatial instead of temporal.
+    /// Whether direct prediction in B slices is spatial. Otherwise, it is temporal.
     public var direct_spatial_mv_pred_flag = true
     /// The number of entries in list 0; 0 if the slice type has no such list.
     public var num_ref_idx_l0_active = 0
@@ -62,10 +62,10 @@ public struct SliceHeader: Sendable, Hashable {
     }
 
     /// The type of the slice's NAL unit.
-    public var nalUnitType: NALUnitType { isIDR ? .idrSlice : .slice }
+    public var nal_unit_type: NALUnitType { isIDR ? .idrSlice : .slice }
 
-    /// Returns num_ref_idx_active_override_flag: whether the numbers of entries differ from the picture parameter
-    /// set's.
+    /// Returns num_ref_idx_active_override_flag: whether the numbers of list entries differ from those in the picture
+    /// parameter set.
     public func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
@@ -87,9 +87,9 @@ public struct SliceHeader: Sendable, Hashable {
         w.u(sps.log2_max_pic_order_cnt_lsb, pic_order_cnt_lsb)
         if slice_type == .b { w.flag(direct_spatial_mv_pred_flag) }
         if slice_type != .i {
-            let overrides = overridesReferenceCount(pps)
-            w.flag(overrides)
-            if overrides {
+            let num_ref_idx_active_override_flag = overridesReferenceCount(pps)
+            w.flag(num_ref_idx_active_override_flag)
+            if num_ref_idx_active_override_flag {
                 w.ue(num_ref_idx_l0_active - 1)
                 if slice_type == .b { w.ue(num_ref_idx_l1_active - 1) }
             }
@@ -108,11 +108,12 @@ public struct SliceHeader: Sendable, Hashable {
         }
     }
 
+    /// Writes the part of ref_pic_list_modification() for one list, 7.3.3.1.
     private func writeModifications(_ modifications: [ReferenceListModification], to w: inout BitWriter) {
         w.flag(!modifications.isEmpty)  // ref_pic_list_modification_flag_l0 or _l1
         guard !modifications.isEmpty else { return }
         for modification in modifications { modification.write(to: &w) }
-        w.ue(3)
+        w.ue(3)  // modification_of_pic_nums_idc: the end
     }
 
     /// Writes dec_ref_pic_marking(), 7.3.3.3.
@@ -124,7 +125,7 @@ public struct SliceHeader: Sendable, Hashable {
             w.flag(!marking.isEmpty)  // adaptive_ref_pic_marking_mode_flag
             guard !marking.isEmpty else { return }
             for operation in marking { operation.write(to: &w) }
-            w.ue(0)
+            w.ue(0)  // memory_management_control_operation: the end
         }
     }
 }

@@ -3,6 +3,6 @@ public import NALUnits
 extension SEIMessage {
     /// Returns the NAL unit that contains the messages, without a start code.
     public static func unit(_ messages: [SEIMessage]) -> [UInt8] {
-        NALUnit.bytes(.sei, refIdc: 0, rbsp: rbsp(messages))
+        NALUnit.bytes(.sei, nal_ref_idc: 0, rbsp: rbsp(messages))
     }
 }

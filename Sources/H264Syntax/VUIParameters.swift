@@ -6,7 +6,8 @@ public import VideoBase
 public struct VUIParameters: Sendable, Hashable {
     /// The display properties of samples.
     public var display: DisplayInformation
-    /// The frame rate in frames per second; a tick is half a frame (E.2.1). nil: timing_info is not present.
+    /// The frame rate in frames per second, or nil if the timing information is not present. A tick is half a frame
+    /// (E.2.1).
     public var frameRate: Rational?
     /// Whether frames have exactly this rate. It is false if the input's times vary.
     public var fixed_frame_rate_flag: Bool
@@ -18,8 +19,8 @@ public struct VUIParameters: Sendable, Hashable {
     public var low_delay_hrd_flag = false
     /// Whether picture timing messages contain pic_struct.
     public var pic_struct_present_flag = false
-    /// The maximum number of frames that precede any frame in decoding order and follow it in output order. nil: the
-    /// bitstream restrictions are not present.
+    /// The maximum number of frames that precede any frame in decoding order and follow it in output order, or nil if
+    /// the bitstream restrictions are not present.
     public var max_num_reorder_frames: Int?
     /// The size of the decoded picture buffer in frames, written with the bitstream restrictions.
     public var max_dec_frame_buffering: Int
@@ -27,13 +28,13 @@ public struct VUIParameters: Sendable, Hashable {
     /// Creates VUI parameters without HRD parameters.
     public init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
-        fixedFrameRate: Bool = true, maxReorderFrames: Int?, maxDecFrameBuffering: Int
+        fixed_frame_rate_flag: Bool = true, max_num_reorder_frames: Int?, max_dec_frame_buffering: Int
     ) {
         display = DisplayInformation(sampleAspectRatio: sampleAspectRatio, color: color)
         self.frameRate = frameRate
-        fixed_frame_rate_flag = fixedFrameRate
-        max_num_reorder_frames = maxReorderFrames
-        max_dec_frame_buffering = maxDecFrameBuffering
+        self.fixed_frame_rate_flag = fixed_frame_rate_flag
+        self.max_num_reorder_frames = max_num_reorder_frames
+        self.max_dec_frame_buffering = max_dec_frame_buffering
     }
 
     /// num_units_in_tick and time_scale, with two ticks per frame; nil if they do not fit 32 bits.

@@ -24,16 +24,16 @@ public struct HRDParameters: Sendable, Hashable {
     public var low_delay_hrd_flag = false
 
     /// Creates parameters with the nearest schedule at or below a rate and a buffer size in bits.
-    public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixedFrameRate: Bool = true) {
+    public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixed_pic_rate_general_flag: Bool = true) {
         schedule = DeliverySchedule(bitrate: bitrate, cpbSize: cpbSize, isConstant: isConstant)
         initial_cpb_removal_delay_length = schedule.initialDelayLength
-        fixed_pic_rate_general_flag = fixedFrameRate
+        self.fixed_pic_rate_general_flag = fixed_pic_rate_general_flag
     }
 
     /// Writes the parameters.
     ///
     /// - Parameter subLayers: The number of temporal sub-layers. Those below the highest repeat the rate and buffer,
-    ///   which are upper bounds for them, too, and have no fixed rate.
+    ///   which are upper bounds for them, too, and have no fixed picture rate.
     func write(to w: inout BitWriter, subLayers: Int) {
         w.flag(nal_hrd_parameters_present_flag)
         w.flag(vcl_hrd_parameters_present_flag)

@@ -36,9 +36,9 @@ extension Level {
         }
     }
 
-    /// Whether the level allows a stream's pictures, in any tier: picture size and sides, coding tree blocks of 16×16
-    /// (not from level 5 on), slice segments and tiles, decoded pictures (A.4.1), sample rate and at most 300 pictures
-    /// per second (A.4.2).
+    /// Returns whether the level allows a stream's pictures, in any tier: picture size and sides, coding tree blocks of
+    /// 16×16 (not from level 5 on), slice segments and tiles, decoded pictures (A.4.1), sample rate and at most 300
+    /// pictures per second (A.4.2).
     public func allowsPictures(_ demand: Demand) -> Bool {
         let width = demand.codedSize.width
         let height = demand.codedSize.height
@@ -50,13 +50,14 @@ extension Level {
             && Double(width * height) * rate <= Double(maxLumaSr) && rate <= 300
     }
 
-    /// Whether the level's tier allows a stream's bit rate and buffer; false if the level does not have the tier.
+    /// Returns whether the level's tier allows a stream's bit rate and buffer; false if the level does not have the
+    /// tier.
     public func allowsRate(_ demand: Demand, tier: Tier) -> Bool {
         guard let rate = maxBitrate(tier: tier), let buffer = maxCPBSize(tier: tier) else { return false }
         return (demand.bitrate?.value ?? 0) <= rate.value && (demand.cpbSize ?? 0) <= buffer
     }
 
-    /// Whether the level's tier allows a stream.
+    /// Returns whether the level's tier allows a stream.
     public func allows(_ demand: Demand, tier: Tier) -> Bool {
         allowsPictures(demand) && allowsRate(demand, tier: tier)
     }

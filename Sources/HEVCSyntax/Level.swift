@@ -8,12 +8,15 @@ public struct Level: Sendable, Hashable {
     public let maxLumaPs: Int
     /// The maximum number of luma samples per second.
     public let maxLumaSr: Int
-    /// The maximum bit rate of each tier, in units of 1000 bits per second for slices and 1100 for all NAL units; nil
-    /// if the level does not have the tier.
+    /// The maximum bit rate of the Main tier, in units of 1000 bits per second for slices and 1100 for all NAL units.
     private let maxBRMain: Int
+    /// The maximum bit rate of the High tier in the same units; nil if the level does not have the tier.
     private let maxBRHigh: Int?
-    /// The maximum size of the coded picture buffer of each tier, in the same units of bits.
+    /// The maximum size of the coded picture buffer in the Main tier, in units of 1000 bits for slices and 1100 for all
+    /// NAL units.
     private let maxCPBMain: Int
+    /// The maximum size of the coded picture buffer in the High tier in the same units; nil if the level does not have
+    /// the tier.
     private let maxCPBHigh: Int?
     /// The maximum number of slice segments of a picture.
     public let maxSliceSegmentsPerPicture: Int
@@ -75,7 +78,7 @@ public struct Level: Sendable, Hashable {
     /// general_level_idc, thirty times the level (A.4.1).
     public var level_idc: UInt8 { UInt8(number * 3) }
 
-    /// Whether the level has the tier. Levels from 4 on have a High tier.
+    /// Returns whether the level has the tier. Levels from 4 on have a High tier.
     public func has(_ tier: Tier) -> Bool { tier == .main || maxBRHigh != nil }
 
     /// Returns MaxDpbSize, (A-2): the number of pictures of this size in the decoded picture buffer, including the

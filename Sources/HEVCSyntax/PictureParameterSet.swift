@@ -6,16 +6,16 @@ public struct PictureParameterSet: Sendable, Hashable {
     /// Tiles in rows and columns of equal size (uniform_spacing_flag 1).
     public struct Tiles: Sendable, Hashable {
         /// num_tile_columns_minus1 + 1.
-        public var columns: Int
+        public var num_tile_columns: Int
         /// num_tile_rows_minus1 + 1.
-        public var rows: Int
+        public var num_tile_rows: Int
         /// Whether in-loop filters cross tile boundaries.
         public var loop_filter_across_tiles_enabled_flag = true
 
-        /// Creates tiles. `columns` and `rows` must not both be 1.
-        public init(columns: Int, rows: Int) {
-            self.columns = columns
-            self.rows = rows
+        /// Creates tiles. `num_tile_columns` and `num_tile_rows` must not both be 1.
+        public init(num_tile_columns: Int, num_tile_rows: Int) {
+            self.num_tile_columns = num_tile_columns
+            self.num_tile_rows = num_tile_rows
         }
     }
 
@@ -41,8 +41,8 @@ public struct PictureParameterSet: Sendable, Hashable {
     public var constrained_intra_pred_flag = false
     /// Whether blocks may skip the transform.
     public var transform_skip_enabled_flag = false
-    /// The number of halvings from the coding tree block down to the smallest blocks that can change the QP. nil:
-    /// cu_qp_delta_enabled_flag is 0.
+    /// The number of times that a coding tree block is halved to obtain the size of the smallest blocks that can change
+    /// the QP; nil for cu_qp_delta_enabled_flag 0.
     public var diff_cu_qp_delta_depth: Int?
     /// The offset of the QP of Cb, −12…12.
     public var pps_cb_qp_offset = 0
@@ -113,8 +113,8 @@ public struct PictureParameterSet: Sendable, Hashable {
         w.flag(tiles != nil)  // tiles_enabled_flag
         w.flag(entropy_coding_sync_enabled_flag)
         if let tiles {
-            w.ue(tiles.columns - 1)
-            w.ue(tiles.rows - 1)
+            w.ue(tiles.num_tile_columns - 1)
+            w.ue(tiles.num_tile_rows - 1)
             w.flag(true)  // uniform_spacing_flag
             w.flag(tiles.loop_filter_across_tiles_enabled_flag)
         }

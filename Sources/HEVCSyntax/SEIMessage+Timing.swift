@@ -68,5 +68,6 @@ extension SEIMessage {
         return SEIMessage(payloadType: 6, bits: w)
     }
 
+    /// Returns a value modulo the size of a field.
     private static func wrapped(_ value: Int, bits: Int) -> Int { value & (1 << bits - 1) }
 }

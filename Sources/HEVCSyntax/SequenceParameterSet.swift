@@ -22,18 +22,19 @@ public struct SequenceParameterSet: Sendable, Hashable {
     public var conf_win_right_offset: Int
     /// The cropping at the bottom edge, in units of two luma samples.
     public var conf_win_bottom_offset: Int
-    /// bit_depth_luma_minus8 + 8 and bit_depth_chroma_minus8 + 8: 8, or 10 in Main 10.
+    /// The bit depth of luma and chroma samples, bit_depth_luma_minus8 + 8 and bit_depth_chroma_minus8 + 8: 8, or 10 in
+    /// Main 10.
     public var bitDepth: Int
     /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4…16.
     public var log2_max_pic_order_cnt_lsb = 8
     /// The ordering information of each temporal sub-layer, from the lowest on; 1…7 elements.
     public var subLayers: [SubLayerOrdering]
-    /// log2_min_luma_coding_block_size_minus3 + 3: at least 3, at most the value for the coding tree block.
+    /// log2_min_luma_coding_block_size_minus3 + 3: from 3 to the log2 size of the coding tree block.
     public var log2_min_luma_coding_block_size = 3
     /// The difference between the log2 sizes of the coding tree block (CtbLog2SizeY, 4…6) and of the smallest coding
     /// block.
     public var log2_diff_max_min_luma_coding_block_size = 3
-    /// log2_min_luma_transform_block_size_minus2 + 2: 2…5, less than the value for the smallest coding block.
+    /// log2_min_luma_transform_block_size_minus2 + 2: 2…5, less than the log2 size of the smallest coding block.
     public var log2_min_luma_transform_block_size = 2
     /// The difference between the log2 sizes of the largest and the smallest transform block.
     public var log2_diff_max_min_luma_transform_block_size = 3
@@ -123,9 +124,9 @@ public struct SequenceParameterSet: Sendable, Hashable {
         w.ue(pic_height_in_luma_samples)
         w.flag(conformance_window_flag)
         if conformance_window_flag {
-            w.ue(0)
+            w.ue(0)  // conf_win_left_offset
             w.ue(conf_win_right_offset)
-            w.ue(0)
+            w.ue(0)  // conf_win_top_offset
             w.ue(conf_win_bottom_offset)
         }
     }
@@ -160,7 +161,7 @@ public struct SequenceParameterSet: Sendable, Hashable {
         w.ue(short_term_ref_pic_sets.count)
         for (index, set) in short_term_ref_pic_sets.enumerated() { set.write(to: &w, index: index) }
         w.flag(long_term_ref_pics_present_flag)
-        if long_term_ref_pics_present_flag { w.ue(0) }  // num_long_term_ref_pics_sps: slices name them
+        if long_term_ref_pics_present_flag { w.ue(0) }  // num_long_term_ref_pics_sps: slices list the pictures
         w.flag(sps_temporal_mvp_enabled_flag)
         w.flag(strong_intra_smoothing_enabled_flag)
     }

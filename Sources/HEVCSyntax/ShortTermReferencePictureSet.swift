@@ -4,13 +4,14 @@ import NALUnits
 /// (inter_ref_pic_set_prediction_flag 0).
 ///
 /// It lists the short-term pictures that stay in the decoded picture buffer, by the difference of their picture order
-/// counts to that of the current picture.
+/// counts from that of the current picture.
 public struct ShortTermReferencePictureSet: Sendable, Hashable {
     /// A picture of the set.
     public struct Entry: Sendable, Hashable {
         /// DeltaPocS0 (negative) or DeltaPocS1 (positive).
         public var deltaPOC: Int
-        /// Whether the current picture may refer to the picture. If false, the picture is only kept for later pictures.
+        /// Whether the current picture may refer to the picture (UsedByCurrPicS0 or UsedByCurrPicS1). If false, the
+        /// picture only stays in the buffer for later pictures.
         public var isUsed: Bool
 
         /// Creates an entry.

@@ -6,12 +6,14 @@ extension SliceSegmentHeader {
     ///
     /// The writer must be byte-aligned. The header of the NAL unit is not written.
     public func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
-        let isFirst = slice_segment_address == 0
-        let isDependent = !isFirst && pps.dependent_slice_segments_enabled_flag && dependent_slice_segment_flag
-        w.flag(isFirst)  // first_slice_segment_in_pic_flag
+        let first_slice_segment_in_pic_flag = slice_segment_address == 0
+        let isDependent =
+            !first_slice_segment_in_pic_flag && pps.dependent_slice_segments_enabled_flag
+            && dependent_slice_segment_flag
+        w.flag(first_slice_segment_in_pic_flag)
         if nal_unit_type.isIRAP { w.flag(no_output_of_prior_pics_flag) }
         w.ue(pps.pps_pic_parameter_set_id)
-        if !isFirst {
+        if !first_slice_segment_in_pic_flag {
             if pps.dependent_slice_segments_enabled_flag { w.flag(isDependent) }
             let blocks = sps.sizeInCtbs
             w.u(bitsToNumber(blocks.width * blocks.height), slice_segment_address)
@@ -28,7 +30,7 @@ extension SliceSegmentHeader {
             writeQuantizationAndFilters(to: &w, sps: sps, pps: pps)
         }
         if pps.tiles != nil || pps.entropy_coding_sync_enabled_flag { writeEntryPoints(to: &w) }
-        w.trailingBits()  // byte_alignment(), 7.3.2.12, has the same bits
+        w.trailingBits()  // byte_alignment(), H.265 7.3.2.12, has the same bits
     }
 
     /// Writes the fields from slice_pic_order_cnt_lsb to slice_temporal_mvp_enabled_flag.
@@ -40,7 +42,7 @@ extension SliceSegmentHeader {
             w.flag(false)  // short_term_ref_pic_set_sps_flag
             set.write(to: &w, index: count)
         case .index(let index):
-            w.flag(true)
+            w.flag(true)  // short_term_ref_pic_set_sps_flag
             w.u(bitsToNumber(count), index)
         }
         if sps.long_term_ref_pics_present_flag {
@@ -48,7 +50,7 @@ extension SliceSegmentHeader {
             var previousCycle = 0
             for picture in longTermReferences {
                 w.u(sps.log2_max_pic_order_cnt_lsb, picture.poc_lsb_lt)
-                w.flag(picture.isUsed)
+                w.flag(picture.used_by_curr_pic_lt_flag)
                 w.flag(picture.deltaPOCMsbCycle != nil)
                 if let cycle = picture.deltaPOCMsbCycle { w.ue(cycle - previousCycle) }
                 // (7-52): in an entry without the field, delta_poc_msb_cycle_lt is 0, so the sum is unchanged.
@@ -60,9 +62,9 @@ extension SliceSegmentHeader {
 
     /// Writes the fields of P and B slices from num_ref_idx_active_override_flag to five_minus_max_num_merge_cand.
     private func writePrediction(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
-        let overrides = overridesReferenceCount(pps)
-        w.flag(overrides)
-        if overrides {
+        let num_ref_idx_active_override_flag = overridesReferenceCount(pps)
+        w.flag(num_ref_idx_active_override_flag)
+        if num_ref_idx_active_override_flag {
             w.ue(num_ref_idx_l0_active - 1)
             if slice_type == .b { w.ue(num_ref_idx_l1_active - 1) }
         }
@@ -108,11 +110,12 @@ extension SliceSegmentHeader {
         }
     }
 
+    /// Writes the fields from num_entry_point_offsets to the last entry_point_offset_minus1.
     private func writeEntryPoints(to w: inout BitWriter) {
-        w.ue(entryPoints.count)  // num_entry_point_offsets
-        guard let longest = entryPoints.max() else { return }
+        w.ue(entry_point_offset.count)  // num_entry_point_offsets
+        guard let longest = entry_point_offset.max() else { return }
         let bits = max(bitsToNumber(longest), 1)
         w.ue(bits - 1)  // offset_len_minus1
-        for size in entryPoints { w.u(bits, size - 1) }
+        for size in entry_point_offset { w.u(bits, size - 1) }
     }
 }

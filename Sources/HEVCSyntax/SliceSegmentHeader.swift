@@ -20,9 +20,9 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     public struct LongTermReference: Sendable, Hashable {
         /// The low bits of the picture order count.
         public var poc_lsb_lt: Int
-        /// used_by_curr_pic_lt_flag: whether the current picture may refer to the picture. If false, the picture is
-        /// only kept for later pictures.
-        public var isUsed: Bool
+        /// Whether the current picture may refer to the picture. If false, the picture only stays in the buffer for
+        /// later pictures.
+        public var used_by_curr_pic_lt_flag: Bool
         /// DeltaPocMsbCycleLt, (7-52): the number of times that the low bits have wrapped since the picture, not
         /// relative to the previous entry. It is required if several pictures have the same low bits.
         ///
@@ -30,9 +30,9 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         public var deltaPOCMsbCycle: Int?
 
         /// Creates an entry.
-        public init(poc_lsb_lt: Int, isUsed: Bool = true, deltaPOCMsbCycle: Int? = nil) {
+        public init(poc_lsb_lt: Int, used_by_curr_pic_lt_flag: Bool = true, deltaPOCMsbCycle: Int? = nil) {
             self.poc_lsb_lt = poc_lsb_lt
-            self.isUsed = isUsed
+            self.used_by_curr_pic_lt_flag = used_by_curr_pic_lt_flag
             self.deltaPOCMsbCycle = deltaPOCMsbCycle
         }
     }
@@ -47,10 +47,12 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         public var slice_tc_offset_div2: Int
 
         /// Creates deblocking parameters.
-        public init(isDisabled: Bool, betaOffsetDiv2: Int = 0, tcOffsetDiv2: Int = 0) {
-            slice_deblocking_filter_disabled_flag = isDisabled
-            slice_beta_offset_div2 = betaOffsetDiv2
-            slice_tc_offset_div2 = tcOffsetDiv2
+        public init(
+            slice_deblocking_filter_disabled_flag: Bool, slice_beta_offset_div2: Int = 0, slice_tc_offset_div2: Int = 0
+        ) {
+            self.slice_deblocking_filter_disabled_flag = slice_deblocking_filter_disabled_flag
+            self.slice_beta_offset_div2 = slice_beta_offset_div2
+            self.slice_tc_offset_div2 = slice_tc_offset_div2
         }
     }
 
@@ -62,7 +64,8 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     public var no_output_of_prior_pics_flag = false
     /// The address in coding tree blocks in raster order; 0 for the first slice segment of the picture.
     public var slice_segment_address = 0
-    /// Whether the segment continues the previous slice. Of the following fields, it then has only the entry points.
+    /// Whether the segment continues the previous slice. If so, the header contains none of the following fields except
+    /// the entry points.
     public var dependent_slice_segment_flag = false
     /// The type of the slice.
     public var slice_type: SliceType
@@ -92,7 +95,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     public var mvd_l1_zero_flag = false
     /// Whether the initialization tables of CABAC for P and B slices are swapped.
     public var cabac_init_flag = false
-    /// Whether the collocated picture is in list 0 instead of list 1.
+    /// Whether the collocated picture is in list 0. Otherwise, it is in list 1.
     public var collocated_from_l0_flag = true
     /// The index of the collocated picture in its list.
     public var collocated_ref_idx = 0
@@ -109,8 +112,9 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     /// Whether in-loop filters cross the slice's boundaries. Written only if the picture parameter set allows it;
     /// otherwise filters do not cross them.
     public var slice_loop_filter_across_slices_enabled_flag = true
-    /// The size of each substream except the last, in bytes of the NAL unit, including emulation prevention bytes.
-    public var entryPoints: [Int] = []
+    /// entry_point_offset_minus1[] + 1: the size of each substream except the last, in bytes of the NAL unit, including
+    /// emulation prevention bytes.
+    public var entry_point_offset: [Int] = []
 
     /// Creates a header. The other fields have their default values.
     public init(
@@ -138,12 +142,13 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     /// Returns NumPicTotalCurr, (7-55): the number of pictures to which the slice may refer.
     public func numPicTotalCurr(_ sps: SequenceParameterSet) -> Int {
         let longTerm =
-            nal_unit_type.isIDR || !sps.long_term_ref_pics_present_flag ? 0 : longTermReferences.count { $0.isUsed }
+            nal_unit_type.isIDR || !sps.long_term_ref_pics_present_flag
+            ? 0 : longTermReferences.count { $0.used_by_curr_pic_lt_flag }
         return shortTermSet(sps).usedCount + longTerm
     }
 
-    /// Returns num_ref_idx_active_override_flag: whether the numbers of entries differ from the picture parameter
-    /// set's.
+    /// Returns num_ref_idx_active_override_flag: whether the numbers of list entries differ from those in the picture
+    /// parameter set.
     public func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
@@ -154,7 +159,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
         }
     }
 
-    /// Whether deblocking is off for the slice (slice_deblocking_filter_disabled_flag, which may be inferred).
+    /// Returns whether deblocking is off for the slice: slice_deblocking_filter_disabled_flag, or its inferred value.
     public func isDeblockingDisabled(_ pps: PictureParameterSet) -> Bool {
         let own = pps.deblocking_filter_override_enabled_flag ? deblocking : nil
         return own?.slice_deblocking_filter_disabled_flag ?? pps.pps_deblocking_filter_disabled_flag

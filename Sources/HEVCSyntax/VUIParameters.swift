@@ -8,15 +8,15 @@ public struct VUIParameters: Sendable, Hashable {
     public var display: DisplayInformation
     /// Whether picture timing messages contain pic_struct, source_scan_type and duplicate_flag.
     public var frame_field_info_present_flag = false
-    /// The frame rate in frames per second; a tick is one frame. nil: timing information is not present.
+    /// The frame rate in frames per second, or nil if the timing information is not present. A tick is one frame.
     public var frameRate: Rational?
     /// vui_num_ticks_poc_diff_one_minus1 + 1: the number of ticks per increment of the picture order count
     /// (vui_poc_proportional_to_timing_flag), or nil if it is not specified. Written only with timing information.
     public var vui_num_ticks_poc_diff_one: Int?
     /// The HRD parameters, written only with timing information.
     public var hrd: HRDParameters?
-    /// min_spatial_segmentation_idc: a limit on the spatial segmentation of pictures (0: none). All other bitstream
-    /// restrictions are written with the value for no limit. nil: the bitstream restrictions are not present.
+    /// A limit on the spatial segmentation of pictures (0 for no limit), or nil if the bitstream restrictions are not
+    /// present. The other limits are written with the value for no limit.
     public var min_spatial_segmentation_idc: Int?
 
     /// Creates VUI parameters.
@@ -32,7 +32,7 @@ public struct VUIParameters: Sendable, Hashable {
     /// vui_num_units_in_tick and vui_time_scale, with one tick per frame; nil if they do not fit 32 bits.
     public var timing: TickTiming? { frameRate.flatMap(TickTiming.init) }
 
-    /// The HRD parameters that are written.
+    /// The HRD parameters that are written; nil without timing information.
     public var presentHRD: HRDParameters? { timing == nil ? nil : hrd }
 
     func write(to w: inout BitWriter, subLayers: Int) {

@@ -12,10 +12,10 @@ public struct SubLayerOrdering: Sendable, Hashable {
     public var max_latency_increase_plus1: Int
 
     /// Creates limits for a sub-layer.
-    public init(maxDecPicBuffering: Int, maxNumReorderPics: Int, maxLatencyIncreasePlus1: Int = 0) {
-        max_dec_pic_buffering = maxDecPicBuffering
-        max_num_reorder_pics = maxNumReorderPics
-        max_latency_increase_plus1 = maxLatencyIncreasePlus1
+    public init(max_dec_pic_buffering: Int, max_num_reorder_pics: Int, max_latency_increase_plus1: Int = 0) {
+        self.max_dec_pic_buffering = max_dec_pic_buffering
+        self.max_num_reorder_pics = max_num_reorder_pics
+        self.max_latency_increase_plus1 = max_latency_increase_plus1
     }
 
     func write(to w: inout BitWriter) {
@@ -70,7 +70,7 @@ public struct VideoParameterSet: Sendable, Hashable {
             timing.write(to: &w)
             w.flag(vps_num_ticks_poc_diff_one != nil)
             if let vps_num_ticks_poc_diff_one { w.ue(vps_num_ticks_poc_diff_one - 1) }
-            w.ue(0)  // vps_num_hrd_parameters: the sequence parameter set has them
+            w.ue(0)  // vps_num_hrd_parameters: the sequence parameter set contains them
         }
         w.flag(false)  // vps_extension_flag
         return w.unit(.videoParameterSet)

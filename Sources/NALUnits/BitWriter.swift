@@ -3,9 +3,9 @@
 /// The bytes are an RBSP; emulation prevention is applied later. A value that does not fit its descriptor is a
 /// programming error and traps: values are checked when they enter the syntax types.
 public struct BitWriter: Sendable {
-    /// The complete bytes. Bits that do not fill a byte yet are in `pending`.
+    /// The complete bytes.
     private var whole: [UInt8] = []
-    /// The pending bits, in the low `pendingCount` bits.
+    /// The bits that do not fill a byte yet, in the low `pendingCount` bits.
     private var pending: UInt64 = 0
     private var pendingCount = 0
 

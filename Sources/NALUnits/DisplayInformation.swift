@@ -5,7 +5,7 @@ public import VideoBase
 public struct DisplayInformation: Sendable, Hashable {
     /// The ratio of the width to the height of a sample, or nil if it is unknown.
     public var sampleAspectRatio: Rational?
-    /// video_format; 5 means unspecified.
+    /// The video format; 5 means unspecified.
     public var video_format: UInt8 = 5
     /// The color description.
     public var color: ColorDescription
@@ -18,7 +18,7 @@ public struct DisplayInformation: Sendable, Hashable {
         self.color = color
     }
 
-    /// The ratios that have their own index in Table E-1, from index 1 on.
+    /// The ratios of aspect_ratio_idc 1 to 16 (Table E-1).
     private static let knownAspectRatios = [
         (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
         (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
@@ -26,7 +26,7 @@ public struct DisplayInformation: Sendable, Hashable {
 
     /// aspect_ratio_idc, with sar_width and sar_height if it is Extended_SAR (255); nil if the ratio is unknown or does
     /// not fit 16 bits.
-    public var aspectRatio: (idc: UInt8, width: Int, height: Int)? {
+    public var aspectRatio: (aspect_ratio_idc: UInt8, sar_width: Int, sar_height: Int)? {
         guard let ratio = sampleAspectRatio?.reduced, ratio.numerator > 0, ratio.numerator < 65536,
             ratio.denominator < 65536
         else { return nil }
@@ -40,16 +40,16 @@ public struct DisplayInformation: Sendable, Hashable {
     public func write(to w: inout BitWriter) {
         w.flag(aspectRatio != nil)
         if let aspectRatio {
-            w.u(8, aspectRatio.idc)
-            if aspectRatio.idc == 255 {
-                w.u(16, aspectRatio.width)
-                w.u(16, aspectRatio.height)
+            w.u(8, aspectRatio.aspect_ratio_idc)
+            if aspectRatio.aspect_ratio_idc == 255 {
+                w.u(16, aspectRatio.sar_width)
+                w.u(16, aspectRatio.sar_height)
             }
         }
         w.flag(false)  // overscan_info_present_flag
-        let signalType = color.isSpecified || color.fullRange != nil
-        w.flag(signalType)
-        if signalType {
+        let video_signal_type_present_flag = color.isSpecified || color.fullRange != nil
+        w.flag(video_signal_type_present_flag)
+        if video_signal_type_present_flag {
             w.u(3, video_format)
             w.flag(color.fullRange ?? false)
             w.flag(color.isSpecified)

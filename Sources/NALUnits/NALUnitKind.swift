@@ -1,7 +1,7 @@
 public import VideoBase
 
-/// The role of a NAL unit in its access unit, with common names for all codecs. Derived from nal_unit_type, H.264 Table
-/// 7-1 and H.265 Table 7-1.
+/// The role of a NAL unit in its access unit, with common names for all codecs. It is derived from nal_unit_type
+/// (H.264 Table 7-1, H.265 Table 7-1).
 public enum NALUnitKind: Sendable, Hashable {
     /// A slice of H.264 or a slice segment of HEVC, of any type and layer.
     case slice

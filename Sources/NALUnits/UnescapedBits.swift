@@ -15,7 +15,7 @@ package struct UnescapedBits: Sendable {
     /// The bytes with emulation prevention.
     package var unit: [UInt8] { EmulationPrevention.escaped(bytes) }
 
-    /// The position of rbsp_stop_one_bit, H.264 7.3.2.11, or nil if there is no one bit.
+    /// The position of rbsp_stop_one_bit, H.264 7.3.2.11, or nil if all bits are zero.
     package var stopBit: Int? {
         guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return nil }
         return last * 8 + 7 - bytes[last].trailingZeroBitCount
@@ -25,6 +25,7 @@ package struct UnescapedBits: Sendable {
         position < bitCount && bytes[position >> 3] >> UInt8(7 - position & 7) & 1 == 1
     }
 
+    /// Reads u(1).
     package mutating func flag() -> Bool {
         defer { position += 1 }
         return bit(at: position)
@@ -61,7 +62,7 @@ package struct UnescapedBits: Sendable {
         return 1 << zeros - 1 + u(zeros)
     }
 
-    /// Overwrites `count` bits and moves the position behind them. Bits beyond the end are ignored.
+    /// Overwrites `count` bits and moves the position after them. Bits beyond the end are ignored.
     package mutating func write(_ value: Int, bits count: Int) {
         for shift in (0..<count).reversed() {
             if position < bitCount {
@@ -72,6 +73,7 @@ package struct UnescapedBits: Sendable {
         }
     }
 
+    /// Writes the bits in a range of positions to `w`. Bits beyond the end are zero.
     package func copy(_ range: Range<Int>, to w: inout BitWriter) {
         for position in range { w.flag(bit(at: position)) }
     }

@@ -119,7 +119,7 @@ import Testing
         #expect(layers.sequenceSets[0].buffering.count == 2)
         let slices = try stream("slices and wavefronts")
         #expect(slices.frames.allSatisfy { $0.slices.count == 2 })
-        #expect(slices.frames.contains { $0.slices.contains { !$0.header.entryPoints.isEmpty } })
+        #expect(slices.frames.contains { $0.slices.contains { !$0.header.entry_point_offset.isEmpty } })
         #expect(try stream("weights").frames.contains { $0.slices.contains { $0.header.weights != nil } })
         #expect(try stream("pyramid").reorderDepth == 2)
         let hdr = try stream("10 bits, HDR")
@@ -128,7 +128,7 @@ import Testing
             hdr.frames[0].information.contains(
                 .masteringDisplay(
                     HEVCMasteringDisplay(
-                        primaries: [[13250, 34500], [7500, 3000], [34000, 16000]], whitePoint: [15635, 16450],
+                        display_primaries: [[13250, 34500], [7500, 3000], [34000, 16000]], white_point: [15635, 16450],
                         max_display_mastering_luminance: 10_000_000, min_display_mastering_luminance: 1))))
         #expect(
             hdr.frames[0].information.contains(

@@ -90,7 +90,7 @@ import Testing
         let stream = HEVCStream(annexB: bytes)
         var passed: Set<String> = []
         for frame in stream.frames.prefix(30) {
-            for type in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21] where type != frame.nalUnitType {
+            for type in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21] where type != frame.nal_unit_type {
                 // Between these types, the layout of the header differs.
                 guard (type >= 16) == frame.isIRAP, (type == 19 || type == 20) == frame.isIDR else { continue }
                 var changed = bytes
@@ -98,7 +98,7 @@ import Testing
                     changed[stream.nalUnits[slice.nalUnit].payload.lowerBound] = UInt8(type << 1)
                 }
                 if HEVCStream(annexB: changed).violations.isEmpty {
-                    passed.insert("\(HEVCNALUnit.name(of: frame.nalUnitType)) as \(HEVCNALUnit.name(of: type))")
+                    passed.insert("\(HEVCNALUnit.name(of: frame.nal_unit_type)) as \(HEVCNALUnit.name(of: type))")
                 }
             }
         }

@@ -80,7 +80,7 @@ import Testing
         ]
         crafted.pictures = [.idr()]
         let bytes = crafted.stream()
-        let sets = try #require(HEVCStream(annexB: bytes).sequenceSets.first).referenceSets
+        let sets = try #require(HEVCStream(annexB: bytes).sequenceSets.first).short_term_ref_pic_sets
         #expect(HEVCStream(annexB: bytes).violations.map(\.description) == [])
         func text(_ set: HEVCReferenceSet) -> [String] {
             set.entries.map { "\($0.deltaPOC)\($0.isUsed ? "" : " kept")" }

@@ -148,9 +148,9 @@ extension InspectedFrame {
 extension H264Stream {
     fileprivate mutating func changeSchedule(_ body: (inout HRDParameters.Schedule) -> Void) {
         for place in sequenceSets.indices {
-            guard var hrd = sequenceSets[place].vui?.nalHRD else { continue }
+            guard var hrd = sequenceSets[place].vui?.nal_hrd_parameters else { continue }
             body(&hrd.schedules[0])
-            sequenceSets[place].vui?.nalHRD = hrd
+            sequenceSets[place].vui?.nal_hrd_parameters = hrd
         }
     }
 }

@@ -44,7 +44,7 @@ import VideoBase
         #expect(set.profileTierLevel == wanted.profileTierLevel)
         #expect([set, wanted].allSatisfy { $0.visibleSize == (270, 130) })
         #expect(set.buffering == wanted.buffering && set.vui == wanted.vui)
-        #expect(found.frames.map(\.nalUnitType) == expected.frames.map(\.nalUnitType))
+        #expect(found.frames.map(\.nal_unit_type) == expected.frames.map(\.nal_unit_type))
         // FFmpeg reads the same values.
         let fields = [
             "general_profile_idc", "general_tier_flag", "general_level_idc", "aspect_ratio_idc", "sar_width", "sar_height",

@@ -75,7 +75,7 @@ import VideoBase
         let (expected, _) = try encode(nil, change)
         let (found, _) = try encode(personality, change)
         #expect(found.sequenceSets.map(\.vui) == expected.sequenceSets.map(\.vui))
-        #expect(found.sequenceSets[0].vui?.nalHRD != nil)
+        #expect(found.sequenceSets[0].vui?.nal_hrd_parameters != nil)
         #expect(found.frames.map(\.pictureTiming) == expected.frames.map(\.pictureTiming))
         #expect(found.frames.map { $0.bufferingPeriod != nil } == [true, false, false, false, true, false])
         #expect(found.frames.allSatisfy { $0.pictureTiming != nil })

@@ -6,7 +6,7 @@ import VideoBase
 /// Compares messages with bytes derived by hand from Annexes D, E and G.
 @Suite struct TimingMessageTests {
     private func sps(_ change: (inout VUIParameters) -> Void) throws -> SequenceParameterSet {
-        var vui = VUIParameters(frameRate: Rational(25), maxReorderFrames: 2, maxDecFrameBuffering: 3)
+        var vui = VUIParameters(frameRate: Rational(25), max_num_reorder_frames: 2, max_dec_frame_buffering: 3)
         change(&vui)
         return try HeaderBytesTests.sps(vui: vui)
     }
@@ -112,11 +112,11 @@ import VideoBase
 
     @Test func prefixUnitsMatchHandDerivedBytes() {
         // 0 11 01110 | 1 1 000000 | 1 000 0000 | 000 0 0 1 11 | 0 0 1 00000
-        #expect(PrefixUnit.unit(refIdc: 3, isIDR: true, temporalLayer: 0) == [0x6E, 0xC0, 0x80, 0x07, 0x20])
+        #expect(PrefixUnit.unit(nal_ref_idc: 3, isIDR: true, temporalLayer: 0) == [0x6E, 0xC0, 0x80, 0x07, 0x20])
         // A reference picture of layer 1: 0 01 01110 | 1 0 000000 | … | 001 0 0 1 11
-        #expect(PrefixUnit.unit(refIdc: 1, isIDR: false, temporalLayer: 1) == [0x2E, 0x80, 0x80, 0x27, 0x20])
+        #expect(PrefixUnit.unit(nal_ref_idc: 1, isIDR: false, temporalLayer: 1) == [0x2E, 0x80, 0x80, 0x27, 0x20])
         // A non-reference picture: the header alone.
-        #expect(PrefixUnit.unit(refIdc: 0, isIDR: false, temporalLayer: 2) == [0x0E, 0x80, 0x80, 0x47])
+        #expect(PrefixUnit.unit(nal_ref_idc: 0, isIDR: false, temporalLayer: 2) == [0x0E, 0x80, 0x80, 0x47])
     }
 
     @Test func fillerHasTheRequestedSize() {

@@ -11,7 +11,8 @@ import VideoBase
     private func sps() throws -> SequenceParameterSet {
         var vui = VUIParameters(
             sampleAspectRatio: Rational(4, 3), color: ColorDescription(primaries: 9, transfer: 16, matrix: 9),
-            frameRate: Rational(30000, 1001), fixedFrameRate: false, maxReorderFrames: 2, maxDecFrameBuffering: 4)
+            frameRate: Rational(30000, 1001), fixed_frame_rate_flag: false, max_num_reorder_frames: 2,
+            max_dec_frame_buffering: 4)
         vui.nal_hrd_parameters = hrd
         vui.vcl_hrd_parameters = hrd
         vui.pic_struct_present_flag = true
@@ -38,7 +39,7 @@ import VideoBase
         while !w.isByteAligned { w.flag(true) }
         w.append([0x55, 0xAA, 0x55, 0xAA])
         w.trailingBits()
-        return NALUnit.bytes(header.nalUnitType, refIdc: header.nal_ref_idc, rbsp: w.bytes)
+        return NALUnit.bytes(header.nal_unit_type, nal_ref_idc: header.nal_ref_idc, rbsp: w.bytes)
     }
 
     @Test func traceHeadersReadsEveryWrittenField() throws {

@@ -7,7 +7,7 @@ import VideoBase
     @Test func vuiMatchesHandDerivedBits() throws {
         var vui = VUIParameters(
             sampleAspectRatio: Rational(1, 1), color: ColorDescription(primaries: 1, transfer: 1, matrix: 1),
-            frameRate: Rational(25, 1), maxReorderFrames: 0, maxDecFrameBuffering: 1)
+            frameRate: Rational(25, 1), max_num_reorder_frames: 0, max_dec_frame_buffering: 1)
         vui.display.color.fullRange = false
         let unit = try HeaderBytesTests.sps(vui: vui).unit
         // The byte after pic_height begins with direct_8x8, no cropping, and VUI present. The bits are without escapes
@@ -50,7 +50,7 @@ import VideoBase
 
     @Test func timingMatchesTheFrameRate() {
         func timing(_ rate: Rational) -> [UInt32]? {
-            VUIParameters(frameRate: rate, maxReorderFrames: nil, maxDecFrameBuffering: 1).timing
+            VUIParameters(frameRate: rate, max_num_reorder_frames: nil, max_dec_frame_buffering: 1).timing
                 .map { [$0.num_units_in_tick, $0.time_scale] }
         }
         #expect(timing(Rational(30000, 1001)) == [1001, 60000])

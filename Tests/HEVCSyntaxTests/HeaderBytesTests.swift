@@ -80,7 +80,7 @@ import VideoBase
         let wide = SequenceParameterSet(
             profile: .hevcMain, tier: .main, level: .highest, size: VideoSize(width: 102, height: 50),
             codedSize: VideoSize(width: 128, height: 64),
-            subLayers: [SubLayerOrdering(maxDecPicBuffering: 1, maxNumReorderPics: 0)], vui: nil)
+            subLayers: [SubLayerOrdering(max_dec_pic_buffering: 1, max_num_reorder_pics: 0)], vui: nil)
         #expect(wide.conf_win_right_offset == 13 && wide.conf_win_bottom_offset == 7)
     }
 

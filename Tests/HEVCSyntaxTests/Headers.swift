@@ -13,7 +13,9 @@ enum Headers {
     ) -> SequenceParameterSet {
         SequenceParameterSet(
             profile: profile, tier: .main, level: level31, size: size,
-            subLayers: (0..<subLayers).map { SubLayerOrdering(maxDecPicBuffering: $0 + 2, maxNumReorderPics: $0) },
+            subLayers: (0..<subLayers).map {
+                SubLayerOrdering(max_dec_pic_buffering: $0 + 2, max_num_reorder_pics: $0)
+            },
             vui: vui)
     }
 

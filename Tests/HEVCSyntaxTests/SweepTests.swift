@@ -47,7 +47,8 @@ import VideoBase
             profile: row["depth"] == 10 ? .hevcMain10 : .hevcMain, tier: .main, level: Level.highest, size: size,
             codedSize: size.aligned(to: 16),
             subLayers: [SubLayerOrdering](
-                repeating: SubLayerOrdering(maxDecPicBuffering: 16, maxNumReorderPics: 2), count: row["subLayers"]),
+                repeating: SubLayerOrdering(max_dec_pic_buffering: 16, max_num_reorder_pics: 2),
+                count: row["subLayers"]),
             vui: nil)
         sps.log2_min_luma_coding_block_size = row["minBlock"]
         sps.log2_diff_max_min_luma_coding_block_size = row["ctb"] - row["minBlock"]
@@ -79,7 +80,7 @@ import VideoBase
         pps.pps_slice_chroma_qp_offsets_present_flag = row.on("chroma")
         let columns = min([0, 2, 1, 3][row["tiles"]], sps.sizeInCtbs.width)
         let rows = min([0, 1, 3, 2][row["tiles"]], sps.sizeInCtbs.height)
-        if columns * rows > 1 { pps.tiles = .init(columns: columns, rows: rows) }
+        if columns * rows > 1 { pps.tiles = .init(num_tile_columns: columns, num_tile_rows: rows) }
         pps.tiles?.loop_filter_across_tiles_enabled_flag = row.on("across")
         pps.entropy_coding_sync_enabled_flag = row.on("sync")
         pps.pps_loop_filter_across_slices_enabled_flag = row.on("across")
@@ -118,7 +119,10 @@ import VideoBase
         header.maxNumMergeCand = row["merge"]
         header.slice_cb_qp_offset = -2
         header.slice_cr_qp_offset = 3
-        if row["deblocking"] >= 4 { header.deblocking = .init(isDisabled: false, betaOffsetDiv2: 4, tcOffsetDiv2: -6) }
+        if row["deblocking"] >= 4 {
+            header.deblocking = .init(
+                slice_deblocking_filter_disabled_flag: false, slice_beta_offset_div2: 4, slice_tc_offset_div2: -6)
+        }
         header.slice_loop_filter_across_slices_enabled_flag = row["across"] == 2
         return header
     }
@@ -137,9 +141,10 @@ import VideoBase
             let sps = sequence(row)
             let pps = picture(row, sps)
             var first = try slice(row, sps)
-            let parts = (pps.tiles.map { $0.columns * $0.rows } ?? 1) * (row.on("sync") ? sps.sizeInCtbs.height : 1)
-            first.entryPoints = Array([300, 1, 70000].prefix(min(row["entries"], parts - 1)))
-            let entries = pps.tiles != nil || row.on("sync") ? first.entryPoints.count : nil
+            let tiles = pps.tiles.map { $0.num_tile_columns * $0.num_tile_rows } ?? 1
+            let parts = tiles * (row.on("sync") ? sps.sizeInCtbs.height : 1)
+            first.entry_point_offset = Array([300, 1, 70000].prefix(min(row["entries"], parts - 1)))
+            let entries = pps.tiles != nil || row.on("sync") ? first.entry_point_offset.count : nil
             var second = first
             second.slice_segment_address = sps.sizeInCtbs.width * sps.sizeInCtbs.height - 1
             second.dependent_slice_segment_flag = row["dependent"] == 2

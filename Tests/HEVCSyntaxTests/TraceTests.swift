@@ -155,7 +155,7 @@ import VideoBase
         p.shortTermReferences = .explicit(
             ShortTermReferencePictureSet([.init(deltaPOC: -1), .init(deltaPOC: -5, isUsed: false)]))
         p.longTermReferences = [
-            .init(poc_lsb_lt: 3, deltaPOCMsbCycle: 2), .init(poc_lsb_lt: 7, isUsed: false),
+            .init(poc_lsb_lt: 3, deltaPOCMsbCycle: 2), .init(poc_lsb_lt: 7, used_by_curr_pic_lt_flag: false),
             .init(poc_lsb_lt: 200, deltaPOCMsbCycle: 5),
         ]
         p.list_entry_l0 = [2, 1, 0, 2]

@@ -26,7 +26,7 @@ import VideoBase
 
     @Test func aspectRatiosHaveTheirIndicator() {
         func idc(_ width: Int, _ height: Int) -> UInt8? {
-            DisplayInformation(sampleAspectRatio: Rational(width, height)).aspectRatio?.idc
+            DisplayInformation(sampleAspectRatio: Rational(width, height)).aspectRatio?.aspect_ratio_idc
         }
         #expect(idc(1, 1) == 1)
         #expect(idc(24, 22) == 2)

@@ -160,7 +160,9 @@ extension Feature {
             }),
         Feature(
             "size of the decoder's buffer", "vbvSize", change: rate(.vbr, 300_000) { $0.rate.vbvSize = 160_000 },
-            missing: becomes("cpb_size", 160_000) { $0.stream.sequenceSets[0].vui?.nalHRD?.schedules[0].cpbSize ?? 0 }),
+            missing: becomes("cpb_size", 160_000) {
+                $0.stream.sequenceSets[0].vui?.nal_hrd_parameters?.schedules[0].cpbSize ?? 0
+            }),
         Feature(
             "buffering period and picture timing", "hrdParameters", change: rate(.cbr, 300_000) { $0.headers.hrdParameters = true },
             missing: becomes("cpb_removal_delay", Array(stride(from: 0, to: 24, by: 2))) { $0.trace["cpb_removal_delay"] }),

@@ -166,7 +166,7 @@ extension SessionRun {
         if hasHRD, let size = number("vbvSize") {
             let schedules =
                 codec == .h264
-                ? stream.sequenceSets[0].vui?.nalHRD?.schedules
+                ? stream.sequenceSets[0].vui?.nal_hrd_parameters?.schedules
                 : hevc.sequenceSets[0].vui?.hrd?.subLayers.last?.nal
             let found = schedules?.first?.cpbSize ?? 0
             if found > size || found < size - 16 * 64 { faults.append("a buffer of \(found), not \(size)") }

@@ -4,7 +4,7 @@ extension HeaderAgreement {
     private static func bit(_ flag: Bool) -> Int { flag ? 1 : 0 }
 
     package static func sequenceFields(_ sps: HEVCSequenceParameterSet) -> Fields {
-        let window = sps.conformanceWindow
+        let window = sps.conf_win_offset
         var fields: Fields = [
             ("sps_video_parameter_set_id", sps.sps_video_parameter_set_id),
             ("sps_max_sub_layers_minus1", sps.sps_max_sub_layers - 1),
@@ -37,9 +37,9 @@ extension HeaderAgreement {
             ("amp_enabled_flag", bit(sps.amp_enabled_flag)),
             ("sample_adaptive_offset_enabled_flag", bit(sps.sample_adaptive_offset_enabled_flag)),
             ("pcm_enabled_flag", bit(sps.pcm != nil)),
-            ("num_short_term_ref_pic_sets", sps.referenceSets.count),
+            ("num_short_term_ref_pic_sets", sps.short_term_ref_pic_sets.count),
             ("long_term_ref_pics_present_flag", bit(sps.long_term_ref_pics_present_flag)),
-            ("num_long_term_ref_pics_sps", sps.longTermPictures.count),
+            ("num_long_term_ref_pics_sps", sps.long_term_ref_pics_sps.count),
             ("sps_temporal_mvp_enabled_flag", bit(sps.sps_temporal_mvp_enabled_flag)),
             ("strong_intra_smoothing_enabled_flag", bit(sps.strong_intra_smoothing_enabled_flag)),
             ("vui_parameters_present_flag", bit(sps.vui != nil)),
@@ -57,7 +57,7 @@ extension HeaderAgreement {
 
     private static func usabilityFields(_ vui: HEVCVideoUsability) -> Fields {
         let signal = vui.videoSignal
-        let window = vui.defaultDisplayWindow
+        let window = vui.def_disp_win_offset
         let limits = vui.restriction
         let fields: Fields = [
             ("aspect_ratio_info_present_flag", bit(vui.aspect_ratio_idc != nil)),
@@ -70,9 +70,9 @@ extension HeaderAgreement {
             ("colour_description_present_flag", bit(signal?.colour != nil)),
             ("colour_primaries", signal?.colour?[0]), ("transfer_characteristics", signal?.colour?[1]),
             ("matrix_coefficients", signal?.colour?[2]),
-            ("chroma_loc_info_present_flag", bit(vui.chromaLocation != nil)),
-            ("chroma_sample_loc_type_top_field", vui.chromaLocation?[0]),
-            ("chroma_sample_loc_type_bottom_field", vui.chromaLocation?[1]),
+            ("chroma_loc_info_present_flag", bit(vui.chroma_sample_loc_type != nil)),
+            ("chroma_sample_loc_type_top_field", vui.chroma_sample_loc_type?[0]),
+            ("chroma_sample_loc_type_bottom_field", vui.chroma_sample_loc_type?[1]),
             ("neutral_chroma_indication_flag", bit(vui.neutral_chroma_indication_flag)),
             ("field_seq_flag", bit(vui.field_seq_flag)),
             ("frame_field_info_present_flag", bit(vui.frame_field_info_present_flag)),
@@ -108,8 +108,8 @@ extension HeaderAgreement {
             ("num_extra_slice_header_bits", pps.num_extra_slice_header_bits),
             ("sign_data_hiding_enabled_flag", bit(pps.sign_data_hiding_enabled_flag)),
             ("cabac_init_present_flag", bit(pps.cabac_init_present_flag)),
-            ("num_ref_idx_l0_default_active_minus1", pps.defaultReferences[0] - 1),
-            ("num_ref_idx_l1_default_active_minus1", pps.defaultReferences[1] - 1),
+            ("num_ref_idx_l0_default_active_minus1", pps.num_ref_idx_default_active[0] - 1),
+            ("num_ref_idx_l1_default_active_minus1", pps.num_ref_idx_default_active[1] - 1),
             ("init_qp_minus26", pps.init_qp - 26),
             ("constrained_intra_pred_flag", bit(pps.constrained_intra_pred_flag)),
             ("transform_skip_enabled_flag", bit(pps.transform_skip_enabled_flag)),
@@ -124,7 +124,7 @@ extension HeaderAgreement {
             ("entropy_coding_sync_enabled_flag", bit(pps.entropy_coding_sync_enabled_flag)),
             ("num_tile_columns_minus1", pps.tiles.map { $0.num_tile_columns - 1 }),
             ("num_tile_rows_minus1", pps.tiles.map { $0.num_tile_rows - 1 }),
-            ("uniform_spacing_flag", pps.tiles.map { bit($0.columnWidths == nil) }),
+            ("uniform_spacing_flag", pps.tiles.map { bit($0.column_width == nil) }),
             (
                 "loop_filter_across_tiles_enabled_flag",
                 pps.tiles.map { bit($0.loop_filter_across_tiles_enabled_flag) }
@@ -172,8 +172,8 @@ extension HeaderAgreement {
             + compare(["au_cpb_removal_delay_delta_minus1"], periods.map { $0.au_cpb_removal_delay_delta - 1 })
             + compare(["recovery_poc_cnt"], points.map(\.recovery_poc_cnt))
             + compare(["exact_match_flag"], points.map { bit($0.exact_match_flag) })
-            + compare(["display_primaries_x"], displays.flatMap { $0.primaries.map { $0[0] } })
-            + compare(["white_point_y"], displays.map { $0.whitePoint[1] })
+            + compare(["display_primaries_x"], displays.flatMap { $0.display_primaries.map { $0[0] } })
+            + compare(["white_point_y"], displays.map { $0.white_point[1] })
             + compare(["max_display_mastering_luminance"], displays.map(\.max_display_mastering_luminance))
             + compare(["min_display_mastering_luminance"], displays.map(\.min_display_mastering_luminance))
             + compare(["max_content_light_level"], lights.map(\.max_content_light_level))

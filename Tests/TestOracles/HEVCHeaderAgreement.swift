@@ -52,7 +52,7 @@ extension HeaderAgreement {
             ("first_slice_segment_in_pic_flag", bit(slice.first_slice_segment_in_pic_flag)),
             ("no_output_of_prior_pics_flag", bit(slice.no_output_of_prior_pics_flag)),
             ("slice_pic_parameter_set_id", slice.slice_pic_parameter_set_id),
-            ("slice_segment_address", slice.slice_segment_address), ("slice_type", slice.kind.rawValue),
+            ("slice_segment_address", slice.slice_segment_address), ("slice_type", slice.slice_type.rawValue),
             ("pic_output_flag", bit(slice.pic_output_flag)),
             ("slice_pic_order_cnt_lsb", slice.slice_pic_order_cnt_lsb),
             ("short_term_ref_pic_set_sps_flag", bit(slice.short_term_ref_pic_set_sps_flag)),
@@ -61,10 +61,10 @@ extension HeaderAgreement {
             ("slice_sao_luma_flag", bit(slice.slice_sao_luma_flag)),
             ("slice_sao_chroma_flag", bit(slice.slice_sao_chroma_flag)),
             ("num_ref_idx_active_override_flag", bit(slice.num_ref_idx_active_override_flag)),
-            ("num_ref_idx_l0_active_minus1", slice.activeReferences[0] - 1),
-            ("num_ref_idx_l1_active_minus1", slice.activeReferences[1] - 1),
-            ("ref_pic_list_modification_flag_l0", bit(slice.listEntries[0] != nil)),
-            ("ref_pic_list_modification_flag_l1", bit(slice.listEntries[1] != nil)),
+            ("num_ref_idx_l0_active_minus1", slice.num_ref_idx_active[0] - 1),
+            ("num_ref_idx_l1_active_minus1", slice.num_ref_idx_active[1] - 1),
+            ("ref_pic_list_modification_flag_l0", bit(slice.list_entry[0] != nil)),
+            ("ref_pic_list_modification_flag_l1", bit(slice.list_entry[1] != nil)),
             ("mvd_l1_zero_flag", bit(slice.mvd_l1_zero_flag)), ("cabac_init_flag", bit(slice.cabac_init_flag)),
             ("collocated_from_l0_flag", bit(slice.collocated_from_l0_flag)),
             ("collocated_ref_idx", slice.collocated_ref_idx),
@@ -80,12 +80,12 @@ extension HeaderAgreement {
                 "slice_loop_filter_across_slices_enabled_flag",
                 bit(slice.slice_loop_filter_across_slices_enabled_flag)
             ),
-            ("num_entry_point_offsets", slice.entryPoints.count), ("offset_len_minus1", slice.offset_len - 1),
-            ("slice_segment_header_extension_length", slice.extensionLength),
+            ("num_entry_point_offsets", slice.entry_point_offset.count), ("offset_len_minus1", slice.offset_len - 1),
+            ("slice_segment_header_extension_length", slice.slice_segment_header_extension_length),
         ]
-        fields += list("entry_point_offset_minus1", slice.entryPoints.map { $0 - 1 })
+        fields += list("entry_point_offset_minus1", slice.entry_point_offset.map { $0 - 1 })
         for place in 0..<2 {
-            fields += list("list_entry_l\(place)", slice.listEntries[place] ?? [])
+            fields += list("list_entry_l\(place)", slice.list_entry[place] ?? [])
             if let weights = slice.weights, place < weights.luma.count {
                 fields += list("luma_weight_l\(place)_flag", weights.luma[place].map(bit))
                 fields += list("chroma_weight_l\(place)_flag", weights.chroma[place].map(bit))
@@ -176,7 +176,7 @@ extension HeaderAgreement {
         fields += list("low_delay_hrd_flag", hrd.subLayers.map { bit($0.low_delay_hrd_flag) })
         fields += list("cpb_cnt_minus1", hrd.subLayers.map { $0.cpb_cnt - 1 })
         fields += hrd.subLayers.enumerated().map { place, layer in
-            ("elemental_duration_in_tc_minus1[\(place)]", layer.elementalDuration.map { $0 - 1 })
+            ("elemental_duration_in_tc_minus1[\(place)]", layer.elemental_duration_in_tc.map { $0 - 1 })
         }
         // Only the first schedule is compared: the arrays of later ones repeat the names.
         if let schedule = hrd.subLayers.first.flatMap({ $0.nal.first ?? $0.vcl.first }) {

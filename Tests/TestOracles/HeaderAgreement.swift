@@ -30,14 +30,14 @@ package enum HeaderAgreement {
         return [
             ("nal_ref_idc", slice.nal_ref_idc), ("nal_unit_type", slice.nal_unit_type),
             ("first_mb_in_slice", slice.first_mb_in_slice),
-            ("slice_type", slice.kind.rawValue + (slice.kindHoldsForPicture ? 5 : 0)),
+            ("slice_type", slice.slice_type.rawValue + (slice.sliceTypeHoldsForPicture ? 5 : 0)),
             ("frame_num", slice.frame_num), ("idr_pic_id", slice.idr_pic_id),
             ("pic_order_cnt_lsb", slice.pic_order_cnt_lsb),
             ("delta_pic_order_cnt_bottom", slice.delta_pic_order_cnt_bottom),
             ("direct_spatial_mv_pred_flag", bit(slice.direct_spatial_mv_pred_flag)),
             ("num_ref_idx_active_override_flag", bit(slice.num_ref_idx_active_override_flag)),
-            ("num_ref_idx_l0_active_minus1", slice.activeReferences[0] - 1),
-            ("num_ref_idx_l1_active_minus1", slice.activeReferences[1] - 1),
+            ("num_ref_idx_l0_active_minus1", slice.num_ref_idx_active[0] - 1),
+            ("num_ref_idx_l1_active_minus1", slice.num_ref_idx_active[1] - 1),
             ("ref_pic_list_modification_flag_l0", bit(slice.modifications[0] != nil)),
             ("ref_pic_list_modification_flag_l1", bit(slice.modifications[1] != nil)),
             ("luma_log2_weight_denom", slice.weights?.luma_log2_weight_denom),
@@ -56,18 +56,18 @@ package enum HeaderAgreement {
             ("log2_max_frame_num_minus4", sps.log2_max_frame_num - 4), ("pic_order_cnt_type", sps.pic_order_cnt_type),
             ("log2_max_pic_order_cnt_lsb_minus4", sps.log2_max_pic_order_cnt_lsb - 4),
             ("max_num_ref_frames", sps.max_num_ref_frames), ("pic_width_in_mbs_minus1", sps.pic_width_in_mbs - 1),
-            ("frame_crop_right_offset", sps.cropping?[1]),
+            ("frame_crop_right_offset", sps.frame_crop_offset?[1]),
             ("max_num_reorder_frames", sps.vui?.restriction?.max_num_reorder_frames),
             ("max_dec_frame_buffering", sps.vui?.restriction?.max_dec_frame_buffering),
             ("num_units_in_tick", sps.vui?.timing?.num_units_in_tick), ("time_scale", sps.vui?.timing?.time_scale),
-            ("cbr_flag[0]", sps.vui?.nalHRD.map { $0.schedules[0].cbr_flag ? 1 : 0 }),
+            ("cbr_flag[0]", sps.vui?.nal_hrd_parameters.map { $0.schedules[0].cbr_flag ? 1 : 0 }),
         ]
         fields.append(
             (
                 "initial_cpb_removal_delay_length_minus1",
-                sps.vui?.nalHRD.map { $0.initial_cpb_removal_delay_length - 1 }
+                sps.vui?.nal_hrd_parameters.map { $0.initial_cpb_removal_delay_length - 1 }
             ))
-        let schedule = sps.vui?.nalHRD?.schedules.first
+        let schedule = sps.vui?.nal_hrd_parameters?.schedules.first
         if let scale = trace["bit_rate_scale"].first {
             fields.append(("bit_rate_value_minus1[0]", schedule.map { ($0.bitRate >> (6 + scale)) - 1 }))
         }
@@ -104,7 +104,7 @@ package enum HeaderAgreement {
     }
 
     private static func prefixes(_ stream: H264Stream, _ trace: TraceHeaders) -> [String] {
-        let ours = stream.nalUnits.filter { $0.type == 14 }.map { $0.scalable?.temporalID ?? -1 }
+        let ours = stream.nalUnits.filter { $0.type == 14 }.map { $0.scalable?.temporal_id ?? -1 }
         let theirs = trace["temporal_id"]
         // FFmpeg names the fields of the extension only in versions that read these units.
         guard !theirs.isEmpty, ours != theirs else { return [] }

@@ -19,6 +19,7 @@ struct AnnexB {
         leading = first == bytes.count ? first : Self.start(of: first, in: bytes)
     }
 
+    /// Whether the stream has no start code.
     var isEmpty: Bool { first == bytes.count }
 
     /// The number of NAL units. Scans the whole stream.
@@ -86,7 +87,7 @@ struct AnnexB {
         return result
     }
 
-    /// Describes what 7.4.1 forbids inside a NAL unit and these bytes contain; nil if they are valid.
+    /// Returns a description of the first byte sequence that 7.4.1 forbids inside a NAL unit; nil if there is none.
     static func fault(_ bytes: ArraySlice<UInt8>) -> String? {
         if bytes.last == 0 { return "a NAL unit ends in a zero byte" }
         var zeros = 0

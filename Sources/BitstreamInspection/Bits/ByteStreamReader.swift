@@ -18,10 +18,12 @@ extension HEVCNALUnit: ByteStreamUnit {}
 protocol ByteStreamReader {
     associatedtype Unit: ByteStreamUnit
 
+    /// The byte stream.
     var bytes: [UInt8] { get }
 
+    /// Stores a violation.
     mutating func report(_ rule: Violation.Rule, _ message: String)
-    /// Announces the number of NAL units that follow.
+    /// Reserves memory for this number of NAL units. It is called once, before the first `take`.
     mutating func expect(_ count: Int)
     /// Processes the next NAL unit.
     mutating func take(_ nal: Unit) throws(Malformed)

@@ -7,6 +7,7 @@ struct HeaderBudget {
     private var isReported = false
     private let whole: Int
 
+    /// Returns the limit for a stream of this size.
     static func whole(byteCount: Int) -> Int { 250_000 + byteCount / 128 }
 
     init(byteCount: Int) {
@@ -14,13 +15,17 @@ struct HeaderBudget {
         left = whole
     }
 
+    /// Whether items may be read.
     enum Answer {
+        /// The items may be read.
         case take
-        /// The first item that is not read, with the message to report.
+        /// The items exceed the limit for the first time. The message must be reported.
         case report(String)
+        /// The items exceed the limit, which was already reported.
         case leave
     }
 
+    /// Takes `count` items from the budget and returns whether they may be read.
     mutating func take(_ count: Int = 1) -> Answer {
         if count <= left {
             left -= count

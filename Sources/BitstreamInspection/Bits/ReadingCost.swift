@@ -1,11 +1,12 @@
 /// Estimates the memory that reading a byte stream takes.
 package enum ReadingCost {
-    /// Bytes for a slice or message and its picture, from the reader to the report: 2.3 KB for HEVC, less for H.264.
+    /// The number of bytes for a slice or SEI message and its picture, including those of the report: 2.3 KB for HEVC,
+    /// less for H.264, rounded up.
     private static let header = 2560
-    /// Bytes for any NAL unit.
+    /// The number of bytes for any NAL unit.
     private static let unit = 48
 
-    /// The approximate number of bytes of memory that the lists of a stream's NAL units and pictures take at most,
+    /// Returns the approximate maximum number of bytes that the lists of an H.264 stream's NAL units and pictures take,
     /// without the stream's own bytes.
     package static func bytes(h264 stream: [UInt8]) -> Int {
         bytes(stream) { header in
@@ -14,7 +15,8 @@ package enum ReadingCost {
         }
     }
 
-    /// The same for a stream of HEVC.
+    /// Returns the approximate maximum number of bytes that the lists of an HEVC stream's NAL units and pictures take,
+    /// without the stream's own bytes.
     package static func bytes(hevc stream: [UInt8]) -> Int {
         bytes(stream) { header in
             let nal_unit_type = header >> 1 & 63
@@ -22,7 +24,9 @@ package enum ReadingCost {
         }
     }
 
-    /// - Parameter hasHeader: Whether a NAL unit with this first byte is a slice or has messages.
+    /// Returns the estimate for a stream.
+    ///
+    /// - Parameter hasHeader: Returns whether a NAL unit with this first byte is a slice or contains SEI messages.
     private static func bytes(_ stream: [UInt8], hasHeader: (UInt8) -> Bool) -> Int {
         var (units, headers) = (0, 0)
         AnnexB(stream).walk { found in

@@ -3,10 +3,11 @@
 package struct H264Follower: StreamFollower {
     private var sequenceSets: [Int: SequenceParameterSet] = [:]
     private var pictureSets: [Int: PictureParameterSet] = [:]
-    /// Whether a parameter set could not be read. Decoders may support it, so slices are not judged.
-    private var isBlind = false
+    /// Whether a parameter set could not be read. A decoder may support such a set, so slices that cannot be read are
+    /// not reported as faults.
+    private var hasUnreadableSet = false
     private var active: SequenceParameterSet?
-    /// prevRefFrameNum; nil before the first picture.
+    /// PrevRefFrameNum (7.4.3); nil before the first picture.
     private var previousFrameNumber: Int?
     /// Whether reference frames were lost and decoding has not restarted since.
     private var isLost = false
@@ -25,7 +26,7 @@ package struct H264Follower: StreamFollower {
     private var pending: [UInt8]?
 
     private struct Picture {
-        var isThere = false
+        var hasSlice = false
         var isIDR = false
         var isReference = false
         /// Whether the slice with first_mb_in_slice 0 has arrived; slices may arrive in any order.
@@ -47,10 +48,10 @@ package struct H264Follower: StreamFollower {
         guard let unit = InspectedNALUnit(location, in: bytes) else { return .broken }
         switch unit.type {
         case 1, 5: return takeSlice(unit, bytes)
-        // Data partitions: only decoders know what is missing.
+        // Data partitions are not read: only a decoder of slice data can tell which partitions are missing.
         case 2...4: return .slice(startsPicture: unit.type == 2, fault: nil)
         case 6:
-            if !picture.isThere { readMessages(bytes) } else { pending = bytes }
+            if !picture.hasSlice { readMessages(bytes) } else { pending = bytes }
             return .leading
         case 7, 8:
             takeSet(unit, AnnexB.unescape(bytes.dropFirst()))
@@ -73,14 +74,14 @@ package struct H264Follower: StreamFollower {
             if unit.type == 7 {
                 let set = try SequenceParameterSet(rbsp: rbsp)
                 sequenceSets[set.seq_parameter_set_id] = set
-                isBlind = false
+                hasUnreadableSet = false
             } else {
                 let sets = sequenceSets
                 let set = try PictureParameterSet(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
                 pictureSets[set.pic_parameter_set_id] = set
             }
         } catch {
-            isBlind = true
+            hasUnreadableSet = true
         }
     }
 
@@ -96,10 +97,10 @@ package struct H264Follower: StreamFollower {
                 &reader, unit: unit, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
             let starts = picture.first.map {
                 header.redundant_pic_cnt == 0
-                    && header.startsPicture(after: $0, pocType: active(header)?.pic_order_cnt_type ?? 0)
+                    && header.startsPicture(after: $0, pic_order_cnt_type: active(header)?.pic_order_cnt_type ?? 0)
             } ?? true
-            if starts, picture.isThere { startPicture() }
-            picture.isThere = true
+            if starts, picture.hasSlice { startPicture() }
+            picture.hasSlice = true
             if header.first_mb_in_slice == 0 { picture.hasFirstSlice = true }
             if picture.first == nil {
                 picture.first = header
@@ -110,16 +111,16 @@ package struct H264Follower: StreamFollower {
             return .slice(startsPicture: starts, fault: nil)
         } catch {
             // Without the parameter sets, only first_mb_in_slice 0 can be recognized.
-            let starts = !picture.isThere || bytes.count > 1 && bytes[1] & 0x80 != 0
-            if starts, picture.isThere { startPicture() }
-            picture.isThere = true
-            picture.isReference = picture.isReference || unit.refIDC != 0
-            if isBlind { return .slice(startsPicture: starts, fault: nil) }
+            let starts = !picture.hasSlice || bytes.count > 1 && bytes[1] & 0x80 != 0
+            if starts, picture.hasSlice { startPicture() }
+            picture.hasSlice = true
+            picture.isReference = picture.isReference || unit.nal_ref_idc != 0
+            if hasUnreadableSet { return .slice(startsPicture: starts, fault: nil) }
             var id = BitReader(AnnexB.unescape(bytes.dropFirst(), limit: 64))
             _ = (id.unsigned(), id.unsigned())
             let set = pictures[id.unsigned()]
-            let isThere = set.map { sequences[$0.seq_parameter_set_id] != nil } ?? false
-            let fault: FollowedUnit.Fault = isThere ? .unreadable : .noParameterSets
+            let setsExist = set.map { sequences[$0.seq_parameter_set_id] != nil } ?? false
+            let fault: FollowedUnit.Fault = setsExist ? .unreadable : .noParameterSets
             if picture.fault == nil { picture.fault = fault }
             return .slice(startsPicture: starts, fault: fault)
         }
@@ -135,7 +136,7 @@ package struct H264Follower: StreamFollower {
         if ended == nil { picture = Picture() }
         ended = nil
         defer {
-            if let pending, !picture.isThere { readMessages(pending) }
+            if let pending, !picture.hasSlice { readMessages(pending) }
             pending = nil
         }
         var result = FollowedPicture()
@@ -146,7 +147,7 @@ package struct H264Follower: StreamFollower {
             return result
         }
         guard let first = done.first, let sps = done.sequenceSet else {
-            result.obstacle = isBlind && !isBroken ? nil : .damaged
+            result.obstacle = hasUnreadableSet && !isBroken ? nil : .damaged
             if done.isReference, result.obstacle != nil { isLost = previousFrameNumber != nil }
             return result
         }

@@ -33,15 +33,17 @@ extension H264Stream {
         return report
     }
 
-    private func hasHRD(_ sps: SequenceParameterSet) -> Bool { sps.vui?.nalHRD != nil || sps.vui?.vclHRD != nil }
+    private func hasHRD(_ sps: SequenceParameterSet) -> Bool {
+        sps.vui?.nal_hrd_parameters != nil || sps.vui?.vcl_hrd_parameters != nil
+    }
 
     private func parameters(of frame: InspectedFrame, nal: Bool) -> HRDParameters? {
         let vui = sequenceSet(of: frame).vui
-        return nal ? vui?.nalHRD : vui?.vclHRD
+        return nal ? vui?.nal_hrd_parameters : vui?.vcl_hrd_parameters
     }
 
-    /// Checks the messages that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering
-    /// period in each access unit that starts a sequence, and the clock of both.
+    /// Checks that the messages that the decoder needs are present: a picture timing in every access unit (D.2.3), a
+    /// buffering period in each IDR access unit (D.2.2), and the timing information of the VUI.
     private func missingMessages(_ frames: [InspectedFrame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {

@@ -4,11 +4,13 @@
 /// The reader shares no code with vaenc's writer, so that one mistake cannot hide another. It decodes headers, picture
 /// order, reference lists and marking, but no macroblocks. It accepts any bytes and lists errors in `violations`.
 package struct H264Stream: Sendable {
+    /// The NAL units in stream order, without those whose header is invalid.
     package internal(set) var nalUnits: [InspectedNALUnit] = []
     /// The coded pictures in coding order.
     package var frames: [InspectedFrame] = []
     /// The distinct sequence parameter sets in order of arrival.
     package var sequenceSets: [SequenceParameterSet] = []
+    /// The distinct picture parameter sets in order of arrival.
     package internal(set) var pictureSets: [PictureParameterSet] = []
     var found = ViolationList()
     /// The violations in the order in which they were found: at most the first thousand of each rule.

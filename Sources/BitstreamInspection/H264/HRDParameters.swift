@@ -23,15 +23,16 @@ package struct HRDParameters: Sendable, Hashable {
 
     init(_ reader: inout BitReader) throws(Malformed) {
         let count = try reader.unsigned("cpb_cnt_minus1", in: 0...31) + 1
-        let bitRateScale = reader.bits(4)
-        let cpbSizeScale = reader.bits(4)
+        let bit_rate_scale = reader.bits(4)
+        let cpb_size_scale = reader.bits(4)
         schedules = []
         for _ in 0..<count {
             let rate = try reader.unsigned("bit_rate_value_minus1", in: 0...0xffff_fffe) + 1
             let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
             schedules.append(
                 Schedule(
-                    bitRate: rate << (6 + bitRateScale), cpbSize: size << (4 + cpbSizeScale), cbr_flag: reader.flag()))
+                    bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
+                    cbr_flag: reader.flag()))
         }
         initial_cpb_removal_delay_length = reader.bits(5) + 1
         cpb_removal_delay_length = reader.bits(5) + 1

@@ -1,13 +1,16 @@
 /// The limits of a level (H.264 table A-1).
 package struct LevelLimits: Sendable, Hashable {
-    /// MaxMBPS in macroblocks per second, MaxFS in macroblocks per frame, and MaxDpbMbs in macroblocks.
+    /// MaxMBPS in macroblocks per second.
     package var maxMBPS: Int
+    /// MaxFS in macroblocks per frame.
     package var maxFS: Int
+    /// MaxDpbMbs in macroblocks.
     package var maxDpbMbs: Int
-    /// MaxBR in units of 1000 (VCL) or 1200 (NAL) bits per second, and MaxCPB in units of 1000 or 1200 bits. The High
-    /// profiles have larger units: see `rateFactor(profile:nal:)`.
+    /// MaxBR in units of `rateFactor(profile:nal:)` bits per second.
     package var maxBR: Int
+    /// MaxCPB in units of `rateFactor(profile:nal:)` bits.
     package var maxCPB: Int
+    /// MinCR, the minimum compression ratio of a picture.
     package var minCR: Int
 
     private static let table: [(Int, [Int])] = [
@@ -35,10 +38,10 @@ package struct LevelLimits: Sendable, Hashable {
         (maxBR, maxCPB, minCR) = (row[3], row[4], row[5])
     }
 
-    /// MaxDpbFrames (A.3.1).
+    /// Returns MaxDpbFrames (A.3.1).
     package func maxDpbFrames(_ sps: SequenceParameterSet) -> Int { min(maxDpbMbs / sps.macroblocksPerFrame, 16) }
 
-    /// Returns cpbBrVclFactor or cpbBrNalFactor (table A-2).
+    /// Returns cpbBrNalFactor if `nal` is true, otherwise cpbBrVclFactor (table A-2).
     package static func rateFactor(profile: Int, nal: Bool) -> Int {
         switch profile {
         case 66, 77, 88: nal ? 1200 : 1000

@@ -44,7 +44,7 @@ struct PictureDecoder {
         var layerFault: String?
         for sliceIndex in slices.indices where !first.field_pic_flag {
             var lists = ReferenceLists(
-                buffer: references, maxFrameNum: sps.maxFrameNum, frameNum: first.frame_num,
+                buffer: references, maxFrameNum: sps.maxFrameNum, frame_num: first.frame_num,
                 pictureOrderCount: count.frame)
             let entries = lists.lists(of: slices[sliceIndex].header)
             slices[sliceIndex].lists = entries.map { $0.map { $0?.frame } }
@@ -66,7 +66,7 @@ struct PictureDecoder {
         let counted = first.includesUnmarkAll ? 0 : count.frame
         var frame = InspectedFrame(
             index: index, kind: Self.kind(slices), isIDR: first.isIDR, isReference: first.nal_ref_idc != 0,
-            pictureOrderCount: counted, sequence: sequence, frameNumber: first.frame_num,
+            pictureOrderCount: counted, sequence: sequence, frame_num: first.frame_num,
             temporalLayer: unit.temporalLayer, slices: slices, information: information, nalUnits: unit.nalUnits,
             byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequenceSetIndex)
         for nal in stream.nalUnits[unit.nalUnits] {
@@ -92,7 +92,7 @@ struct PictureDecoder {
     }
 
     private static func kind(_ slices: [InspectedFrame.Slice]) -> SliceHeader.Kind {
-        let kinds = slices.map(\.header.kind)
+        let kinds = slices.map(\.header.slice_type)
         return kinds.contains(.b) ? .b : kinds.first { !$0.isIntra } ?? .i
     }
 
@@ -135,8 +135,8 @@ struct PictureDecoder {
         let gap = (first.frame_num - expected + sps.maxFrameNum) % sps.maxFrameNum
         var number = (expected + max(0, gap - 16)) % sps.maxFrameNum
         while number != first.frame_num {
-            references.addNonExisting(frameNum: number, sps)
-            order.skip(frameNum: number, sps)
+            references.addNonExisting(frame_num: number, sps)
+            order.skip(frame_num: number, sps)
             previousReferenceFrameNum = number
             number = (number + 1) % sps.maxFrameNum
         }
@@ -152,9 +152,9 @@ struct PictureDecoder {
         if let marking = first.marking {
             let entry = references.mark(
                 ReferenceBuffer.Entry(
-                    frame: frame.index, frameNum: first.frame_num, pictureOrderCount: frame.pictureOrderCount,
+                    frame: frame.index, frame_num: first.frame_num, pictureOrderCount: frame.pictureOrderCount,
                     temporalLayer: frame.temporalLayer), marking, sps)
-            frame.longTermIndex = entry.longTermFrameIdx
+            frame.long_term_frame_idx = entry.longTermFrameIdx
             frame.isLongTerm = entry.longTermFrameIdx != nil
             takeMarkingFaults()
         }
@@ -200,10 +200,12 @@ struct PictureDecoder {
         if headers.contains(where: { $0.marking != first.marking }) {
             report(.marking, "slices of one picture differ in dec_ref_pic_marking")
         }
-        if headers.contains(where: \.kindHoldsForPicture), headers.contains(where: { $0.kind != first.kind }) {
+        if headers.contains(where: \.sliceTypeHoldsForPicture),
+            headers.contains(where: { $0.slice_type != first.slice_type })
+        {
             report(.syntax, "slice_type means that all slices have one type, but they differ")
         }
-        if let type = unit.primaryPictureType {
+        if let type = unit.primary_pic_type {
             // Table 7-5. Values 0 to 2 allow I; P and I; P, B and I. The others allow SI and SP too.
             let allowed: Set<SliceHeader.Kind> =
                 switch type {
@@ -216,7 +218,7 @@ struct PictureDecoder {
                 case 6: [.p, .i, .sp, .si]
                 default: [.p, .b, .i, .sp, .si]
                 }
-            if headers.contains(where: { !allowed.contains($0.kind) }) {
+            if headers.contains(where: { !allowed.contains($0.slice_type) }) {
                 report(.accessUnit, "the delimiter's primary_pic_type \(type) does not allow the picture's slices")
             }
         }

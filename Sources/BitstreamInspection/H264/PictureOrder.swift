@@ -13,8 +13,10 @@ struct PictureOrder {
     private var previousFrameNum = 0
     private var previousHadUnmarkAll = false
 
-    /// Returns the counts of the picture that starts with `slice`. Values wrap in two's complement: valid ones have 32
-    /// bits.
+    /// Returns the counts of the picture that starts with `slice`.
+    ///
+    /// Arithmetic wraps around instead of trapping, because malformed headers can contain any value. Valid counts have
+    /// at most 32 bits.
     mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         if slice.isIDR {
             previousMsb = 0
@@ -32,7 +34,7 @@ struct PictureOrder {
         previousHadUnmarkAll = slice.includesUnmarkAll
         previousFrameNum = slice.frame_num
         if previousHadUnmarkAll {
-            // “tempPicOrderCnt”: the next counts are relative to this picture (8.2.1).
+            // The next counts are relative to this picture: tempPicOrderCnt is subtracted from its counts (8.2.1).
             previousFrameNumOffset = 0
             previousFrameNum = 0
             previousMsb = 0
@@ -41,7 +43,7 @@ struct PictureOrder {
         return result
     }
 
-    /// Decodes type 0 (8.2.1.1).
+    /// Returns the counts for pic_order_cnt_type 0 (8.2.1.1).
     private mutating func leastSignificantBits(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         let maximum = 1 << sps.log2_max_pic_order_cnt_lsb
         let lsb = slice.pic_order_cnt_lsb
@@ -59,6 +61,7 @@ struct PictureOrder {
         return Result(top: top, bottom: top &+ slice.delta_pic_order_cnt_bottom)
     }
 
+    /// Returns FrameNumOffset for pic_order_cnt_type 1 and 2 (8-6, 8-11).
     private mutating func frameNumOffset(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Int {
         var offset = previousFrameNumOffset
         if slice.isIDR {
@@ -70,7 +73,7 @@ struct PictureOrder {
         return offset
     }
 
-    /// Decodes type 1 (8.2.1.2).
+    /// Returns the counts for pic_order_cnt_type 1 (8.2.1.2).
     private mutating func cycle(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         let offsets = sps.offset_for_ref_frame
         var number = offsets.isEmpty ? 0 : frameNumOffset(slice, sps) &+ slice.frame_num
@@ -87,7 +90,7 @@ struct PictureOrder {
             top: top, bottom: top &+ sps.offset_for_top_to_bottom_field &+ slice.delta_pic_order_cnt[1])
     }
 
-    /// Decodes type 2 (8.2.1.3).
+    /// Returns the counts for pic_order_cnt_type 2 (8.2.1.3).
     private mutating func codingOrder(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
         let offset = frameNumOffset(slice, sps)
         if slice.isIDR { return Result(top: 0, bottom: 0) }
@@ -95,9 +98,10 @@ struct PictureOrder {
         return Result(top: count, bottom: count)
     }
 
-    /// Counts a frame that was inferred for a gap in frame_num; types 1 and 2 need it (8.2.5.2).
-    mutating func skip(frameNum: Int, _ sps: SequenceParameterSet) {
-        if previousFrameNum > frameNum { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
-        previousFrameNum = frameNum
+    /// Updates the state for a frame that was inferred for a gap in frame_num (8.2.5.2). pic_order_cnt_type 1 and 2
+    /// require it.
+    mutating func skip(frame_num: Int, _ sps: SequenceParameterSet) {
+        if previousFrameNum > frame_num { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
+        previousFrameNum = frame_num
     }
 }

@@ -6,14 +6,15 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var bottom_field_pic_order_in_frame_present_flag: Bool
     package var num_slice_groups: Int
     package var slice_group_map_type = 0
-    /// SliceGroupChangeRate, for map types 3 to 5.
-    package var sliceGroupChangeRate = 1
+    /// SliceGroupChangeRate (slice_group_change_rate_minus1 + 1), for slice_group_map_type 3 to 5.
+    package var slice_group_change_rate = 1
     package var num_ref_idx_l0_default_active: Int
     package var num_ref_idx_l1_default_active: Int
     package var weighted_pred_flag: Bool
     package var weighted_bipred_idc: Int
     /// 26 + pic_init_qp_minus26.
     package var pic_init_qp: Int
+    /// 26 + pic_init_qs_minus26.
     package var pic_init_qs: Int
     package var chroma_qp_index_offset: Int
     package var deblocking_filter_control_present_flag: Bool
@@ -25,9 +26,9 @@ package struct PictureParameterSet: Sendable, Hashable {
 
     /// Parses a picture parameter set.
     ///
-    /// - Parameter chromaFormat: Returns chroma_format_idc of a sequence parameter set by its id.
+    /// - Parameter chroma_format_idc: Returns chroma_format_idc of a sequence parameter set by its id.
     /// - Throws: `Malformed` if the set cannot be read.
-    init(rbsp: [UInt8], chromaFormat: (Int) -> Int?) throws(Malformed) {
+    init(rbsp: [UInt8], chroma_format_idc: (Int) -> Int?) throws(Malformed) {
         var reader = BitReader(rbsp)
         pic_parameter_set_id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
         seq_parameter_set_id = try reader.unsigned("seq_parameter_set_id", in: 0...31)
@@ -36,7 +37,7 @@ package struct PictureParameterSet: Sendable, Hashable {
         num_slice_groups = try reader.unsigned("num_slice_groups_minus1", in: 0...7) + 1
         if num_slice_groups > 1 {
             let map = try Self.sliceGroups(&reader, count: num_slice_groups)
-            (slice_group_map_type, sliceGroupChangeRate) = map
+            (slice_group_map_type, slice_group_change_rate) = map
         }
         num_ref_idx_l0_default_active = try reader.unsigned("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1
         num_ref_idx_l1_default_active = try reader.unsigned("num_ref_idx_l1_default_active_minus1", in: 0...31) + 1
@@ -56,7 +57,7 @@ package struct PictureParameterSet: Sendable, Hashable {
             transform_8x8_mode_flag = reader.flag()
             pic_scaling_matrix_present_flag = reader.flag()
             if pic_scaling_matrix_present_flag {
-                let eights = chromaFormat(seq_parameter_set_id) == 3 ? 6 : 2
+                let eights = chroma_format_idc(seq_parameter_set_id) == 3 ? 6 : 2
                 try ScalingLists.skip(&reader, count: 6 + (transform_8x8_mode_flag ? eights : 0))
             }
             second_chroma_qp_index_offset = try reader.signed("second_chroma_qp_index_offset", in: -12...12)
@@ -69,7 +70,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     /// - Returns: slice_group_map_type and SliceGroupChangeRate.
     private static func sliceGroups(_ reader: inout BitReader, count: Int) throws(Malformed) -> (Int, Int) {
         let type = try reader.unsigned("slice_group_map_type", in: 0...6)
-        var changeRate = 1
+        var slice_group_change_rate = 1
         switch type {
         case 0:
             for _ in 0..<count { _ = reader.unsigned() }
@@ -77,7 +78,7 @@ package struct PictureParameterSet: Sendable, Hashable {
             for _ in 0..<(2 * (count - 1)) { _ = reader.unsigned() }
         case 3, 4, 5:
             _ = reader.flag()
-            changeRate = try reader.unsigned("slice_group_change_rate_minus1", in: 0...1_200_000) + 1
+            slice_group_change_rate = try reader.unsigned("slice_group_change_rate_minus1", in: 0...1_200_000) + 1
         case 6:
             let units = try reader.unsigned("pic_size_in_map_units_minus1", in: 0...1_200_000) + 1
             let bits = count > 4 ? 3 : count > 2 ? 2 : 1
@@ -85,6 +86,6 @@ package struct PictureParameterSet: Sendable, Hashable {
         default: break
         }
         try reader.checkEnd("the PPS")
-        return (type, changeRate)
+        return (type, slice_group_change_rate)
     }
 }

@@ -3,7 +3,7 @@ struct ReferenceBuffer {
     struct Entry: Hashable {
         /// The frame's index in coding order; -1 for a “non-existing” frame inferred for a gap in frame_num.
         var frame: Int
-        var frameNum: Int
+        var frame_num: Int
         var pictureOrderCount: Int
         var temporalLayer: Int?
         /// LongTermFrameIdx; nil if the frame is “used for short-term reference”.
@@ -22,17 +22,17 @@ struct ReferenceBuffer {
     func contains(_ frame: Int) -> Bool { entries.contains { $0.frame == frame } }
 
     /// Returns FrameNumWrap, which is PicNum for frames (8-27, 8-28).
-    static func picNum(_ entry: Entry, current frameNum: Int, maxFrameNum: Int) -> Int {
-        entry.frameNum > frameNum ? entry.frameNum - maxFrameNum : entry.frameNum
+    static func picNum(_ entry: Entry, current frame_num: Int, maxFrameNum: Int) -> Int {
+        entry.frame_num > frame_num ? entry.frame_num - maxFrameNum : entry.frame_num
     }
 
     /// Applies the sliding window (8.2.5.3), before a short-term reference is added.
-    private mutating func slide(current frameNum: Int, _ sps: SequenceParameterSet) {
+    private mutating func slide(current frame_num: Int, _ sps: SequenceParameterSet) {
         let limit = max(sps.max_num_ref_frames, 1)
         while entries.count >= limit {
             let oldest = entries.indices.filter { entries[$0].longTermFrameIdx == nil }.min {
-                let a = Self.picNum(entries[$0], current: frameNum, maxFrameNum: sps.maxFrameNum)
-                return a < Self.picNum(entries[$1], current: frameNum, maxFrameNum: sps.maxFrameNum)
+                let a = Self.picNum(entries[$0], current: frame_num, maxFrameNum: sps.maxFrameNum)
+                return a < Self.picNum(entries[$1], current: frame_num, maxFrameNum: sps.maxFrameNum)
             }
             guard let oldest else {
                 faults.append("the sliding window finds long-term references only: \(entries.count) of \(limit)")
@@ -43,9 +43,9 @@ struct ReferenceBuffer {
     }
 
     /// Adds a frame inferred for a gap (8.2.5.2).
-    mutating func addNonExisting(frameNum: Int, _ sps: SequenceParameterSet) {
-        slide(current: frameNum, sps)
-        entries.append(Entry(frame: -1, frameNum: frameNum, pictureOrderCount: 0))
+    mutating func addNonExisting(frame_num: Int, _ sps: SequenceParameterSet) {
+        slide(current: frame_num, sps)
+        entries.append(Entry(frame: -1, frame_num: frame_num, pictureOrderCount: 0))
     }
 
     /// Marks references after the reference picture `current` was decoded.
@@ -59,7 +59,7 @@ struct ReferenceBuffer {
             maxLongTermFrameIdx = isLongTerm ? 0 : -1
             if isLongTerm { current.longTermFrameIdx = 0 }
         case .slidingWindow:
-            slide(current: current.frameNum, sps)
+            slide(current: current.frame_num, sps)
         case .adaptive(let operations):
             for operation in operations { apply(operation, &current, sps) }
         }
@@ -79,8 +79,8 @@ struct ReferenceBuffer {
     private func find(_ difference: Int, _ current: Entry, _ sps: SequenceParameterSet) -> Int? {
         entries.firstIndex {
             $0.longTermFrameIdx == nil
-                && Self.picNum($0, current: current.frameNum, maxFrameNum: sps.maxFrameNum)
-                    == current.frameNum - difference
+                && Self.picNum($0, current: current.frame_num, maxFrameNum: sps.maxFrameNum)
+                    == current.frame_num - difference
         }
     }
 
@@ -122,7 +122,7 @@ struct ReferenceBuffer {
         case .unmarkAll:
             entries = []
             maxLongTermFrameIdx = -1
-            current.frameNum = 0
+            current.frame_num = 0
         case .currentIsLongTerm(let index):
             checkLongTerm(index)
             entries.removeAll { $0.longTermFrameIdx == index }

@@ -4,25 +4,25 @@ struct ReferenceLists {
 
     let buffer: ReferenceBuffer
     let maxFrameNum: Int
-    let frameNum: Int
+    let frame_num: Int
     let pictureOrderCount: Int
     private(set) var faults: [String] = []
 
-    init(buffer: ReferenceBuffer, maxFrameNum: Int, frameNum: Int, pictureOrderCount: Int) {
+    init(buffer: ReferenceBuffer, maxFrameNum: Int, frame_num: Int, pictureOrderCount: Int) {
         self.buffer = buffer
         self.maxFrameNum = maxFrameNum
-        self.frameNum = frameNum
+        self.frame_num = frame_num
         self.pictureOrderCount = pictureOrderCount
     }
 
     /// Returns RefPicList0 and RefPicList1 of a slice. Nil entries are “no reference picture”.
     mutating func lists(of slice: SliceHeader) -> [[ReferenceBuffer.Entry?]] {
-        if slice.kind.isIntra { return [[], []] }
-        var result = slice.kind == .b ? initialB() : [initialP(), []]
+        if slice.slice_type.isIntra { return [[], []] }
+        var result = slice.slice_type == .b ? initialB() : [initialP(), []]
         // If the lists have more than one entry and are equal, the first two entries of list 1 are swapped (8.2.4.2.3).
-        if slice.kind == .b, result[1].count > 1, result[0] == result[1] { result[1].swapAt(0, 1) }
+        if slice.slice_type == .b, result[1].count > 1, result[0] == result[1] { result[1].swapAt(0, 1) }
         return result.enumerated().map { index, initial in
-            let count = slice.activeReferences[index]
+            let count = slice.num_ref_idx_active[index]
             var list: [Entry?] = Array(initial.prefix(count))
             list += [Entry?](repeating: nil, count: count - list.count)
             if let commands = slice.modifications[index] {
@@ -38,7 +38,7 @@ struct ReferenceLists {
     }
 
     private func picNum(_ entry: Entry) -> Int {
-        ReferenceBuffer.picNum(entry, current: frameNum, maxFrameNum: maxFrameNum)
+        ReferenceBuffer.picNum(entry, current: frame_num, maxFrameNum: maxFrameNum)
     }
 
     private var longTerm: [Entry] {
@@ -66,7 +66,7 @@ struct ReferenceLists {
         _ list: [Entry?], _ commands: [SliceHeader.ListModification], name: String
     ) -> [Entry?] {
         var list = list
-        var predicted = frameNum
+        var predicted = frame_num
         for (index, command) in commands.enumerated() {
             let chosen: Entry?
             switch command {
@@ -84,7 +84,7 @@ struct ReferenceLists {
                     if number >= maxFrameNum { number -= maxFrameNum }
                 }
                 predicted = number
-                if number > frameNum { number -= maxFrameNum }
+                if number > frame_num { number -= maxFrameNum }
                 chosen = buffer.shortTerm.first { picNum($0) == number }
                 if chosen == nil { faults.append("\(name): there is no short-term picture number \(number)") }
             case .longTerm(let number):

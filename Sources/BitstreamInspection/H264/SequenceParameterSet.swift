@@ -25,12 +25,15 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package var frame_mbs_only_flag: Bool
     package var mb_adaptive_frame_field_flag = false
     package var direct_8x8_inference_flag: Bool
-    /// The left, right, top and bottom offsets; nil without frame_cropping_flag.
-    package var cropping: [Int]?
+    /// frame_crop_left_offset, right, top and bottom, in this order; nil without frame_cropping_flag.
+    package var frame_crop_offset: [Int]?
     package var vui: VideoUsability?
 
+    /// MaxFrameNum.
     package var maxFrameNum: Int { 1 << log2_max_frame_num }
+    /// FrameHeightInMbs.
     package var frameHeightInMbs: Int { pic_height_in_map_units * (frame_mbs_only_flag ? 1 : 2) }
+    /// The number of macroblocks in a frame: PicWidthInMbs · FrameHeightInMbs.
     package var macroblocksPerFrame: Int { pic_width_in_mbs * frameHeightInMbs }
     /// ChromaArrayType.
     package var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
@@ -40,7 +43,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package var visibleSize: (width: Int, height: Int) {
         let unitX = chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1
         let unitY = (chromaArrayType == 1 ? 2 : 1) * (frame_mbs_only_flag ? 1 : 2)
-        let crop = cropping ?? [0, 0, 0, 0]
+        let crop = frame_crop_offset ?? [0, 0, 0, 0]
         return (
             pic_width_in_mbs * 16 - unitX * (crop[0] + crop[1]), frameHeightInMbs * 16 - unitY * (crop[2] + crop[3])
         )
@@ -49,6 +52,9 @@ package struct SequenceParameterSet: Sendable, Hashable {
     /// The profiles whose parameter sets contain the chroma format (7.3.2.1.1).
     private static let withChromaFormat: Set<Int> = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
+    /// Parses a sequence parameter set.
+    ///
+    /// - Throws: `Malformed` if the set cannot be read or has a value that is out of range.
     init(rbsp: [UInt8]) throws(Malformed) {
         var reader = BitReader(rbsp)
         profile_idc = reader.bits(8)
@@ -90,7 +96,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
             for side in ["left", "right", "top", "bottom"] {
                 offsets.append(try reader.unsigned("frame_crop_\(side)_offset", in: 0...17000))
             }
-            cropping = offsets
+            frame_crop_offset = offsets
         }
         if reader.flag() { vui = try VideoUsability(&reader) }
         try reader.checkEnd("the SPS")

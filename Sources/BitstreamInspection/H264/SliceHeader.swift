@@ -1,5 +1,6 @@
 /// slice_header() (H.264 7.3.3).
 package struct SliceHeader: Sendable, Hashable {
+    /// slice_type modulo 5 (table 7-6).
     package enum Kind: Int, Sendable, Hashable {
         case p = 0
         case b = 1
@@ -25,7 +26,7 @@ package struct SliceHeader: Sendable, Hashable {
         case unmarkShortTerm(difference_of_pic_nums: Int)
         case unmarkLongTerm(long_term_pic_num: Int)
         case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
-        /// MaxLongTermFrameIdx + 1.
+        /// Sets MaxLongTermFrameIdx to max_long_term_frame_idx_plus1 − 1.
         case limitLongTerm(max_long_term_frame_idx_plus1: Int)
         case unmarkAll
         case currentIsLongTerm(long_term_frame_idx: Int)
@@ -38,19 +39,21 @@ package struct SliceHeader: Sendable, Hashable {
         case adaptive([MarkingOperation])
     }
 
-    /// pred_weight_table() (7.3.3.2): the denominators, and the number of list entries that have weights.
+    /// The contents of pred_weight_table() (7.3.3.2) that are stored.
     package struct Weights: Sendable, Hashable {
         package var luma_log2_weight_denom: Int
         package var chroma_log2_weight_denom = 0
+        /// The number of entries in both lists that have explicit weights.
         package var weighted = 0
     }
 
     package var nal_unit_type: Int
     package var nal_ref_idc: Int
     package var first_mb_in_slice: Int
-    package var kind: Kind
+    /// slice_type modulo 5.
+    package var slice_type: Kind
     /// Whether slice_type is 5 to 9: every slice of the picture has this type.
-    package var kindHoldsForPicture: Bool
+    package var sliceTypeHoldsForPicture: Bool
     package var pic_parameter_set_id: Int
     package var colour_plane_id = 0
     package var frame_num: Int
@@ -59,12 +62,14 @@ package struct SliceHeader: Sendable, Hashable {
     package var idr_pic_id = 0
     package var pic_order_cnt_lsb = 0
     package var delta_pic_order_cnt_bottom = 0
+    /// delta_pic_order_cnt[0] and delta_pic_order_cnt[1].
     package var delta_pic_order_cnt = [0, 0]
     package var redundant_pic_cnt = 0
     package var direct_spatial_mv_pred_flag = false
     package var num_ref_idx_active_override_flag = false
-    /// num_ref_idx_l0_active and num_ref_idx_l1_active; 0 if the slice has no such list.
-    package var activeReferences = [0, 0]
+    /// num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1, or the defaults of the PPS; 0 if the
+    /// slice has no such list.
+    package var num_ref_idx_active = [0, 0]
     /// The modification commands of each list; nil without ref_pic_list_modification_flag.
     package var modifications: [[ListModification]?] = [nil, nil]
     package var weights: Weights?
@@ -79,6 +84,7 @@ package struct SliceHeader: Sendable, Hashable {
 
     /// IdrPicFlag.
     package var isIDR: Bool { nal_unit_type == 5 }
+    /// Whether the slice has memory_management_control_operation 5.
     package var includesUnmarkAll: Bool {
         if case .adaptive(let operations)? = marking { operations.contains(.unmarkAll) } else { false }
     }
@@ -93,12 +99,12 @@ extension SliceHeader {
         sequenceSet: (Int) -> SequenceParameterSet?
     ) throws(Malformed) {
         nal_unit_type = unit.type
-        nal_ref_idc = unit.refIDC
+        nal_ref_idc = unit.nal_ref_idc
         first_mb_in_slice = reader.unsigned()
         let type = try reader.unsigned("slice_type", in: 0...9)
-        guard let kind = Kind(rawValue: type % 5) else { throw Malformed("slice_type is \(type)") }
-        self.kind = kind
-        kindHoldsForPicture = type >= 5
+        guard let slice_type = Kind(rawValue: type % 5) else { throw Malformed("slice_type is \(type)") }
+        self.slice_type = slice_type
+        sliceTypeHoldsForPicture = type >= 5
         pic_parameter_set_id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
         guard let pps = pictureSet(pic_parameter_set_id) else {
             throw Malformed("a slice refers to PPS \(pic_parameter_set_id), which does not exist")
@@ -132,13 +138,15 @@ extension SliceHeader {
         if pps.redundant_pic_cnt_present_flag {
             redundant_pic_cnt = try reader.unsigned("redundant_pic_cnt", in: 0...127)
         }
-        if kind == .b { direct_spatial_mv_pred_flag = reader.flag() }
+        if slice_type == .b { direct_spatial_mv_pred_flag = reader.flag() }
         try readReferences(&reader, pps)
-        if (pps.weighted_pred_flag && (kind == .p || kind == .sp)) || (pps.weighted_bipred_idc == 1 && kind == .b) {
-            weights = try Self.weights(&reader, counts: activeReferences, chroma: sps.chromaArrayType != 0)
+        if (pps.weighted_pred_flag && (slice_type == .p || slice_type == .sp))
+            || (pps.weighted_bipred_idc == 1 && slice_type == .b)
+        {
+            weights = try Self.weights(&reader, counts: num_ref_idx_active, chroma: sps.chromaArrayType != 0)
         }
         if nal_ref_idc != 0 { marking = try Self.marking(&reader, isIDR: unit.type == 5) }
-        if pps.entropy_coding_mode_flag, !kind.isIntra {
+        if pps.entropy_coding_mode_flag, !slice_type.isIntra {
             cabac_init_idc = try reader.unsigned("cabac_init_idc", in: 0...2)
         }
         let delta = reader.signed()
@@ -146,8 +154,8 @@ extension SliceHeader {
         qp += delta
         try reader.checkEnd("the slice header")
         guard (-6 * (sps.bit_depth_luma - 8)...51).contains(qp) else { throw Malformed("the slice's QP is \(qp)") }
-        if kind == .sp || kind == .si {
-            if kind == .sp { _ = reader.flag() }
+        if slice_type == .sp || slice_type == .si {
+            if slice_type == .sp { _ = reader.flag() }
             _ = reader.signed()
         }
         if pps.deblocking_filter_control_present_flag {
@@ -161,18 +169,18 @@ extension SliceHeader {
     }
 
     private mutating func readReferences(_ reader: inout BitReader, _ pps: PictureParameterSet) throws(Malformed) {
-        guard !kind.isIntra else { return }
-        let lists = kind == .b ? 2 : 1
-        activeReferences = [pps.num_ref_idx_l0_default_active, lists == 2 ? pps.num_ref_idx_l1_default_active : 0]
+        guard !slice_type.isIntra else { return }
+        let lists = slice_type == .b ? 2 : 1
+        num_ref_idx_active = [pps.num_ref_idx_l0_default_active, lists == 2 ? pps.num_ref_idx_l1_default_active : 0]
         num_ref_idx_active_override_flag = reader.flag()
         let limit = field_pic_flag ? 31 : 15
         if num_ref_idx_active_override_flag {
             for list in 0..<lists {
                 let name = "num_ref_idx_l\(list)_active_minus1"
-                activeReferences[list] = try reader.unsigned(name, in: 0...limit) + 1
+                num_ref_idx_active[list] = try reader.unsigned(name, in: 0...limit) + 1
             }
-        } else if activeReferences.max() ?? 0 > limit + 1 {
-            throw Malformed("num_ref_idx_active of the PPS is \(activeReferences)")
+        } else if num_ref_idx_active.max() ?? 0 > limit + 1 {
+            throw Malformed("num_ref_idx_active of the PPS is \(num_ref_idx_active)")
         }
         for list in 0..<lists where reader.flag() {
             var commands: [ListModification] = []
@@ -180,7 +188,7 @@ extension SliceHeader {
                 let idc = try reader.unsigned("modification_of_pic_nums_idc", in: 0...3)
                 if idc == 3 { break }
                 // Each entry allows at most one command (7.4.3.1).
-                guard commands.count < activeReferences[list] else {
+                guard commands.count < num_ref_idx_active[list] else {
                     throw Malformed("there are more list modifications than entries in list \(list)")
                 }
                 let value = reader.unsigned()
@@ -239,13 +247,15 @@ extension SliceHeader {
         }
     }
 
-    /// Returns whether this slice is the first of another picture than that of `other` (7.4.1.2.4).
-    func startsPicture(after other: SliceHeader, pocType: Int) -> Bool {
+    /// Returns whether this slice starts a new picture after the picture of `other` (7.4.1.2.4).
+    ///
+    /// - Parameter pic_order_cnt_type: The value of the active SPS.
+    func startsPicture(after other: SliceHeader, pic_order_cnt_type: Int) -> Bool {
         if frame_num != other.frame_num || pic_parameter_set_id != other.pic_parameter_set_id { return true }
         if field_pic_flag != other.field_pic_flag || bottom_field_flag != other.bottom_field_flag { return true }
         if (nal_ref_idc == 0) != (other.nal_ref_idc == 0) || isIDR != other.isIDR { return true }
         if isIDR, idr_pic_id != other.idr_pic_id { return true }
-        switch pocType {
+        switch pic_order_cnt_type {
         case 0:
             return pic_order_cnt_lsb != other.pic_order_cnt_lsb
                 || delta_pic_order_cnt_bottom != other.delta_pic_order_cnt_bottom

@@ -10,7 +10,7 @@ struct StreamReader: ByteStreamReader {
         /// The index of `sequenceSet` in the stream's `sequenceSets`.
         var sequenceSetIndex = 0
         /// primary_pic_type of the access unit delimiter.
-        var primaryPictureType: Int?
+        var primary_pic_type: Int?
     }
 
     let bytes: [UInt8]
@@ -23,7 +23,7 @@ struct StreamReader: ByteStreamReader {
     private var pictureSets: [Int: PictureParameterSet] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
-    /// The last prefix NAL unit, which belongs to the slice that follows.
+    /// The last prefix NAL unit and its temporal_id. It belongs to the slice that follows.
     private var pendingPrefix: (nalUnit: Int, temporalLayer: Int?)?
     private var decoder = PictureDecoder()
 
@@ -78,7 +78,7 @@ struct StreamReader: ByteStreamReader {
             try takeHeader(nal)
         case 14:
             // The prefix belongs to the slice that follows, in this picture or the next.
-            pendingPrefix = (index, nal.scalable?.temporalID)
+            pendingPrefix = (index, nal.scalable?.temporal_id)
             return
         case 1, 2, 5:
             try takeSlice(nal, index)
@@ -122,7 +122,7 @@ struct StreamReader: ByteStreamReader {
                 report(.accessUnit, "a delimiter is not first in its access unit")
             }
             var reader = BitReader(payload(nal))
-            unit?.primaryPictureType = reader.bits(3)
+            unit?.primary_pic_type = reader.bits(3)
             try reader.checkEnd("the delimiter")
         default: break
         }
@@ -137,7 +137,9 @@ struct StreamReader: ByteStreamReader {
         let active = pictures[header.pic_parameter_set_id].flatMap { sequences[$0.seq_parameter_set_id] }
         let first = pendingPrefix?.nalUnit ?? index
         if let unit, let other = unit.slices.first?.header {
-            if header.startsPicture(after: other, pocType: active?.pic_order_cnt_type ?? 0) { finish(upTo: first) }
+            if header.startsPicture(after: other, pic_order_cnt_type: active?.pic_order_cnt_type ?? 0) {
+                finish(upTo: first)
+            }
         }
         if unit == nil { unit = AccessUnit(nalUnits: first..<first) }
         if unit?.slices.isEmpty == true {
@@ -192,7 +194,7 @@ struct StreamReader: ByteStreamReader {
                         + "\(limits.maxMBPS)")
             }
         }
-        for (hrd, nal) in [(sps.vui?.nalHRD, true), (sps.vui?.vclHRD, false)] {
+        for (hrd, nal) in [(sps.vui?.nal_hrd_parameters, true), (sps.vui?.vcl_hrd_parameters, false)] {
             let factor = LevelLimits.rateFactor(profile: sps.profile_idc, nal: nal)
             // A.3.1: at least one schedule must respect the limits.
             guard let hrd,

@@ -7,7 +7,9 @@ package struct BufferingPeriod: Sendable, Hashable {
     }
 
     package var seq_parameter_set_id: Int
+    /// The delays for the NAL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
     package var nal: [Delay] = []
+    /// The delays for the VCL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
     package var vcl: [Delay] = []
 }
 
@@ -15,6 +17,7 @@ package struct BufferingPeriod: Sendable, Hashable {
 package struct PictureTiming: Sendable, Hashable {
     /// The delay in ticks of num_units_in_tick / time_scale; nil without CpbDpbDelaysPresentFlag.
     package var cpb_removal_delay: Int?
+    /// The delay in ticks of num_units_in_tick / time_scale; nil without CpbDpbDelaysPresentFlag.
     package var dpb_output_delay: Int?
     /// pic_struct; nil without pic_struct_present_flag.
     package var pic_struct: Int?
@@ -27,7 +30,7 @@ package struct RecoveryPoint: Sendable, Hashable {
     package var broken_link_flag: Bool
 }
 
-/// One SEI message.
+/// One SEI message of H.264.
 package enum SupplementalInformation: Sendable, Hashable {
     case bufferingPeriod(BufferingPeriod)
     case pictureTiming(PictureTiming)
@@ -98,13 +101,13 @@ extension SupplementalInformation {
             guard let sps = sequenceSet(period.seq_parameter_set_id) else {
                 throw Malformed("a buffering period refers to SPS \(period.seq_parameter_set_id), which does not exist")
             }
-            period.nal = Self.delays(&reader, sps.vui?.nalHRD)
-            period.vcl = Self.delays(&reader, sps.vui?.vclHRD)
+            period.nal = Self.delays(&reader, sps.vui?.nal_hrd_parameters)
+            period.vcl = Self.delays(&reader, sps.vui?.vcl_hrd_parameters)
             try reader.checkEnd("a buffering period")
             self = .bufferingPeriod(period)
         case 1:
             var timing = PictureTiming()
-            if let hrd = active?.vui?.nalHRD ?? active?.vui?.vclHRD {
+            if let hrd = active?.vui?.nal_hrd_parameters ?? active?.vui?.vcl_hrd_parameters {
                 timing.cpb_removal_delay = reader.bits(hrd.cpb_removal_delay_length)
                 timing.dpb_output_delay = reader.bits(hrd.dpb_output_delay_length)
             }

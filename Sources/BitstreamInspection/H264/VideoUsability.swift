@@ -26,15 +26,15 @@ package struct VideoUsability: Sendable, Hashable {
         package var max_dec_frame_buffering: Int
     }
 
-    /// The width and height of a sample; 0:0 is unspecified.
+    /// sar_width and sar_height, or the ratio of aspect_ratio_idc (table E-1); 0:0 is unspecified.
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
     package var videoSignal: VideoSignal?
-    /// The chroma sample location types of the top and bottom field.
-    package var chromaLocation: [Int]?
+    /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
+    package var chroma_sample_loc_type: [Int]?
     package var timing: Timing?
-    package var nalHRD: HRDParameters?
-    package var vclHRD: HRDParameters?
+    package var nal_hrd_parameters: HRDParameters?
+    package var vcl_hrd_parameters: HRDParameters?
     package var low_delay_hrd_flag = false
     package var pic_struct_present_flag = false
     package var restriction: Restriction?
@@ -47,11 +47,11 @@ package struct VideoUsability: Sendable, Hashable {
 
     init(_ reader: inout BitReader) throws(Malformed) {
         if reader.flag() {
-            let indication = reader.bits(8)
-            if indication == 255 {
+            let aspect_ratio_idc = reader.bits(8)
+            if aspect_ratio_idc == 255 {
                 sampleAspectRatio = [reader.bits(16), reader.bits(16)]
             } else {
-                sampleAspectRatio = indication < Self.ratios.count ? Self.ratios[indication] : [0, 0]
+                sampleAspectRatio = aspect_ratio_idc < Self.ratios.count ? Self.ratios[aspect_ratio_idc] : [0, 0]
             }
         }
         if reader.flag() { overscan_appropriate_flag = reader.flag() }
@@ -61,7 +61,7 @@ package struct VideoUsability: Sendable, Hashable {
             videoSignal = signal
         }
         if reader.flag() {
-            chromaLocation = [
+            chroma_sample_loc_type = [
                 try reader.unsigned("chroma_sample_loc_type_top_field", in: 0...5),
                 try reader.unsigned("chroma_sample_loc_type_bottom_field", in: 0...5),
             ]
@@ -75,9 +75,9 @@ package struct VideoUsability: Sendable, Hashable {
             }
             timing = found
         }
-        if reader.flag() { nalHRD = try HRDParameters(&reader) }
-        if reader.flag() { vclHRD = try HRDParameters(&reader) }
-        if nalHRD != nil || vclHRD != nil { low_delay_hrd_flag = reader.flag() }
+        if reader.flag() { nal_hrd_parameters = try HRDParameters(&reader) }
+        if reader.flag() { vcl_hrd_parameters = try HRDParameters(&reader) }
+        if nal_hrd_parameters != nil || vcl_hrd_parameters != nil { low_delay_hrd_flag = reader.flag() }
         pic_struct_present_flag = reader.flag()
         if reader.flag() {
             restriction = Restriction(

@@ -1,21 +1,23 @@
 /// Follows an HEVC stream: computes picture order, and checks that every picture has the pictures that its reference
 /// picture set lists as used.
 package struct HEVCFollower: StreamFollower {
-    /// vps_video_parameter_set_id of the video parameter sets received. Decoders require them, regardless of their
-    /// content.
+    /// vps_video_parameter_set_id of each VPS that arrived. Decoders reject an SPS whose VPS is missing, whatever the
+    /// VPS contains.
     private var videoSets: Set<Int> = []
     private var sequenceSets: [Int: HEVCSequenceParameterSet] = [:]
     private var pictureSets: [Int: HEVCPictureParameterSet] = [:]
-    /// Whether a parameter set could not be read. Decoders may support it, so slices are not judged.
-    private var isBlind = false
+    /// Whether a parameter set could not be read. A decoder may support such a set, so slices that cannot be read are
+    /// not reported as faults.
+    private var hasUnreadableSet = false
     private var references = HEVCReferenceBuffer()
     private var active: HEVCSequenceParameterSet?
     /// The picture order count of prevTid0Pic (8.3.1).
     private var previousTid0 = 0
     private var hasStarted = false
     private var sequenceEnds = false
-    /// Whether the last IRAP picture started a sequence, so that its RASL pictures cannot be decoded (8.1.3).
-    private var leadsNothing = true
+    /// NoRaslOutputFlag of the last IRAP picture (8.1.3): whether it started a sequence, so that its RASL pictures
+    /// cannot be decoded.
+    private var noRaslOutputFlag = true
     private var count = 0
     private var picture = Picture()
     /// A complete picture whose successor has already begun. The caller ends it before the successor.
@@ -40,7 +42,7 @@ package struct HEVCFollower: StreamFollower {
         let bytes = Self.trimmed(bytes)
         let location = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
         guard let unit = HEVCNALUnit(location, in: bytes) else { return .broken }
-        if unit.layerID > 0 { return .other }
+        if unit.nuh_layer_id > 0 { return .other }
         switch unit.type {
         case 0...9, 16...21: return takeSlice(unit, bytes)
         case 35, 39, 41...44, 48...55: return .leading
@@ -68,14 +70,14 @@ package struct HEVCFollower: StreamFollower {
                     return
                 }
                 sequenceSets[set.sps_seq_parameter_set_id] = set
-                isBlind = false
+                hasUnreadableSet = false
             } else {
                 let sets = sequenceSets
                 let set = try HEVCPictureParameterSet(rbsp: rbsp) { sets[$0] }
                 pictureSets[set.pps_pic_parameter_set_id] = set
             }
         } catch {
-            isBlind = true
+            hasUnreadableSet = true
         }
     }
 
@@ -94,7 +96,7 @@ package struct HEVCFollower: StreamFollower {
     }
 
     private mutating func takeSlice(_ unit: HEVCNALUnit, _ bytes: [UInt8]) -> FollowedUnit {
-        // first_slice_segment_in_pic_flag.
+        // The first bit after the NAL unit header is first_slice_segment_in_pic_flag.
         let starts = bytes.count > 2 && bytes[2] & 0x80 != 0
         let startsPicture = starts || follows(unit, bytes) || picture.unit.map { $0.type != unit.type || $0.temporalID != unit.temporalID } ?? true
         if startsPicture, picture.unit != nil {
@@ -113,16 +115,16 @@ package struct HEVCFollower: StreamFollower {
                 picture.sequenceSet = pictures[header.slice_pic_parameter_set_id].flatMap { sequences[$0.pps_seq_parameter_set_id] }
             }
             picture.latest = header
-            if header.kind != .i { picture.isIntra = false }
+            if header.slice_type != .i { picture.isIntra = false }
             return .slice(startsPicture: startsPicture, fault: nil)
         } catch {
-            if isBlind { return .slice(startsPicture: startsPicture, fault: nil) }
+            if hasUnreadableSet { return .slice(startsPicture: startsPicture, fault: nil) }
             var id = BitReader(AnnexB.unescape(bytes.dropFirst(2), limit: 64))
             _ = id.flag()
             if unit.isIRAP { _ = id.flag() }
             let set = pictures[id.unsigned()]
-            let isThere = set.map { sequences[$0.pps_seq_parameter_set_id] != nil } ?? false
-            let fault: FollowedUnit.Fault = isThere ? .unreadable : .noParameterSets
+            let setsExist = set.map { sequences[$0.pps_seq_parameter_set_id] != nil } ?? false
+            let fault: FollowedUnit.Fault = setsExist ? .unreadable : .noParameterSets
             if picture.fault == nil { picture.fault = fault }
             return .slice(startsPicture: startsPicture, fault: fault)
         }
@@ -144,7 +146,7 @@ package struct HEVCFollower: StreamFollower {
             return result
         }
         guard let first = picture.first, let sps = picture.sequenceSet else {
-            result.obstacle = isBlind && !isBroken ? nil : .damaged
+            result.obstacle = hasUnreadableSet && !isBroken ? nil : .damaged
             return result
         }
         let startsSequence = unit.isIRAP && (unit.isIDR || unit.isBLA || !hasStarted || sequenceEnds)
@@ -153,14 +155,14 @@ package struct HEVCFollower: StreamFollower {
             return result
         }
         if unit.isIRAP {
-            leadsNothing = startsSequence
+            noRaslOutputFlag = startsSequence
             result.restartsDecoding = active.map { $0 != sps } ?? false
         }
         let order = first.pictureOrderCount(after: previousTid0, sps, startsSequence: startsSequence)
         if startsSequence { references.clear() }
         if unit.temporalID == 0, !unit.isLeading, !unit.isSubLayerNonReference { previousTid0 = order }
         result.isShown = first.pic_output_flag
-        if unit.isRASL, leadsNothing {
+        if unit.isRASL, noRaslOutputFlag {
             result.obstacle = .beforeStart
             return result
         }
@@ -178,7 +180,7 @@ package struct HEVCFollower: StreamFollower {
         active = sps
         references.add(
             HEVCReferenceBuffer.Entry(
-                frame: count, pictureOrderCount: order, temporalID: unit.temporalID, nalUnitType: unit.type))
+                frame: count, pictureOrderCount: order, temporalID: unit.temporalID, nal_unit_type: unit.type))
         count += 1
         return result
     }
@@ -188,7 +190,7 @@ package struct HEVCFollower: StreamFollower {
         (picture, ended) = (Picture(), nil)
         hasStarted = false
         sequenceEnds = false
-        leadsNothing = true
+        noRaslOutputFlag = true
     }
 }
 

@@ -19,6 +19,7 @@ package struct HEVCFrame: Sendable, Hashable {
 
         /// The pictures that the picture itself can refer to.
         package var current: [Int?] { stCurrBefore + stCurrAfter + ltCurr }
+        /// The pictures that only following pictures can refer to.
         package var following: [Int?] { stFoll + ltFoll }
         package var longTerm: [Int?] { ltCurr + ltFoll }
         package var all: [Int?] { current + following }
@@ -31,13 +32,14 @@ package struct HEVCFrame: Sendable, Hashable {
     /// I, P or B: the slice type with the most dependencies (B before P before I).
     package var kind: HEVCSliceHeader.Kind
     /// nal_unit_type of the slices.
-    package var nalUnitType: Int
+    package var nal_unit_type: Int
     /// TemporalId.
     package var temporalID: Int
     /// PicOrderCntVal.
     package var pictureOrderCount: Int
     /// The index of the coded video sequence. Each IRAP picture with NoRaslOutputFlag starts one.
     package var sequence: Int
+    /// Whether the picture is an IRAP picture with NoRaslOutputFlag.
     package var startsSequence: Bool
     /// PicOutputFlag. It is also false for RASL pictures whose IRAP picture starts the sequence.
     package var isOutput: Bool
@@ -52,20 +54,21 @@ package struct HEVCFrame: Sendable, Hashable {
     package var byteCount: Int
     /// The size of the slices and filler NAL units, without start codes.
     package var videoByteCount: Int
-    /// The indices of the active parameter sets in `HEVCStream.sequenceSets` and `pictureSets`.
+    /// The index of the active SPS in `HEVCStream.sequenceSets`.
     package var sequenceSet: Int
+    /// The index of the active PPS in `HEVCStream.pictureSets`.
     package var pictureSet: Int
     /// Whether a later picture's reference picture set contains the picture as a long-term picture.
     package var isLongTerm = false
 
-    package var isIDR: Bool { nalUnitType == 19 || nalUnitType == 20 }
-    package var isIRAP: Bool { (16...23).contains(nalUnitType) }
-    package var isCRA: Bool { nalUnitType == 21 }
-    package var isRADL: Bool { nalUnitType == 6 || nalUnitType == 7 }
-    package var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
+    package var isIDR: Bool { nal_unit_type == 19 || nal_unit_type == 20 }
+    package var isIRAP: Bool { (16...23).contains(nal_unit_type) }
+    package var isCRA: Bool { nal_unit_type == 21 }
+    package var isRADL: Bool { nal_unit_type == 6 || nal_unit_type == 7 }
+    package var isRASL: Bool { nal_unit_type == 8 || nal_unit_type == 9 }
     package var isLeading: Bool { isRADL || isRASL }
     /// Whether a picture of the same sub-layer may refer to the picture.
-    package var isReference: Bool { nalUnitType >= 16 || nalUnitType % 2 == 1 }
+    package var isReference: Bool { nal_unit_type >= 16 || nal_unit_type % 2 == 1 }
 
     /// SliceQpY of the first slice.
     package var qp: Int { slices.first?.header.qp ?? 0 }
@@ -77,7 +80,7 @@ package struct HEVCFrame: Sendable, Hashable {
 
     /// Whether all slices are B slices with two equal lists, so that the picture is in effect a P picture.
     package var isGeneralizedP: Bool {
-        kind == .b && slices.allSatisfy { $0.header.kind == .b && $0.lists[0] == $0.lists[1] }
+        kind == .b && slices.allSatisfy { $0.header.slice_type == .b && $0.lists[0] == $0.lists[1] }
     }
 
     /// `IDR`, `I`, `P` or `B`.

@@ -14,10 +14,11 @@ package struct HEVCHRDParameters: Sendable, Hashable {
         package var fixed_pic_rate_general_flag: Bool
         package var fixed_pic_rate_within_cvs_flag: Bool
         /// elemental_duration_in_tc_minus1 + 1; nil without fixed_pic_rate_within_cvs_flag.
-        package var elementalDuration: Int?
+        package var elemental_duration_in_tc: Int?
         package var low_delay_hrd_flag = false
-        /// The schedules of type II (`nal`) and type I (`vcl`) bitstreams. SchedSelIdx is the index.
+        /// The schedules of the NAL HRD parameters (type II), by SchedSelIdx.
         package var nal: [HRDParameters.Schedule] = []
+        /// The schedules of the VCL HRD parameters (type I), by SchedSelIdx.
         package var vcl: [HRDParameters.Schedule] = []
         package var cpb_cnt = 1
     }
@@ -32,12 +33,13 @@ package struct HEVCHRDParameters: Sendable, Hashable {
     package var dpb_output_delay_length = 24
     package var subLayers: [SubLayer] = []
 
-    /// CpbDpbDelaysPresentFlag, as far as these parameters determine it.
+    /// CpbDpbDelaysPresentFlag, derived from these parameters alone.
     package var hasDelays: Bool { nal_hrd_parameters_present_flag || vcl_hrd_parameters_present_flag }
 
     /// Reads HRD parameters.
     ///
-    /// - Parameter common: The previous parameters, whose common part these share. If nil, these have their own.
+    /// - Parameter common: The previous parameters, whose common part also applies to these. If nil, the common part is
+    ///   read (commonInfPresentFlag).
     /// - Throws: `Malformed` if the parameters cannot be read.
     init(_ reader: inout BitReader, common: HEVCHRDParameters?, maxSubLayers: Int) throws(Malformed) {
         if let common {
@@ -47,12 +49,13 @@ package struct HEVCHRDParameters: Sendable, Hashable {
             readCommon(&reader)
         }
         for _ in 0..<maxSubLayers {
-            let isGeneral = reader.flag()
+            let fixed_pic_rate_general_flag = reader.flag()
             var layer = SubLayer(
-                fixed_pic_rate_general_flag: isGeneral,
-                fixed_pic_rate_within_cvs_flag: isGeneral || reader.flag())
+                fixed_pic_rate_general_flag: fixed_pic_rate_general_flag,
+                fixed_pic_rate_within_cvs_flag: fixed_pic_rate_general_flag || reader.flag())
             if layer.fixed_pic_rate_within_cvs_flag {
-                layer.elementalDuration = try reader.unsigned("elemental_duration_in_tc_minus1", in: 0...2047) + 1
+                layer.elemental_duration_in_tc =
+                    try reader.unsigned("elemental_duration_in_tc_minus1", in: 0...2047) + 1
             } else {
                 layer.low_delay_hrd_flag = reader.flag()
             }
@@ -82,7 +85,7 @@ package struct HEVCHRDParameters: Sendable, Hashable {
         dpb_output_delay_length = reader.bits(5) + 1
     }
 
-    /// Reads sub_layer_hrd_parameters() (E.2.3) and computes BitRate and CpbSize (E-58, E-59).
+    /// Reads sub_layer_hrd_parameters() (E.2.3) and computes BitRate and CpbSize (E.3.3).
     private func schedules(_ reader: inout BitReader, _ count: Int) throws(Malformed) -> [HRDParameters.Schedule] {
         var result: [HRDParameters.Schedule] = []
         for _ in 0..<count {

@@ -5,9 +5,11 @@ package struct HEVCBufferingPeriod: Sendable, Hashable {
     package var cpb_delay_offset = 0
     package var dpb_delay_offset = 0
     package var concatenation_flag = false
+    /// au_cpb_removal_delay_delta_minus1 + 1, in clock ticks.
     package var au_cpb_removal_delay_delta: Int
-    /// The delays by SchedSelIdx.
+    /// The delays for the NAL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
     package var nal: [BufferingPeriod.Delay] = []
+    /// The delays for the VCL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
     package var vcl: [BufferingPeriod.Delay] = []
 }
 
@@ -18,6 +20,7 @@ package struct HEVCPictureTiming: Sendable, Hashable {
     package var duplicate_flag: Bool?
     /// au_cpb_removal_delay_minus1 + 1, in clock ticks.
     package var au_cpb_removal_delay: Int?
+    /// The delay in clock ticks.
     package var pic_dpb_output_delay: Int?
 }
 
@@ -30,19 +33,21 @@ package struct HEVCRecoveryPoint: Sendable, Hashable {
 
 /// mastering_display_colour_volume() (H.265 D.2.28).
 package struct HEVCMasteringDisplay: Sendable, Hashable {
-    /// The x and y coordinates of green, blue and red, in units of 0.00002; `whitePoint` has the same unit.
-    package var primaries: [[Int]]
-    package var whitePoint: [Int]
-    /// The maximum luminance in units of 0.0001 cd/m²; the minimum has the same unit.
+    /// display_primaries_x and display_primaries_y of each primary, usually green, blue and red, in units of 0.00002.
+    package var display_primaries: [[Int]]
+    /// white_point_x and white_point_y, in units of 0.00002.
+    package var white_point: [Int]
+    /// The maximum luminance in units of 0.0001 cd/m².
     package var max_display_mastering_luminance: Int
+    /// The minimum luminance in units of 0.0001 cd/m².
     package var min_display_mastering_luminance: Int
 
     package init(
-        primaries: [[Int]], whitePoint: [Int], max_display_mastering_luminance: Int,
+        display_primaries: [[Int]], white_point: [Int], max_display_mastering_luminance: Int,
         min_display_mastering_luminance: Int
     ) {
-        self.primaries = primaries
-        self.whitePoint = whitePoint
+        self.display_primaries = display_primaries
+        self.white_point = white_point
         self.max_display_mastering_luminance = max_display_mastering_luminance
         self.min_display_mastering_luminance = min_display_mastering_luminance
     }
@@ -71,8 +76,10 @@ package enum HEVCInformation: Sendable, Hashable {
     case bufferingPeriod(HEVCBufferingPeriod)
     case pictureTiming(HEVCPictureTiming)
     case recoveryPoint(HEVCRecoveryPoint)
-    /// active_parameter_sets(): the VPS id, the two flags and the SPS ids.
-    case activeParameterSets(videoSet: Int, selfContained: Bool, noUpdate: Bool, sequenceSets: [Int])
+    /// active_parameter_sets().
+    case activeParameterSets(
+        active_video_parameter_set_id: Int, self_contained_cvs_flag: Bool, no_parameter_set_update_flag: Bool,
+        active_seq_parameter_set_id: [Int])
     case masteringDisplay(HEVCMasteringDisplay)
     case contentLight(HEVCContentLight)
     case pictureHash(HEVCPictureHash)
@@ -98,7 +105,8 @@ extension HEVCInformation {
         _ raw: RawInformation, isSuffix: Bool, active: HEVCSequenceParameterSet,
         sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
-        // Payload types that only prefix or only suffix NAL units may have (table D.1).
+        // The first list contains payload types of prefix SEI NAL units only; 132 is allowed in suffix NAL units only
+        // (D.2.1).
         if isSuffix ? [0, 1, 6, 129, 137, 144].contains(raw.type) : raw.type == 132 {
             throw Malformed(
                 "payload type \(raw.type) is not allowed in a \(isSuffix ? "suffix" : "prefix") SEI NAL unit")
@@ -125,19 +133,23 @@ extension HEVCInformation {
                     recovery_poc_cnt: try reader.signed("recovery_poc_cnt", in: -half...(half - 1)),
                     exact_match_flag: reader.flag(), broken_link_flag: reader.flag()))
         case 129:
-            let (id, selfContained, noUpdate) = (reader.bits(4), reader.flag(), reader.flag())
+            let active_video_parameter_set_id = reader.bits(4)
+            let self_contained_cvs_flag = reader.flag()
+            let no_parameter_set_update_flag = reader.flag()
             var sets: [Int] = []
             for _ in 0...(try reader.unsigned("num_sps_ids_minus1", in: 0...15)) {
                 sets.append(try reader.unsigned("active_seq_parameter_set_id", in: 0...15))
             }
             self = .activeParameterSets(
-                videoSet: id, selfContained: selfContained, noUpdate: noUpdate, sequenceSets: sets)
+                active_video_parameter_set_id: active_video_parameter_set_id,
+                self_contained_cvs_flag: self_contained_cvs_flag,
+                no_parameter_set_update_flag: no_parameter_set_update_flag, active_seq_parameter_set_id: sets)
         case 132: self = .pictureHash(try Self.pictureHash(&reader, planes: active.chroma_format_idc == 0 ? 1 : 3))
         case 137:
             let points = (0..<4).map { _ in [reader.bits(16), reader.bits(16)] }
             self = .masteringDisplay(
                 HEVCMasteringDisplay(
-                    primaries: Array(points[..<3]), whitePoint: points[3],
+                    display_primaries: Array(points[..<3]), white_point: points[3],
                     max_display_mastering_luminance: reader.bits(32), min_display_mastering_luminance: reader.bits(32)))
         case 144:
             self = .contentLight(
@@ -148,7 +160,7 @@ extension HEVCInformation {
             return
         }
         try reader.checkEnd("an SEI message of type \(raw.type)")
-        // sei_payload(): a stop bit and zeros fill the last byte (7.3.5, D.2.1).
+        // If the payload does not end at a byte boundary, a one bit and zero bits fill its last byte (D.2.1).
         if reader.isByteAligned, reader.position < reader.bitCount {
             throw Malformed("an SEI message of type \(raw.type) has additional bytes")
         }
@@ -197,12 +209,12 @@ extension HEVCInformation {
     ) throws(Malformed) -> HEVCPictureTiming {
         var timing = HEVCPictureTiming()
         if active.vui?.frame_field_info_present_flag == true {
-            let structure = reader.bits(4)
-            guard structure <= 12 else { throw Malformed("pic_struct is \(structure)") }
-            timing.pic_struct = structure
-            let scan = reader.bits(2)
-            guard scan < 3 else { throw Malformed("source_scan_type is 3") }
-            timing.source_scan_type = scan
+            let pic_struct = reader.bits(4)
+            guard pic_struct <= 12 else { throw Malformed("pic_struct is \(pic_struct)") }
+            timing.pic_struct = pic_struct
+            let source_scan_type = reader.bits(2)
+            guard source_scan_type < 3 else { throw Malformed("source_scan_type is 3") }
+            timing.source_scan_type = source_scan_type
             timing.duplicate_flag = reader.flag()
         }
         guard let hrd = active.vui?.hrd, hrd.hasDelays else { return timing }
@@ -212,11 +224,13 @@ extension HEVCInformation {
             _ = reader.bits(units.dpb_output_delay_du_length)
             if units.sub_pic_cpb_params_in_pic_timing_sei_flag {
                 let count = try reader.unsigned("num_decoding_units_minus1", in: 0...(active.sizeInCtbs - 1))
-                let isCommon = reader.flag()
-                if isCommon { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
+                let du_common_cpb_removal_delay_flag = reader.flag()
+                if du_common_cpb_removal_delay_flag { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
                 for index in 0...count {
                     _ = reader.unsigned()
-                    if !isCommon, index < count { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
+                    if !du_common_cpb_removal_delay_flag, index < count {
+                        _ = reader.bits(units.du_cpb_removal_delay_increment_length)
+                    }
                     if reader.isExhausted { break }
                 }
             }
@@ -225,12 +239,12 @@ extension HEVCInformation {
     }
 
     private static func pictureHash(_ reader: inout BitReader, planes: Int) throws(Malformed) -> HEVCPictureHash {
-        let kind = reader.bits(8)
-        switch kind {
+        let hash_type = reader.bits(8)
+        switch hash_type {
         case 0: return .md5((0..<planes).map { _ in (0..<16).map { _ in UInt8(reader.bits(8)) } })
         case 1: return .crc((0..<planes).map { _ in reader.bits(16) })
         case 2: return .checksum((0..<planes).map { _ in reader.bits(32) })
-        default: throw Malformed("hash_type is \(kind)")
+        default: throw Malformed("hash_type is \(hash_type)")
         }
     }
 }

@@ -1,22 +1,27 @@
 /// The limits of a level and tier (H.265 tables A.8 and A.9).
 package struct HEVCLevelLimits: Sendable, Hashable {
+    /// MaxLumaPs, the maximum number of luma samples in a picture.
     package var maxLumaPs: Int
-    /// MaxCPB in units of 1000 (VCL) or 1100 (NAL) bits, and MaxBR in units of 1000 or 1100 bits per second.
+    /// MaxCPB in units of 1000 (VCL) or 1100 (NAL) bits.
     package var maxCPB: Int
+    /// MaxBR in units of 1000 (VCL) or 1100 (NAL) bits per second.
     package var maxBR: Int
     package var maxSliceSegments: Int
     package var maxTileRows: Int
     package var maxTileColumns: Int
     /// MaxLumaSr in luma samples per second.
     package var maxLumaSr: Int
+    /// MinCrBase, the minimum compression ratio of a picture.
     package var minCrBase: Int
 
     private struct Row {
+        /// general_level_idc.
         var level: Int
         var maxLumaPs: Int
-        /// MaxCPB of the Main tier and of the High tier, which levels below 4 do not have.
+        /// MaxCPB of the Main tier, then of the High tier. Levels below 4 have no High tier.
         var maxCPB: [Int]
         var segments: Int
+        /// MaxTileRows and MaxTileCols.
         var tiles: [Int]
         var maxLumaSr: Int
         var minCrBase: Int
@@ -141,7 +146,7 @@ extension HEVCSequenceParameterSet {
                 }
             }
         }
-        if let timing = vui?.timing, let duration = vui?.hrd?.subLayers.last?.elementalDuration {
+        if let timing = vui?.timing, let duration = vui?.hrd?.subLayers.last?.elemental_duration_in_tc {
             let rate = Double(sizeInSamples) / (timing.tick * Double(duration))
             if rate > Double(limits.maxLumaSr) * 1.0001 {
                 faults.append(
@@ -151,7 +156,7 @@ extension HEVCSequenceParameterSet {
         return faults
     }
 
-    /// Returns the violations of the profile and level by a PPS's tiles (A.3.2, A.4.1).
+    /// Returns the violations of the profile and level by the tiles of a PPS (A.3.2, A.4.1).
     func tileFaults(_ pps: HEVCPictureParameterSet) -> [String] {
         guard let tiles = pps.tiles, let limits = HEVCLevelLimits(self) else { return [] }
         var faults: [String] = []

@@ -1,12 +1,13 @@
 /// A NAL unit of HEVC and its position in the stream.
 package struct HEVCNALUnit: Sendable, Hashable {
+    /// The two bytes of nal_unit_header().
     private let header: UInt16
     private let location: UnitLocation
 
     /// nal_unit_type (H.265 table 7-1).
     package var type: Int { Int(header >> 9) }
     /// nuh_layer_id.
-    package var layerID: Int { Int(header >> 3 & 63) }
+    package var nuh_layer_id: Int { Int(header >> 3 & 63) }
     /// TemporalId: nuh_temporal_id_plus1 − 1.
     package var temporalID: Int { Int(header & 7) - 1 }
     /// The offset of the start code in the byte stream.
@@ -31,6 +32,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
     /// Whether the unit belongs to a sub-layer non-reference picture: no picture of the same sub-layer refers to it.
     package var isSubLayerNonReference: Bool { type < 16 && type % 2 == 0 }
 
+    /// The name of the type (H.265 table 7-1).
     package var name: String { Self.name(of: type) }
 
     /// Returns the name of a NAL unit type (H.265 table 7-1).
@@ -65,7 +67,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
         }
     }
 
-    /// Returns nil if the header is missing, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
+    /// Reads the header. Returns nil if the header is missing, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         let header = bytes[unit.payload].prefix(2)
         guard header.count == 2, let first = header.first, let second = header.last, first & 0x80 == 0,

@@ -46,7 +46,7 @@ struct HEVCPictureDecoder {
         }
 
         var frame = HEVCFrame(
-            index: index, kind: Self.kind(unit.slices), nalUnitType: nal.type, temporalID: nal.temporalID,
+            index: index, kind: Self.kind(unit.slices), nal_unit_type: nal.type, temporalID: nal.temporalID,
             pictureOrderCount: count, sequence: sequence, startsSequence: startsSequence,
             isOutput: first.pic_output_flag, slices: unit.slices, information: information, nalUnits: unit.nalUnits,
             byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequenceSetIndex,
@@ -80,7 +80,7 @@ struct HEVCPictureDecoder {
 
         references.add(
             HEVCReferenceBuffer.Entry(
-                frame: index, pictureOrderCount: count, temporalID: nal.temporalID, nalUnitType: nal.type))
+                frame: index, pictureOrderCount: count, temporalID: nal.temporalID, nal_unit_type: nal.type))
         if nal.temporalID == 0, !nal.isLeading, !nal.isSubLayerNonReference { previousTid0 = count }
         rules.follow(frame, sps)
         active = sps
@@ -109,7 +109,7 @@ struct HEVCPictureDecoder {
     }
 
     private static func kind(_ slices: [HEVCFrame.Slice]) -> HEVCSliceHeader.Kind {
-        let kinds = slices.map(\.header.kind)
+        let kinds = slices.map(\.header.slice_type)
         return kinds.contains(.b) ? .b : kinds.contains(.p) ? .p : .i
     }
 
@@ -161,9 +161,9 @@ enum HEVCReferenceLists {
         ]
         return (0..<2).map { list in
             let order = orders[list]
-            let active = header.activeReferences[list]
+            let active = header.num_ref_idx_active[list]
             guard active > 0, !order.isEmpty else { return [] }
-            let entries = header.listEntries[list]
+            let entries = header.list_entry[list]
             return (0..<active).map { index in
                 let entry = entries.map { index < $0.count ? $0[index] : 0 } ?? index
                 return order[entry % order.count]

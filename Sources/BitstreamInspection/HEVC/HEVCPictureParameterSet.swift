@@ -1,12 +1,15 @@
 /// pic_parameter_set_rbsp() (H.265 7.3.2.3) of layer 0, without its extensions.
 package struct HEVCPictureParameterSet: Sendable, Hashable {
+    /// The tile layout; present with tiles_enabled_flag.
     package struct Tiles: Sendable, Hashable {
         package var num_tile_columns: Int
         package var num_tile_rows: Int
-        /// column_width_minus1 + 1 and row_height_minus1 + 1 of all columns and rows except the last; nil with
+        /// column_width_minus1[] + 1: the width of each column except the last in coding tree blocks; nil with
         /// uniform_spacing_flag.
-        package var columnWidths: [Int]?
-        package var rowHeights: [Int]?
+        package var column_width: [Int]?
+        /// row_height_minus1[] + 1: the height of each row except the last in coding tree blocks; nil with
+        /// uniform_spacing_flag.
+        package var row_height: [Int]?
         package var loop_filter_across_tiles_enabled_flag: Bool
     }
 
@@ -17,8 +20,8 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
     package var num_extra_slice_header_bits: Int
     package var sign_data_hiding_enabled_flag: Bool
     package var cabac_init_present_flag: Bool
-    /// num_ref_idx_l0_default_active and num_ref_idx_l1_default_active.
-    package var defaultReferences: [Int]
+    /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1.
+    package var num_ref_idx_default_active: [Int]
     /// 26 + init_qp_minus26.
     package var init_qp: Int
     package var constrained_intra_pred_flag: Bool
@@ -60,7 +63,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         num_extra_slice_header_bits = reader.bits(3)
         sign_data_hiding_enabled_flag = reader.flag()
         cabac_init_present_flag = reader.flag()
-        defaultReferences = [
+        num_ref_idx_default_active = [
             try reader.unsigned("num_ref_idx_l0_default_active_minus1", in: 0...14) + 1,
             try reader.unsigned("num_ref_idx_l1_default_active_minus1", in: 0...14) + 1,
         ]
@@ -79,9 +82,9 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         weighted_pred_flag = reader.flag()
         weighted_bipred_flag = reader.flag()
         transquant_bypass_enabled_flag = reader.flag()
-        let hasTiles = reader.flag()
+        let tiles_enabled_flag = reader.flag()
         entropy_coding_sync_enabled_flag = reader.flag()
-        if hasTiles { tiles = try Self.readTiles(&reader, sps) }
+        if tiles_enabled_flag { tiles = try Self.readTiles(&reader, sps) }
         pps_loop_filter_across_slices_enabled_flag = reader.flag()
         deblocking_filter_control_present_flag = reader.flag()
         if deblocking_filter_control_present_flag {
@@ -94,7 +97,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         }
         pps_scaling_list_data_present_flag = reader.flag()
         if pps_scaling_list_data_present_flag {
-            try HEVCScalingLists.skip(&reader, chromaFormat: sps?.chroma_format_idc ?? 1)
+            try HEVCScalingLists.skip(&reader, chroma_format_idc: sps?.chroma_format_idc ?? 1)
         }
         lists_modification_present_flag = reader.flag()
         log2_parallel_merge_level =
@@ -122,8 +125,8 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
                 guard sizes.reduce(0, +) < whole else { throw Malformed("\(name): nothing is left for the last tile") }
                 return sizes
             }
-            tiles.columnWidths = try sizes("column_width_minus1", columns, width)
-            tiles.rowHeights = try sizes("row_height_minus1", rows, height)
+            tiles.column_width = try sizes("column_width_minus1", columns, width)
+            tiles.row_height = try sizes("row_height_minus1", rows, height)
         }
         tiles.loop_filter_across_tiles_enabled_flag = reader.flag()
         return tiles
@@ -131,12 +134,12 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
 
     /// Returns the start of each tile column in coding tree blocks, and the end of the last one (colBd, 6-3).
     package func columnBoundaries(_ sps: HEVCSequenceParameterSet) -> [Int] {
-        Self.boundaries(tiles?.num_tile_columns ?? 1, tiles?.columnWidths, sps.widthInCtbs)
+        Self.boundaries(tiles?.num_tile_columns ?? 1, tiles?.column_width, sps.widthInCtbs)
     }
 
     /// Returns the start of each tile row in coding tree blocks, and the end of the last one (rowBd, 6-4).
     package func rowBoundaries(_ sps: HEVCSequenceParameterSet) -> [Int] {
-        Self.boundaries(tiles?.num_tile_rows ?? 1, tiles?.rowHeights, sps.heightInCtbs)
+        Self.boundaries(tiles?.num_tile_rows ?? 1, tiles?.row_height, sps.heightInCtbs)
     }
 
     /// Returns whether the tiles fit a picture of an SPS. They may not: a PPS may precede the SPS that its slices use,
@@ -144,8 +147,8 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
     func tilesFit(_ sps: HEVCSequenceParameterSet) -> Bool {
         guard let tiles else { return true }
         return tiles.num_tile_columns <= sps.widthInCtbs && tiles.num_tile_rows <= sps.heightInCtbs
-            && (tiles.columnWidths?.reduce(0, +) ?? 0) < sps.widthInCtbs
-            && (tiles.rowHeights?.reduce(0, +) ?? 0) < sps.heightInCtbs
+            && (tiles.column_width?.reduce(0, +) ?? 0) < sps.widthInCtbs
+            && (tiles.row_height?.reduce(0, +) ?? 0) < sps.heightInCtbs
     }
 
     private static func boundaries(_ count: Int, _ sizes: [Int]?, _ whole: Int) -> [Int] {

@@ -4,17 +4,21 @@ struct HEVCPictureRules {
     private(set) var irap: Int?
     /// The index of the last TSA or STSA picture that applies to each sub-layer, in coding order.
     private var switchPoints: [Int: (frame: Int, isTSA: Bool)] = [:]
+    /// Whether a trailing picture has followed the previous IRAP picture.
     private var hasTrailing = false
-    /// TemporalId (`layers`) and PicOrderCntVal (`counts`) of every picture, in coding order.
+    /// TemporalId of every picture, in coding order.
     private var layers: [Int] = []
+    /// PicOrderCntVal of every picture, in coding order.
     private var counts: [Int] = []
-    /// The highest PicOrderCntVal in the sequence, and the highest one before the IRAP picture.
+    /// The highest PicOrderCntVal in the sequence.
     private var highest = Int.min
+    /// The highest PicOrderCntVal in the sequence before the previous IRAP picture; nil if that picture started the
+    /// sequence.
     private var highestBeforeIRAP: Int?
     /// setOfPrevPocVals (7.4.7.1): the counts of prevTid0Pic, of its reference picture set and of the pictures after it
     /// in coding order. The keys are the LSBs, each with at most two counts.
     private var previousCounts: [Int: [Int]] = [:]
-    /// For each sub-layer, the index of the last picture of a lower sub-layer.
+    /// The index of the last picture of a lower sub-layer, for each sub-layer; -1 for none.
     private var lastBelow = [Int](repeating: -1, count: 7)
 
     /// Updates the state with a picture. Call it after `faults(of:irap:_:_:_:)`.
@@ -29,9 +33,9 @@ struct HEVCPictureRules {
             hasTrailing = true
         }
         highest = max(highest, frame.pictureOrderCount)
-        if [2, 3].contains(frame.nalUnitType) {
+        if [2, 3].contains(frame.nal_unit_type) {
             for layer in frame.temporalID..<7 { switchPoints[layer] = (frame.index, true) }
-        } else if [4, 5].contains(frame.nalUnitType) {
+        } else if [4, 5].contains(frame.nal_unit_type) {
             switchPoints[frame.temporalID] = (frame.index, false)
         }
         layers.append(frame.temporalID)
@@ -45,12 +49,19 @@ struct HEVCPictureRules {
         counts.append(frame.pictureOrderCount)
     }
 
+    /// Adds a count to `previousCounts`.
     private mutating func remember(_ count: Int, _ sps: HEVCSequenceParameterSet) {
         let lsb = count & (sps.maxPictureOrderCountLsb - 1)
         let alike = previousCounts[lsb] ?? []
         if alike.count < 2, !alike.contains(count) { previousCounts[lsb] = alike + [count] }
     }
 
+    /// Returns the violations by a picture.
+    ///
+    /// - Parameters:
+    ///   - irap: The previous IRAP picture in coding order.
+    ///   - references: The buffer after the reference picture set of `frame` was applied.
+    ///   - frames: All previous pictures, in coding order.
     func faults(
         of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet,
         _ frames: [HEVCFrame]
@@ -64,7 +75,7 @@ struct HEVCPictureRules {
     /// Checks leading and trailing pictures (7.4.2.2).
     private func orderFaults(_ frame: HEVCFrame, _ irap: HEVCFrame?) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let name = HEVCNALUnit.name(of: frame.nal_unit_type)
         let count = frame.pictureOrderCount
         if frame.isIRAP {
             if !frame.startsSequence, highest >= count {
@@ -74,7 +85,7 @@ struct HEVCPictureRules {
             return faults
         }
         guard let irap else { return faults }
-        let irapName = HEVCNALUnit.name(of: irap.nalUnitType)
+        let irapName = HEVCNALUnit.name(of: irap.nal_unit_type)
         if count < irap.pictureOrderCount, !frame.isLeading {
             faults.append(
                 (.pictureOrder, "\(name) of POC \(count) precedes its \(irapName) of POC \(irap.pictureOrderCount)"))
@@ -85,9 +96,9 @@ struct HEVCPictureRules {
         }
         guard frame.isLeading else { return faults }
         if hasTrailing { faults.append((.accessUnit, "\(name) follows a trailing picture in coding order")) }
-        if irap.nalUnitType == 20 || irap.nalUnitType == 18 {
+        if irap.nal_unit_type == 20 || irap.nal_unit_type == 18 {
             faults.append((.accessUnit, "\(name) belongs to \(irapName), which has no leading pictures"))
-        } else if frame.isRASL, irap.isIDR || irap.nalUnitType == 17 {
+        } else if frame.isRASL, irap.isIDR || irap.nal_unit_type == 17 {
             faults.append((.accessUnit, "\(name) is not allowed with \(irapName)"))
         }
         if let highestBeforeIRAP, !irap.startsSequence, count < highestBeforeIRAP {
@@ -97,11 +108,12 @@ struct HEVCPictureRules {
         return faults
     }
 
+    /// Checks the pictures in the reference picture sets of IRAP, trailing and RADL pictures (8.3.2).
     private func referenceFaults(
         _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ frames: [HEVCFrame]
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let name = HEVCNALUnit.name(of: frame.nal_unit_type)
         if frame.isCRA, !references.current.isEmpty {
             faults.append((.referenceList, "a CRA picture's reference picture set contains pictures that it may use"))
         }
@@ -142,7 +154,7 @@ struct HEVCPictureRules {
         _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let name = HEVCNALUnit.name(of: frame.nal_unit_type)
         let own = frame.temporalID
         func fault(_ entry: HEVCReferenceBuffer.Entry, _ why: String) {
             faults.append(
@@ -153,7 +165,7 @@ struct HEVCPictureRules {
             if entry.temporalID == own, entry.isSubLayerNonReference {
                 fault(entry, "of its own sub-layer, a sub-layer non-reference picture")
             }
-            if [4, 5].contains(frame.nalUnitType), entry.temporalID == own { fault(entry, "of its own sub-layer") }
+            if [4, 5].contains(frame.nal_unit_type), entry.temporalID == own { fault(entry, "of its own sub-layer") }
             // After a TSA picture, no picture refers to an earlier picture of the same or a higher sub-layer. After an
             // STSA picture, no picture of its sub-layer refers to an earlier picture of that sub-layer.
             if let point = switchPoints[own], entry.frame < point.frame, entry.temporalID >= layers[point.frame] {
@@ -166,7 +178,7 @@ struct HEVCPictureRules {
                         + "between")
             }
         }
-        if [2, 3].contains(frame.nalUnitType) {
+        if [2, 3].contains(frame.nal_unit_type) {
             for entry in references.all where entry.temporalID >= own {
                 faults.append(
                     (

@@ -1,5 +1,6 @@
 /// profile_tier_level() (H.265 7.3.3).
 package struct HEVCProfileTierLevel: Sendable, Hashable {
+    /// The profile and tier of the whole stream or of one sub-layer: the fields with the prefix general_ or sub_layer_.
     package struct Profile: Sendable, Hashable {
         package var profile_space: Int
         package var tier_flag: Bool
@@ -27,10 +28,11 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
 
         /// Returns profile_compatibility_flag[index].
         package func isCompatible(with index: Int) -> Bool { compatibility >> (31 - index) & 1 == 1 }
-        /// Whether the stream conforms to a profile by general_profile_idc or by its compatibility flag.
+        /// Returns whether profile_idc is `index` or profile_compatibility_flag[index] is set.
         package func includes(_ index: Int) -> Bool { profile_idc == index || isCompatible(with: index) }
     }
 
+    /// The profile and level of one sub-layer; nil for values that are not present.
     package struct SubLayer: Sendable, Hashable {
         package var profile: Profile?
         package var level_idc: Int?
@@ -73,9 +75,9 @@ package struct HEVCBuffering: Sendable, Hashable {
 
     /// Reads the values of each sub-layer, including the inferred ones (7.3.2.1, 7.3.2.2.1).
     static func read(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) -> [HEVCBuffering] {
-        let isPerLayer = reader.flag()
+        let sub_layer_ordering_info_present_flag = reader.flag()
         var result: [HEVCBuffering] = []
-        for _ in (isPerLayer ? 0 : maxSubLayers - 1)..<maxSubLayers {
+        for _ in (sub_layer_ordering_info_present_flag ? 0 : maxSubLayers - 1)..<maxSubLayers {
             let buffering = HEVCBuffering(
                 max_dec_pic_buffering_minus1: try reader.unsigned("max_dec_pic_buffering_minus1", in: 0...15),
                 max_num_reorder_pics: try reader.unsigned("max_num_reorder_pics", in: 0...15),
@@ -93,6 +95,6 @@ package struct HEVCBuffering: Sendable, Hashable {
             result.append(buffering)
         }
         guard let last = result.last else { throw Malformed("there is no sub-layer") }
-        return isPerLayer ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
+        return sub_layer_ordering_info_present_flag ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
     }
 }

@@ -1,20 +1,22 @@
 /// The pictures marked as used for reference, and the marking by reference picture sets (H.265 8.3.2).
 struct HEVCReferenceBuffer {
     struct Entry {
+        /// The index of the picture in coding order.
         var frame: Int
         var pictureOrderCount: Int
         var temporalID: Int
-        var nalUnitType: Int
+        var nal_unit_type: Int
         var isLongTerm = false
 
-        var isSubLayerNonReference: Bool { nalUnitType < 16 && nalUnitType % 2 == 0 }
-        var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
+        var isSubLayerNonReference: Bool { nal_unit_type < 16 && nal_unit_type % 2 == 0 }
+        var isRASL: Bool { nal_unit_type == 8 || nal_unit_type == 9 }
     }
 
     private(set) var entries: [Entry] = []
     private(set) var faults: [(Violation.Rule, String)] = []
-    /// The pictures of the last set that exist: those that the picture may refer to (`current`), and all of them.
+    /// The existing pictures of the last reference picture set to which its picture may refer.
     private(set) var current: [Entry] = []
+    /// All existing pictures of the last reference picture set.
     private(set) var all: [Entry] = []
 
     mutating func takeFaults() -> [(Violation.Rule, String)] {
@@ -55,7 +57,8 @@ struct HEVCReferenceBuffer {
             if isUsed { current.append(entry) }
             return entry.frame
         }
-        // Long-term pictures first: a picture that they name is no longer a short-term picture.
+        // Long-term pictures are derived first: a picture that becomes a long-term picture is no longer a short-term
+        // picture.
         let mask = sps.maxPictureOrderCountLsb - 1
         for picture in header.longTerm {
             var found: Int?

@@ -7,10 +7,12 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         package var isUsed: Bool
     }
 
-    /// S0, descending from −1 (`negative`), and S1, ascending from 1 (`positive`).
+    /// The pictures with a negative difference (S0), the nearest first.
     package var negative: [Entry] = []
+    /// The pictures with a positive difference (S1), the nearest first.
     package var positive: [Entry] = []
 
+    /// NumDeltaPocs.
     package var count: Int { negative.count + positive.count }
     package var entries: [Entry] { negative + positive }
 
@@ -27,21 +29,21 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         _ reader: inout BitReader, index: Int, isInSlice: Bool, sets: [HEVCReferenceSet], limit: Int
     ) throws(Malformed) {
         if index > 0, reader.flag() {
-            let distance = isInSlice ? try reader.unsigned("delta_idx_minus1", in: 0...(index - 1)) + 1 : 1
-            let isNegative = reader.flag()
-            let magnitude = try reader.unsigned("abs_delta_rps_minus1", in: 0...32767) + 1
-            let source = sets[index - distance]
-            predict(&reader, from: source, delta: isNegative ? -magnitude : magnitude)
+            let delta_idx = isInSlice ? try reader.unsigned("delta_idx_minus1", in: 0...(index - 1)) + 1 : 1
+            let delta_rps_sign = reader.flag()
+            let abs_delta_rps = try reader.unsigned("abs_delta_rps_minus1", in: 0...32767) + 1
+            let source = sets[index - delta_idx]
+            predict(&reader, from: source, delta: delta_rps_sign ? -abs_delta_rps : abs_delta_rps)
         } else {
-            let before = try reader.unsigned("num_negative_pics", in: 0...limit)
-            let after = try reader.unsigned("num_positive_pics", in: 0...(limit - before))
+            let num_negative_pics = try reader.unsigned("num_negative_pics", in: 0...limit)
+            let num_positive_pics = try reader.unsigned("num_positive_pics", in: 0...(limit - num_negative_pics))
             var poc = 0
-            for _ in 0..<before {
+            for _ in 0..<num_negative_pics {
                 poc -= try reader.unsigned("delta_poc_s0_minus1", in: 0...32767) + 1
                 negative.append(Entry(deltaPOC: poc, isUsed: reader.flag()))
             }
             poc = 0
-            for _ in 0..<after {
+            for _ in 0..<num_positive_pics {
                 poc += try reader.unsigned("delta_poc_s1_minus1", in: 0...32767) + 1
                 positive.append(Entry(deltaPOC: poc, isUsed: reader.flag()))
             }
@@ -52,17 +54,17 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         }
     }
 
-    /// Applies inter_ref_pic_set_prediction_flag: takes the source's pictures and its own picture, all moved by
-    /// `delta`.
+    /// Predicts the set from another one (inter_ref_pic_set_prediction_flag 1). The candidates are the pictures of
+    /// `source` and the picture that `source` belongs to; `delta` (deltaRps) is added to the difference of each.
     private mutating func predict(_ reader: inout BitReader, from source: HEVCReferenceSet, delta: Int) {
-        // The order of the syntax: S0, S1, and last the source's own picture.
+        // The syntax contains the candidates in this order: S0, S1, and the picture of the source set (difference 0).
         var moved: [Entry] = []
         for index in 0...source.count {
-            let isUsed = reader.flag()
-            let isKept = isUsed || reader.flag()
-            guard isKept else { continue }
+            let used_by_curr_pic_flag = reader.flag()
+            let use_delta_flag = used_by_curr_pic_flag || reader.flag()
+            guard use_delta_flag else { continue }
             let base = index < source.count ? source.entries[index].deltaPOC : 0
-            moved.append(Entry(deltaPOC: base + delta, isUsed: isUsed))
+            moved.append(Entry(deltaPOC: base + delta, isUsed: used_by_curr_pic_flag))
         }
         negative = moved.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }
         positive = moved.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC }

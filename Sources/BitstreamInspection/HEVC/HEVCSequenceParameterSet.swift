@@ -11,8 +11,8 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
 
     /// An entry of lt_ref_pic_poc_lsb_sps[] and used_by_curr_pic_lt_sps_flag[].
     package struct LongTermPicture: Sendable, Hashable {
-        package var lt_ref_pic_poc_lsb: Int
-        package var used_by_curr_pic_lt_flag: Bool
+        package var lt_ref_pic_poc_lsb_sps: Int
+        package var used_by_curr_pic_lt_sps_flag: Bool
     }
 
     package var sps_video_parameter_set_id: Int
@@ -24,14 +24,16 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var separate_colour_plane_flag = false
     package var pic_width_in_luma_samples: Int
     package var pic_height_in_luma_samples: Int
-    /// The left, right, top and bottom offsets in units of chroma samples; nil without conformance_window_flag.
-    package var conformanceWindow: [Int]?
+    /// conf_win_left_offset, right, top and bottom, in this order, in units of chroma samples; nil without
+    /// conformance_window_flag.
+    package var conf_win_offset: [Int]?
     package var bit_depth_luma: Int
     package var bit_depth_chroma: Int
     package var log2_max_pic_order_cnt_lsb: Int
     /// The buffering parameters by HighestTid.
     package var buffering: [HEVCBuffering]
     package var log2_min_luma_coding_block_size: Int
+    /// CtbLog2SizeY.
     package var log2_ctb_size: Int
     package var log2_min_luma_transform_block_size: Int
     package var log2_max_luma_transform_block_size: Int
@@ -41,18 +43,23 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var sps_scaling_list_data_present_flag = false
     package var amp_enabled_flag: Bool
     package var sample_adaptive_offset_enabled_flag: Bool
+    /// The PCM parameters; nil without pcm_enabled_flag.
     package var pcm: PCM?
-    package var referenceSets: [HEVCReferenceSet] = []
+    package var short_term_ref_pic_sets: [HEVCReferenceSet] = []
     package var long_term_ref_pics_present_flag: Bool
-    package var longTermPictures: [LongTermPicture] = []
+    package var long_term_ref_pics_sps: [LongTermPicture] = []
     package var sps_temporal_mvp_enabled_flag: Bool
     package var strong_intra_smoothing_enabled_flag: Bool
     package var vui: HEVCVideoUsability?
     package var sps_extension_present_flag: Bool
 
+    /// MaxPicOrderCntLsb.
     package var maxPictureOrderCountLsb: Int { 1 << log2_max_pic_order_cnt_lsb }
+    /// CtbSizeY.
     package var ctbSize: Int { 1 << log2_ctb_size }
+    /// PicWidthInCtbsY.
     package var widthInCtbs: Int { (pic_width_in_luma_samples + ctbSize - 1) / ctbSize }
+    /// PicHeightInCtbsY.
     package var heightInCtbs: Int { (pic_height_in_luma_samples + ctbSize - 1) / ctbSize }
     /// PicSizeInCtbsY.
     package var sizeInCtbs: Int { widthInCtbs * heightInCtbs }
@@ -68,7 +75,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         let (unitX, unitY) = (
             chroma_format_idc == 1 || chroma_format_idc == 2 ? 2 : 1, chroma_format_idc == 1 ? 2 : 1
         )
-        let window = conformanceWindow ?? [0, 0, 0, 0]
+        let window = conf_win_offset ?? [0, 0, 0, 0]
         return (
             pic_width_in_luma_samples - unitX * (window[0] + window[1]),
             pic_height_in_luma_samples - unitY * (window[2] + window[3])
@@ -76,6 +83,8 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     }
 
     /// Reads the left, right, top and bottom offsets of a window.
+    ///
+    /// - Parameter name: The prefix of the syntax elements: conf_win or def_disp_win.
     static func window(_ reader: inout BitReader, _ name: String) throws(Malformed) -> [Int] {
         var offsets: [Int] = []
         for side in ["left", "right", "top", "bottom"] {
@@ -84,6 +93,9 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         return offsets
     }
 
+    /// Parses a sequence parameter set.
+    ///
+    /// - Throws: `Malformed` if the set cannot be read or has a value that is out of range.
     init(rbsp: [UInt8]) throws(Malformed) {
         var reader = BitReader(rbsp)
         sps_video_parameter_set_id = reader.bits(4)
@@ -100,7 +112,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         // Level 6.2 limits each side to √(8 · MaxLumaPs) (A.4.1).
         pic_width_in_luma_samples = try reader.unsigned("pic_width_in_luma_samples", in: 1...16888)
         pic_height_in_luma_samples = try reader.unsigned("pic_height_in_luma_samples", in: 1...16888)
-        if reader.flag() { conformanceWindow = try Self.window(&reader, "conf_win") }
+        if reader.flag() { conf_win_offset = try Self.window(&reader, "conf_win") }
         bit_depth_luma = try reader.unsigned("bit_depth_luma_minus8", in: 0...8) + 8
         bit_depth_chroma = try reader.unsigned("bit_depth_chroma_minus8", in: 0...8) + 8
         log2_max_pic_order_cnt_lsb = try reader.unsigned("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
@@ -121,7 +133,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         if scaling_list_enabled_flag {
             sps_scaling_list_data_present_flag = reader.flag()
             if sps_scaling_list_data_present_flag {
-                try HEVCScalingLists.skip(&reader, chromaFormat: chroma_format_idc)
+                try HEVCScalingLists.skip(&reader, chroma_format_idc: chroma_format_idc)
             }
         }
         amp_enabled_flag = reader.flag()
@@ -136,18 +148,18 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         }
         let count = try reader.unsigned("num_short_term_ref_pic_sets", in: 0...64)
         for index in 0..<count {
-            referenceSets.append(
+            short_term_ref_pic_sets.append(
                 try HEVCReferenceSet(
-                    &reader, index: index, isInSlice: false, sets: referenceSets,
+                    &reader, index: index, isInSlice: false, sets: short_term_ref_pic_sets,
                     limit: buffering.last?.max_dec_pic_buffering_minus1 ?? 0))
         }
         long_term_ref_pics_present_flag = reader.flag()
         if long_term_ref_pics_present_flag {
             for _ in 0..<(try reader.unsigned("num_long_term_ref_pics_sps", in: 0...32)) {
-                longTermPictures.append(
+                long_term_ref_pics_sps.append(
                     LongTermPicture(
-                        lt_ref_pic_poc_lsb: reader.bits(log2_max_pic_order_cnt_lsb),
-                        used_by_curr_pic_lt_flag: reader.flag()))
+                        lt_ref_pic_poc_lsb_sps: reader.bits(log2_max_pic_order_cnt_lsb),
+                        used_by_curr_pic_lt_sps_flag: reader.flag()))
             }
         }
         sps_temporal_mvp_enabled_flag = reader.flag()
@@ -180,7 +192,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
 
 enum HEVCScalingLists {
     /// Skips scaling_list_data() (7.3.4).
-    static func skip(_ reader: inout BitReader, chromaFormat: Int) throws(Malformed) {
+    static func skip(_ reader: inout BitReader, chroma_format_idc: Int) throws(Malformed) {
         for size in 0..<4 {
             for matrix in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
                 if !reader.flag() {

@@ -10,8 +10,8 @@ extension HEVCSliceHeader {
         _ reader: inout BitReader, unit: HEVCNALUnit, previous: HEVCSliceHeader?,
         pictureSet: (Int) -> HEVCPictureParameterSet?, sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
-        let isFirst = reader.flag()
-        let noOutput = unit.isIRAP && reader.flag()
+        let first_slice_segment_in_pic_flag = reader.flag()
+        let no_output_of_prior_pics_flag = unit.isIRAP && reader.flag()
         let id = try reader.unsigned("slice_pic_parameter_set_id", in: 0...63)
         guard let pps = pictureSet(id), let sps = sequenceSet(pps.pps_seq_parameter_set_id) else {
             throw Malformed("a slice refers to PPS \(id), which does not exist or has no SPS")
@@ -20,34 +20,36 @@ extension HEVCSliceHeader {
             throw Malformed(
                 "the tiles of PPS \(id) exceed \(sps.widthInCtbs)×\(sps.heightInCtbs) coding tree blocks")
         }
-        var isDependent = false
-        var address = 0
-        if !isFirst {
-            if pps.dependent_slice_segments_enabled_flag { isDependent = reader.flag() }
-            address = reader.bits(Self.bits(sps.sizeInCtbs))
-            guard address > 0, address < sps.sizeInCtbs else {
-                throw Malformed("slice_segment_address is \(address) of \(sps.sizeInCtbs)")
+        var dependent_slice_segment_flag = false
+        var slice_segment_address = 0
+        if !first_slice_segment_in_pic_flag {
+            if pps.dependent_slice_segments_enabled_flag { dependent_slice_segment_flag = reader.flag() }
+            slice_segment_address = reader.bits(Self.bits(sps.sizeInCtbs))
+            guard slice_segment_address > 0, slice_segment_address < sps.sizeInCtbs else {
+                throw Malformed("slice_segment_address is \(slice_segment_address) of \(sps.sizeInCtbs)")
             }
         }
-        if isDependent {
+        if dependent_slice_segment_flag {
             guard let previous else { throw Malformed("a dependent slice segment has no slice before it") }
             self = previous
-            entryPoints = []
+            entry_point_offset = []
         } else {
-            self.init(nal_unit_type: unit.type, temporalID: unit.temporalID, isFirst: isFirst, pictureSet: id)
+            self.init(
+                nal_unit_type: unit.type, temporalID: unit.temporalID,
+                first_slice_segment_in_pic_flag: first_slice_segment_in_pic_flag, slice_pic_parameter_set_id: id)
         }
-        first_slice_segment_in_pic_flag = isFirst
-        no_output_of_prior_pics_flag = noOutput
+        self.first_slice_segment_in_pic_flag = first_slice_segment_in_pic_flag
+        self.no_output_of_prior_pics_flag = no_output_of_prior_pics_flag
         slice_pic_parameter_set_id = id
-        dependent_slice_segment_flag = isDependent
-        slice_segment_address = address
-        if !isDependent { try readSlice(&reader, sps, pps) }
+        self.dependent_slice_segment_flag = dependent_slice_segment_flag
+        self.slice_segment_address = slice_segment_address
+        if !dependent_slice_segment_flag { try readSlice(&reader, sps, pps) }
         if pps.tiles != nil || pps.entropy_coding_sync_enabled_flag { try readEntryPoints(&reader, sps, pps) }
-        extensionLength = nil
+        slice_segment_header_extension_length = nil
         if pps.slice_segment_header_extension_present_flag {
             let length = try reader.unsigned("slice_segment_header_extension_length", in: 0...256)
             for _ in 0..<length { _ = reader.bits(8) }
-            extensionLength = length
+            slice_segment_header_extension_length = length
         }
         guard reader.flag() else { throw Malformed("a slice header has no alignment_bit_equal_to_one") }
         while !reader.isByteAligned {
@@ -57,11 +59,13 @@ extension HEVCSliceHeader {
         byteCount = reader.position / 8
     }
 
-    private init(nal_unit_type: Int, temporalID: Int, isFirst: Bool, pictureSet: Int) {
+    private init(
+        nal_unit_type: Int, temporalID: Int, first_slice_segment_in_pic_flag: Bool, slice_pic_parameter_set_id: Int
+    ) {
         self.nal_unit_type = nal_unit_type
         self.temporalID = temporalID
-        first_slice_segment_in_pic_flag = isFirst
-        slice_pic_parameter_set_id = pictureSet
+        self.first_slice_segment_in_pic_flag = first_slice_segment_in_pic_flag
+        self.slice_pic_parameter_set_id = slice_pic_parameter_set_id
     }
 
     /// Returns Ceil(Log2(count)).
@@ -74,7 +78,7 @@ extension HEVCSliceHeader {
     ) throws(Malformed) {
         _ = reader.bits(pps.num_extra_slice_header_bits)
         let type = try reader.unsigned("slice_type", in: 0...2)
-        kind = Kind(rawValue: type) ?? .i
+        slice_type = Kind(rawValue: type) ?? .i
         if pps.output_flag_present_flag { pic_output_flag = reader.flag() }
         if sps.separate_colour_plane_flag { _ = reader.bits(2) }
         if !isIDR { try readReferenceSet(&reader, sps) }
@@ -82,7 +86,7 @@ extension HEVCSliceHeader {
             slice_sao_luma_flag = reader.flag()
             if sps.chromaArrayType != 0 { slice_sao_chroma_flag = reader.flag() }
         }
-        if kind != .i { try readPrediction(&reader, sps, pps) }
+        if slice_type != .i { try readPrediction(&reader, sps, pps) }
         slice_qp_delta = try reader.signed("slice_qp_delta", in: -128...128)
         qp = pps.init_qp + slice_qp_delta
         let lowest = -6 * (sps.bit_depth_luma - 8)
@@ -120,7 +124,7 @@ extension HEVCSliceHeader {
     ) throws(Malformed) {
         slice_pic_order_cnt_lsb = reader.bits(sps.log2_max_pic_order_cnt_lsb)
         short_term_ref_pic_set_sps_flag = reader.flag()
-        let sets = sps.referenceSets
+        let sets = sps.short_term_ref_pic_sets
         if short_term_ref_pic_set_sps_flag {
             if sets.count > 1 { short_term_ref_pic_set_idx = reader.bits(Self.bits(sets.count)) }
             guard short_term_ref_pic_set_idx < sets.count else {
@@ -137,24 +141,24 @@ extension HEVCSliceHeader {
     }
 
     private mutating func readLongTerm(_ reader: inout BitReader, _ sps: HEVCSequenceParameterSet) throws(Malformed) {
-        let known = sps.longTermPictures
+        let known = sps.long_term_ref_pics_sps
         let most = max(sps.highest.max_dec_pic_buffering_minus1 - shortTerm.count, 0)
-        var fromSequence = 0
+        var num_long_term_sps = 0
         if !known.isEmpty {
-            fromSequence = try reader.unsigned("num_long_term_sps", in: 0...min(most, known.count))
+            num_long_term_sps = try reader.unsigned("num_long_term_sps", in: 0...min(most, known.count))
         }
-        let own = try reader.unsigned("num_long_term_pics", in: 0...(most - fromSequence))
+        let num_long_term_pics = try reader.unsigned("num_long_term_pics", in: 0...(most - num_long_term_sps))
         // The deltas accumulate within each of the two parts. An absent delta is 0 (7-52).
         var cycle = 0
-        for position in 0..<(fromSequence + own) {
-            if position == fromSequence { cycle = 0 }
+        for position in 0..<(num_long_term_sps + num_long_term_pics) {
+            if position == num_long_term_sps { cycle = 0 }
             var picture: LongTermPicture
-            if position < fromSequence {
+            if position < num_long_term_sps {
                 let index = known.count > 1 ? reader.bits(Self.bits(known.count)) : 0
                 guard index < known.count else { throw Malformed("lt_idx_sps is \(index) of \(known.count)") }
                 picture = LongTermPicture(
-                    lt_idx_sps: index, lsb: known[index].lt_ref_pic_poc_lsb,
-                    isUsed: known[index].used_by_curr_pic_lt_flag)
+                    lt_idx_sps: index, lsb: known[index].lt_ref_pic_poc_lsb_sps,
+                    isUsed: known[index].used_by_curr_pic_lt_sps_flag)
             } else {
                 picture = LongTermPicture(lsb: reader.bits(sps.log2_max_pic_order_cnt_lsb), isUsed: reader.flag())
             }
@@ -170,33 +174,39 @@ extension HEVCSliceHeader {
     private mutating func readPrediction(
         _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) throws(Malformed) {
-        activeReferences = [pps.defaultReferences[0], kind == .b ? pps.defaultReferences[1] : 0]
+        num_ref_idx_active = [
+            pps.num_ref_idx_default_active[0], slice_type == .b ? pps.num_ref_idx_default_active[1] : 0,
+        ]
         num_ref_idx_active_override_flag = reader.flag()
         if num_ref_idx_active_override_flag {
-            activeReferences[0] = try reader.unsigned("num_ref_idx_l0_active_minus1", in: 0...14) + 1
-            if kind == .b { activeReferences[1] = try reader.unsigned("num_ref_idx_l1_active_minus1", in: 0...14) + 1 }
+            num_ref_idx_active[0] = try reader.unsigned("num_ref_idx_l0_active_minus1", in: 0...14) + 1
+            if slice_type == .b {
+                num_ref_idx_active[1] = try reader.unsigned("num_ref_idx_l1_active_minus1", in: 0...14) + 1
+            }
         }
         let total = currentPictures
-        guard total > 0 else { throw Malformed("a \(kind) slice has no reference pictures (NumPicTotalCurr is 0)") }
+        guard total > 0 else {
+            throw Malformed("a \(slice_type) slice has no reference pictures (NumPicTotalCurr is 0)")
+        }
         if pps.lists_modification_present_flag, total > 1 {
-            for list in 0...(kind == .b ? 1 : 0) where reader.flag() {
+            for list in 0...(slice_type == .b ? 1 : 0) where reader.flag() {
                 var entries: [Int] = []
-                for _ in 0..<activeReferences[list] {
+                for _ in 0..<num_ref_idx_active[list] {
                     let entry = reader.bits(Self.bits(total))
                     guard entry < total else { throw Malformed("list_entry_l\(list) is \(entry) of \(total)") }
                     entries.append(entry)
                 }
-                listEntries[list] = entries
+                list_entry[list] = entries
             }
         }
-        if kind == .b { mvd_l1_zero_flag = reader.flag() }
+        if slice_type == .b { mvd_l1_zero_flag = reader.flag() }
         if pps.cabac_init_present_flag { cabac_init_flag = reader.flag() }
         if slice_temporal_mvp_enabled_flag {
-            if kind == .b { collocated_from_l0_flag = reader.flag() }
-            let active = activeReferences[collocated_from_l0_flag ? 0 : 1]
+            if slice_type == .b { collocated_from_l0_flag = reader.flag() }
+            let active = num_ref_idx_active[collocated_from_l0_flag ? 0 : 1]
             if active > 1 { collocated_ref_idx = try reader.unsigned("collocated_ref_idx", in: 0...(active - 1)) }
         }
-        if pps.weighted_pred_flag && kind == .p || pps.weighted_bipred_flag && kind == .b {
+        if pps.weighted_pred_flag && slice_type == .p || pps.weighted_bipred_flag && slice_type == .b {
             weights = try readWeights(&reader, hasChroma: sps.chromaArrayType != 0)
         }
         maxNumMergeCand = 5 - (try reader.unsigned("five_minus_max_num_merge_cand", in: 0...4))
@@ -210,8 +220,8 @@ extension HEVCSliceHeader {
             weights.delta_chroma_log2_weight_denom = try reader.signed(
                 "delta_chroma_log2_weight_denom", in: -denominator...(7 - denominator))
         }
-        for list in 0...(kind == .b ? 1 : 0) {
-            let count = activeReferences[list]
+        for list in 0...(slice_type == .b ? 1 : 0) {
+            let count = num_ref_idx_active[list]
             let luma = (0..<count).map { _ in reader.flag() }
             let chroma = (0..<count).map { _ in hasChroma && reader.flag() }
             for index in 0..<count {
@@ -240,7 +250,7 @@ extension HEVCSliceHeader {
         guard count > 0 else { return }
         offset_len = try reader.unsigned("offset_len_minus1", in: 0...31) + 1
         for _ in 0..<count {
-            entryPoints.append(reader.bits(offset_len) + 1)
+            entry_point_offset.append(reader.bits(offset_len) + 1)
             if reader.isExhausted { break }
         }
         try reader.checkEnd("a slice header's entry points")

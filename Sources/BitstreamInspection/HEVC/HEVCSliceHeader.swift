@@ -11,44 +11,49 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package struct LongTermPicture: Sendable, Hashable {
         /// lt_idx_sps; nil if the slice describes the picture itself.
         package var lt_idx_sps: Int?
-        /// PocLsbLt and UsedByCurrPicLt.
+        /// PocLsbLt.
         package var lsb: Int
+        /// UsedByCurrPicLt.
         package var isUsed: Bool
         /// DeltaPocMsbCycleLt (7-52); nil without delta_poc_msb_present_flag.
         package var msbCycle: Int?
     }
 
+    /// The contents of pred_weight_table() (7.3.6.3) that are stored.
     package struct Weights: Sendable, Hashable {
         package var luma_log2_weight_denom: Int
         package var delta_chroma_log2_weight_denom: Int?
-        /// luma_weight_l0_flag[] and luma_weight_l1_flag[]; `chroma` holds chroma_weight_l0_flag[] and
-        /// chroma_weight_l1_flag[].
+        /// luma_weight_l0_flag[] and luma_weight_l1_flag[].
         package var luma: [[Bool]]
+        /// chroma_weight_l0_flag[] and chroma_weight_l1_flag[].
         package var chroma: [[Bool]]
     }
 
     package var nal_unit_type: Int
+    /// TemporalId.
     package var temporalID: Int
     package var first_slice_segment_in_pic_flag: Bool
     package var no_output_of_prior_pics_flag = false
     package var slice_pic_parameter_set_id: Int
     package var dependent_slice_segment_flag = false
     package var slice_segment_address = 0
-    package var kind = Kind.i
+    package var slice_type = Kind.i
     package var pic_output_flag = true
     package var slice_pic_order_cnt_lsb = 0
     package var short_term_ref_pic_set_sps_flag = false
     package var short_term_ref_pic_set_idx = 0
+    /// The short-term reference picture set, from the header or from the SPS.
     package var shortTerm = HEVCReferenceSet()
     package var longTerm: [LongTermPicture] = []
     package var slice_temporal_mvp_enabled_flag = false
     package var slice_sao_luma_flag = false
     package var slice_sao_chroma_flag = false
     package var num_ref_idx_active_override_flag = false
-    /// num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1; 0 if the slice has no such list.
-    package var activeReferences = [0, 0]
+    /// num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1, or the defaults of the PPS; 0 if the
+    /// slice has no such list.
+    package var num_ref_idx_active = [0, 0]
     /// list_entry_l0 and list_entry_l1; nil without ref_pic_list_modification_flag.
-    package var listEntries: [[Int]?] = [nil, nil]
+    package var list_entry: [[Int]?] = [nil, nil]
     package var mvd_l1_zero_flag = false
     package var cabac_init_flag = false
     package var collocated_from_l0_flag = true
@@ -67,10 +72,11 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package var slice_tc_offset_div2 = 0
     package var slice_loop_filter_across_slices_enabled_flag = false
     /// entry_point_offset_minus1[] + 1.
-    package var entryPoints: [Int] = []
+    package var entry_point_offset: [Int] = []
+    /// offset_len_minus1 + 1; 0 without entry points.
     package var offset_len = 0
     /// slice_segment_header_extension_length; nil if the PPS does not enable the extension.
-    package var extensionLength: Int?
+    package var slice_segment_header_extension_length: Int?
     /// The size of the header with its byte alignment, without emulation prevention bytes and the NAL unit header.
     package var byteCount = 0
 

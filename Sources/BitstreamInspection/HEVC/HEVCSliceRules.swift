@@ -1,5 +1,6 @@
 /// The rules between the slice segments of one picture.
 enum HEVCSliceRules {
+    /// Returns the violations by the slice segments of an access unit and by its delimiter.
     static func faults(
         _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
@@ -23,7 +24,7 @@ enum HEVCSliceRules {
         check("slice_temporal_mvp_enabled_flag") {
             $0.slice_temporal_mvp_enabled_flag == first.slice_temporal_mvp_enabled_flag
         }
-        if first.isIRAP, headers.contains(where: { $0.kind != .i }) {
+        if first.isIRAP, headers.contains(where: { $0.slice_type != .i }) {
             faults.append((.syntax, "an IRAP picture has P or B slices"))
         }
         faults += addressFaults(headers, sps, pps)
@@ -34,7 +35,7 @@ enum HEVCSliceRules {
         if let delimiter = unit.delimiter {
             // Table 7-2. 0 allows I; 1 allows P and I; 2 allows B, P and I.
             let allowed: [HEVCSliceHeader.Kind] = [[.i], [.p, .i], [.b, .p, .i]][min(delimiter.type, 2)]
-            if headers.contains(where: { !allowed.contains($0.kind) }) {
+            if headers.contains(where: { !allowed.contains($0.slice_type) }) {
                 faults.append((.accessUnit, "the delimiter's pic_type \(delimiter.type) does not allow its slices"))
             }
             if delimiter.temporalID != first.temporalID {
@@ -44,7 +45,8 @@ enum HEVCSliceRules {
         return faults
     }
 
-    /// Checks that segments follow each other in tile scan, and that slices and tiles contain one another (6.3.1).
+    /// Checks that slice segments are in tile scan order. Also checks that each slice and each slice segment contains
+    /// only whole tiles or lies in one tile (6.3.1).
     private static func addressFaults(
         _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
@@ -85,7 +87,7 @@ enum HEVCSliceRules {
     static func collocatedFaults(_ frame: HEVCFrame) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         var collocated: Set<Int> = []
-        for slice in frame.slices where slice.header.slice_temporal_mvp_enabled_flag && slice.header.kind != .i {
+        for slice in frame.slices where slice.header.slice_temporal_mvp_enabled_flag && slice.header.slice_type != .i {
             let list = slice.lists[slice.header.collocated_from_l0_flag ? 0 : 1]
             guard slice.header.collocated_ref_idx < list.count, let picture = list[slice.header.collocated_ref_idx]
             else {

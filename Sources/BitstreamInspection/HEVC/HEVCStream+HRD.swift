@@ -46,11 +46,11 @@ extension HEVCStream {
         sequenceSet(of: frame).vui?.hrd.flatMap { $0.hasDelays ? $0 : nil }
     }
 
-    /// Returns the duration of a clock tick in seconds (E-61).
+    /// Returns ClockTick, the duration of a clock tick in seconds (E.3.1); 0 without timing information.
     private func tick(of frame: HEVCFrame) -> Double { sequenceSet(of: frame).vui?.timing?.tick ?? 0 }
 
-    /// Checks the messages that the decoder needs (D.3.2, D.3.3): a picture timing in every access unit, and a
-    /// buffering period in each access unit with an IRAP picture.
+    /// Checks that the messages that the decoder needs are present: a picture timing in every access unit (D.3.3), and
+    /// a buffering period in each access unit with an IRAP picture (D.3.2).
     private func missingMessages(_ frames: [HEVCFrame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {

@@ -5,12 +5,15 @@
 /// order, reference picture sets, lists and output, but no coding trees. It accepts any bytes and lists errors in
 /// `violations`.
 package struct HEVCStream: Sendable {
+    /// The NAL units in stream order, without those whose header is invalid.
     package internal(set) var nalUnits: [HEVCNALUnit] = []
     /// The coded pictures in coding order.
     package var frames: [HEVCFrame] = []
-    /// The distinct parameter sets in order of arrival.
+    /// The distinct video parameter sets in order of arrival.
     package internal(set) var videoSets: [HEVCVideoParameterSet] = []
+    /// The distinct sequence parameter sets in order of arrival.
     package var sequenceSets: [HEVCSequenceParameterSet] = []
+    /// The distinct picture parameter sets in order of arrival.
     package internal(set) var pictureSets: [HEVCPictureParameterSet] = []
     var found = ViolationList()
     /// The violations in the order in which they were found: at most the first thousand of each rule.

@@ -7,8 +7,9 @@ struct HEVCStreamReader: ByteStreamReader {
         var information: [(raw: RawInformation, isSuffix: Bool)] = []
         var sequenceSet: HEVCSequenceParameterSet?
         var pictureSet: HEVCPictureParameterSet?
-        /// The indices in the stream's `sequenceSets` and `pictureSets`.
+        /// The index of `sequenceSet` in the stream's `sequenceSets`.
         var sequenceSetIndex = 0
+        /// The index of `pictureSet` in the stream's `pictureSets`.
         var pictureSetIndex = 0
         /// pic_type and TemporalId of the access unit delimiter.
         var delimiter: (type: Int, temporalID: Int)?
@@ -29,10 +30,11 @@ struct HEVCStreamReader: ByteStreamReader {
     private var unit: AccessUnit?
     private var decoder = HEVCPictureDecoder()
     private var hasOtherLayers = false
+    /// The ids of each SPS and PPS whose tiles were checked together.
     private var checkedTiles: Set<[Int]> = []
 
-    /// The maximum number of bytes that are read of a slice header; larger than any valid header. Entry points take up
-    /// to 440 times four bytes.
+    /// The maximum number of bytes that are read of a slice header; larger than any valid header in Main and Main 10.
+    /// Entry points take up to 2 KB: one of at most four bytes for each of 528 rows of coding tree blocks (level 6.2).
     private static let headerLimit = 8192
 
     /// The size of the container's record at the start of `bytes`. It holds parameter sets that precede the stream.
@@ -78,7 +80,7 @@ struct HEVCStreamReader: ByteStreamReader {
     mutating func take(_ nal: HEVCNALUnit) throws(Malformed) {
         let index = stream.nalUnits.count
         stream.nalUnits.append(nal)
-        if nal.layerID > 0 {
+        if nal.nuh_layer_id > 0 {
             if !hasOtherLayers { report(.unsupported, "layers above 0 are not checked") }
             hasOtherLayers = true
             return
@@ -179,7 +181,7 @@ struct HEVCStreamReader: ByteStreamReader {
     }
 
     private mutating func takeSlice(_ nal: HEVCNALUnit, _ index: Int) throws(Malformed) {
-        // first_slice_segment_in_pic_flag.
+        // The first bit after the NAL unit header is first_slice_segment_in_pic_flag.
         let startsPicture = bytes[nal.payload].dropFirst(2).first.map { $0 & 0x80 != 0 } ?? false
         if startsPicture, unit?.slices.isEmpty == false { finish(upTo: index) }
         var reader = BitReader(payload(nal, limit: Self.headerLimit))
@@ -187,7 +189,7 @@ struct HEVCStreamReader: ByteStreamReader {
         let header = try HEVCSliceHeader(
             &reader, unit: nal, previous: unit?.slices.last?.header, pictureSet: { pictures[$0] },
             sequenceSet: { sequences[$0] })
-        guard mayTake(1 + header.entryPoints.count / 64) else { return }
+        guard mayTake(1 + header.entry_point_offset.count / 64) else { return }
         if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
         if unit?.slices.isEmpty == true {
             let pictureSet = pictures[header.slice_pic_parameter_set_id]
@@ -203,10 +205,10 @@ struct HEVCStreamReader: ByteStreamReader {
             }
         }
         let room = nal.payload.count - 2 - header.byteCount
-        if room <= header.entryPoints.reduce(0, +) {
+        if room <= header.entry_point_offset.reduce(0, +) {
             report(
-                .syntax, "entry points cover \(header.entryPoints.reduce(0, +)) bytes, but the slice data has \(room) "
-                    + "bytes")
+                .syntax, "entry points cover \(header.entry_point_offset.reduce(0, +)) bytes, but the slice data has "
+                    + "\(room) bytes")
         }
         unit?.slices.append(HEVCFrame.Slice(header: header, nalUnit: index))
     }

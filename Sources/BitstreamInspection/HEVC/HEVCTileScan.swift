@@ -1,12 +1,17 @@
 /// Converts the addresses of coding tree blocks between raster scan and tile scan (H.265 6.5.1). Each address is
 /// computed on demand: a table for a large picture would cost more than the headers of a small stream.
 struct HEVCTileScan {
-    /// colBd and rowBd, both ascending.
+    /// colBd, ascending.
     private let columns: [Int]
+    /// rowBd, ascending.
     private let rows: [Int]
+    /// PicWidthInCtbsY.
     private let width: Int
+    /// PicSizeInCtbsY.
     private let count: Int
 
+    /// Creates a converter for the pictures of a PPS.
+    ///
     /// - Parameter pps: A PPS whose tiles fit the SPS.
     init(_ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet) {
         (columns, rows) = (pps.columnBoundaries(sps), pps.rowBoundaries(sps))
@@ -43,5 +48,6 @@ struct HEVCTileScan {
         return row * (columns.count - 1) + Self.index(of: rest / (rows[row + 1] - rows[row]), in: columns)
     }
 
+    /// Returns whether a tile starts at an address in tile scan. The end of the picture counts as a start.
     func isTileStart(_ address: Int) -> Bool { address == 0 || address == count || tile(address) != tile(address - 1) }
 }

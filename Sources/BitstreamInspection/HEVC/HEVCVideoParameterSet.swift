@@ -1,9 +1,11 @@
 /// video_parameter_set_rbsp() (H.265 7.3.2.1), without its extension.
 package struct HEVCVideoParameterSet: Sendable, Hashable {
+    /// The timing information of a VPS or of vui_parameters(): the fields with the prefix vps_ or vui_.
     package struct Timing: Sendable, Hashable {
         package var num_units_in_tick: Int
         package var time_scale: Int
-        /// The picture order count difference in ticks; nil without poc_proportional_to_timing_flag.
+        /// num_ticks_poc_diff_one_minus1 + 1: the number of ticks for a picture order count difference of 1; nil
+        /// without poc_proportional_to_timing_flag.
         package var num_ticks_poc_diff_one: Int?
 
         /// The duration of a clock tick in seconds.
@@ -38,6 +40,9 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
     package var firstHRD: HEVCHRDParameters?
     package var vps_extension_flag: Bool
 
+    /// Parses a video parameter set.
+    ///
+    /// - Throws: `Malformed` if the set cannot be read or has a value that is out of range.
     init(rbsp: [UInt8]) throws(Malformed) {
         var reader = BitReader(rbsp)
         vps_video_parameter_set_id = reader.bits(4)
@@ -54,17 +59,18 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
         profileTierLevel = try HEVCProfileTierLevel(&reader, maxSubLayers: vps_max_sub_layers)
         buffering = try HEVCBuffering.read(&reader, maxSubLayers: vps_max_sub_layers)
         vps_max_layer_id = reader.bits(6)
-        let layerSets = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
-        reader.skip(layerSets * (vps_max_layer_id + 1))
+        let vps_num_layer_sets_minus1 = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
+        reader.skip(vps_num_layer_sets_minus1 * (vps_max_layer_id + 1))
         if reader.flag() {
             timing = try Timing(&reader)
             let count = try reader.unsigned("vps_num_hrd_parameters", in: 0...1024)
             vps_num_hrd_parameters = count
             var last: HEVCHRDParameters?
             for index in 0..<count {
-                _ = try reader.unsigned("hrd_layer_set_idx", in: 0...layerSets)
-                let isCommon = index == 0 || reader.flag()
-                last = try HEVCHRDParameters(&reader, common: isCommon ? nil : last, maxSubLayers: vps_max_sub_layers)
+                _ = try reader.unsigned("hrd_layer_set_idx", in: 0...vps_num_layer_sets_minus1)
+                let cprms_present_flag = index == 0 || reader.flag()
+                last = try HEVCHRDParameters(
+                    &reader, common: cprms_present_flag ? nil : last, maxSubLayers: vps_max_sub_layers)
                 if index == 0 { firstHRD = last }
             }
         }

@@ -11,33 +11,33 @@ package struct HEVCVideoUsability: Sendable, Hashable {
         package var log2_max_mv_length_vertical: Int
     }
 
-    /// aspect_ratio_idc. If it is 255, `sampleAspectRatio` is sar_width and sar_height.
     package var aspect_ratio_idc: Int?
+    /// sar_width and sar_height if aspect_ratio_idc is 255, otherwise the ratio of aspect_ratio_idc (table E.1).
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
     package var videoSignal: VideoUsability.VideoSignal?
-    /// The chroma sample location types of the top and bottom field.
-    package var chromaLocation: [Int]?
+    /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
+    package var chroma_sample_loc_type: [Int]?
     package var neutral_chroma_indication_flag = false
     package var field_seq_flag = false
     package var frame_field_info_present_flag = false
-    /// The left, right, top and bottom offsets.
-    package var defaultDisplayWindow: [Int]?
+    /// def_disp_win_left_offset, right, top and bottom, in this order; nil without default_display_window_flag.
+    package var def_disp_win_offset: [Int]?
     package var timing: HEVCVideoParameterSet.Timing?
     package var hrd: HEVCHRDParameters?
     package var restriction: Restriction?
 
     init(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) {
         if reader.flag() {
-            let indication = reader.bits(8)
-            aspect_ratio_idc = indication
-            if indication == 255 {
+            let aspect_ratio_idc = reader.bits(8)
+            self.aspect_ratio_idc = aspect_ratio_idc
+            if aspect_ratio_idc == 255 {
                 sampleAspectRatio = [reader.bits(16), reader.bits(16)]
             } else {
-                guard indication < VideoUsability.ratios.count else {
-                    throw Malformed("aspect_ratio_idc is \(indication)")
+                guard aspect_ratio_idc < VideoUsability.ratios.count else {
+                    throw Malformed("aspect_ratio_idc is \(aspect_ratio_idc)")
                 }
-                sampleAspectRatio = VideoUsability.ratios[indication]
+                sampleAspectRatio = VideoUsability.ratios[aspect_ratio_idc]
             }
         }
         if reader.flag() { overscan_appropriate_flag = reader.flag() }
@@ -48,7 +48,7 @@ package struct HEVCVideoUsability: Sendable, Hashable {
             videoSignal = signal
         }
         if reader.flag() {
-            chromaLocation = [
+            chroma_sample_loc_type = [
                 try reader.unsigned("chroma_sample_loc_type_top_field", in: 0...5),
                 try reader.unsigned("chroma_sample_loc_type_bottom_field", in: 0...5),
             ]
@@ -59,7 +59,7 @@ package struct HEVCVideoUsability: Sendable, Hashable {
         if field_seq_flag, !frame_field_info_present_flag {
             throw Malformed("frame_field_info_present_flag must be 1 with field_seq_flag")
         }
-        if reader.flag() { defaultDisplayWindow = try HEVCSequenceParameterSet.window(&reader, "def_disp_win") }
+        if reader.flag() { def_disp_win_offset = try HEVCSequenceParameterSet.window(&reader, "def_disp_win") }
         if reader.flag() {
             timing = try HEVCVideoParameterSet.Timing(&reader)
             if reader.flag() { hrd = try HEVCHRDParameters(&reader, common: nil, maxSubLayers: maxSubLayers) }

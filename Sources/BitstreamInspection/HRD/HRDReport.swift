@@ -8,8 +8,9 @@ package struct HRDReport: Sendable, Hashable {
         package var time: Double
         /// The arrival time of the last bit of the access unit, in seconds.
         package var arrival: Double
-        /// The number of bits in the buffer just before the removal (`before`) and just after it (`after`).
+        /// The number of bits in the buffer just before the removal.
         package var before: Double
+        /// The number of bits in the buffer just after the removal.
         package var after: Double
     }
 
@@ -20,9 +21,11 @@ package struct HRDReport: Sendable, Hashable {
         package var isNAL: Bool
         /// SchedSelIdx.
         package var index: Int
-        /// BitRate in bits per second and CpbSize in bits, of the first access unit.
+        /// BitRate of the first access unit, in bits per second.
         package var bitRate: Int
+        /// CpbSize of the first access unit, in bits.
         package var cpbSize: Int
+        /// cbr_flag: whether bits arrive without pause.
         package var isConstant: Bool
         /// The samples of the first schedule. Empty for the others: a stream can have 64 schedules.
         package var fullness: [Sample]

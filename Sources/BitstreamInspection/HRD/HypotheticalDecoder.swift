@@ -17,7 +17,7 @@ struct HypotheticalDecoder {
     private(set) var samples: [HRDReport.Sample] = []
     private(set) var faults: [(frame: Int, message: String)] = []
 
-    /// Times are computed as `Double`. A microsecond is far above their error and far below a tick.
+    /// The tolerance of comparisons, in seconds. It is far above the rounding error of `Double` and far below a tick.
     private static let tolerance = 1e-6
 
     init(_ units: [AccessUnit]) {
@@ -80,17 +80,22 @@ struct HypotheticalDecoder {
     private var arrivals: [(initial: Double, final: Double)] = []
 
     private mutating func fault(_ frame: Int, _ message: String) {
-        // One more than a report lists, so that the report states that there are more.
+        // One more fault than a report lists is stored, so that the report says that there are more.
         if faults.count <= ViolationList.limit { faults.append((frame, message)) }
     }
 
     /// Formats a time in seconds, rounded to a microsecond.
     private static func text(_ seconds: Double) -> String { "\((seconds * 1e6).rounded() / 1e6) s" }
 
-    /// Checks a buffering period's initial delay against the time that remains until removal (C.3, first item).
+    /// Checks a buffering period's initial_cpb_removal_delay against the time between the last arrival and the removal
+    /// (C.3, first item).
+    ///
+    /// - Parameter ticks: The time from the final arrival of the previous access unit to the nominal removal of this
+    ///   one,
+    ///   in ticks of 90 kHz.
     private mutating func checkDelay(_ delay: BufferingPeriod.Delay, _ unit: AccessUnit, ticks: Double) {
         let sent = Double(delay.initial_cpb_removal_delay)
-        // In ticks of 90 kHz: far above the error of `Double`, far below a tick.
+        // The tolerance in ticks of 90 kHz is far above the rounding error of `Double` and far below a tick.
         let slack = 0.001
         if sent > (ticks + slack).rounded(.up) {
             fault(

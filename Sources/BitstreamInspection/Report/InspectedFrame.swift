@@ -24,10 +24,12 @@ package struct InspectedFrame: Sendable, Hashable {
     /// The index of the sequence. Each IDR picture or memory_management_control_operation 5 starts one: the picture
     /// order count restarts.
     package var sequence: Int
-    package var frameNumber: Int
+    /// frame_num of the slices.
+    package var frame_num: Int
+    /// Whether the picture's own marking made it a long-term reference.
     package var isLongTerm = false
-    /// long_term_frame_idx that the picture received when it was coded.
-    package var longTermIndex: Int?
+    /// LongTermFrameIdx that the picture's own marking assigned to it; nil for none.
+    package var long_term_frame_idx: Int?
     /// temporal_id of the prefix NAL units; nil if the picture has none.
     package var temporalLayer: Int?
     package var slices: [Slice]

@@ -1,18 +1,20 @@
 /// A NAL unit of H.264 and its position in the stream.
 package struct InspectedNALUnit: Sendable, Hashable {
-    /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G/F).
+    /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G; annex F in newer
+    /// editions).
     package struct ScalableHeader: Sendable, Hashable {
-        package var idrFlag: Bool
-        package var priorityID: Int
-        package var noInterLayerPredFlag: Bool
-        package var dependencyID: Int
-        package var qualityID: Int
-        package var temporalID: Int
-        package var useRefBasePicFlag: Bool
-        package var discardableFlag: Bool
-        package var outputFlag: Bool
+        package var idr_flag: Bool
+        package var priority_id: Int
+        package var no_inter_layer_pred_flag: Bool
+        package var dependency_id: Int
+        package var quality_id: Int
+        package var temporal_id: Int
+        package var use_ref_base_pic_flag: Bool
+        package var discardable_flag: Bool
+        package var output_flag: Bool
     }
 
+    /// The first byte of the NAL unit.
     private let header: UInt8
     private let location: UnitLocation
     /// svc_extension_flag and nal_unit_header_svc_extension(), 24 bits; 0 if absent.
@@ -21,21 +23,22 @@ package struct InspectedNALUnit: Sendable, Hashable {
     /// nal_unit_type.
     package var type: Int { Int(header & 31) }
     /// nal_ref_idc.
-    package var refIDC: Int { Int(header >> 5 & 3) }
+    package var nal_ref_idc: Int { Int(header >> 5 & 3) }
     /// The offset of the start code in the byte stream.
     package var offset: Int { location.offset }
     /// The size with start code and trailing zeros.
     package var byteCount: Int { location.byteCount }
     /// The range of the NAL unit, without start code and trailing zeros.
     package var payload: Range<Int> { location.payload }
-    /// The scalable header of a prefix NAL unit (type 14) or coded slice extension (type 20) with svc_extension_flag.
+    /// The scalable header of a prefix NAL unit (type 14) or coded slice extension (type 20) with svc_extension_flag;
+    /// nil for other units.
     package var scalable: ScalableHeader? {
         if scalableBits == 0 { return nil }
         func bits(_ lowest: Int, _ count: Int) -> Int { Int(scalableBits >> lowest) & (1 << count - 1) }
         return ScalableHeader(
-            idrFlag: bits(22, 1) == 1, priorityID: bits(16, 6), noInterLayerPredFlag: bits(15, 1) == 1,
-            dependencyID: bits(12, 3), qualityID: bits(8, 4), temporalID: bits(5, 3),
-            useRefBasePicFlag: bits(4, 1) == 1, discardableFlag: bits(3, 1) == 1, outputFlag: bits(2, 1) == 1)
+            idr_flag: bits(22, 1) == 1, priority_id: bits(16, 6), no_inter_layer_pred_flag: bits(15, 1) == 1,
+            dependency_id: bits(12, 3), quality_id: bits(8, 4), temporal_id: bits(5, 3),
+            use_ref_base_pic_flag: bits(4, 1) == 1, discardable_flag: bits(3, 1) == 1, output_flag: bits(2, 1) == 1)
     }
 
     /// Whether the unit is a VCL NAL unit of a primary coded picture: a slice or a data partition (H.264 table 7-1).
@@ -65,7 +68,7 @@ package struct InspectedNALUnit: Sendable, Hashable {
 }
 
 extension InspectedNALUnit {
-    /// Returns nil if the header is missing or forbidden_zero_bit is set.
+    /// Reads the header. Returns nil if the header is missing or forbidden_zero_bit is set.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         guard let first = bytes[unit.payload].first, first & 0x80 == 0 else { return nil }
         header = first
@@ -79,7 +82,7 @@ extension InspectedNALUnit {
     }
 }
 
-/// The position of a NAL unit in a compact form: a byte stream can hold a unit for every three bytes.
+/// The position of a NAL unit in a compact form, because a byte stream can contain a unit for every three bytes.
 struct UnitLocation: Sendable, Hashable {
     let offset: Int
     private let payloadEnd: Int

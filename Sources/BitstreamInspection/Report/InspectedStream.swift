@@ -4,17 +4,21 @@ package protocol InspectedStream: Sendable {
     var pictures: [any InspectedPicture] { get }
     /// The violations of the standard, except those of the coded picture buffer.
     var violations: [Violation] { get }
+    /// The number of NAL units.
     var unitCount: Int { get }
     /// Returns the name of the NAL unit at an index in stream order.
     func unitName(_ index: Int) -> String
     /// Returns the range of a NAL unit, with start code and trailing zeros.
     func unitRange(_ index: Int) -> Range<Int>
-    /// The common names of the first sequence's profile and level; nil if there is no sequence.
+    /// The common name of the first sequence's profile; nil if there is no sequence.
     var profileName: String? { get }
+    /// The common name of the first sequence's level; nil if there is no sequence.
     var levelName: String? { get }
     /// The visible width and height of the first sequence; nil if there is no sequence.
     var visibleSize: (width: Int, height: Int)? { get }
+    /// The bit depth of luma samples in the first sequence; 8 if there is no sequence.
     var bitDepth: Int { get }
+    /// The maximum number of pictures that precede a picture in coding order and follow it in output order.
     var reorderDepth: Int { get }
     /// The size in bytes of the largest slice NAL unit, without its start code.
     var largestSlice: Int { get }
@@ -28,14 +32,15 @@ package protocol InspectedStream: Sendable {
 
 /// A coded picture of any codec.
 package protocol InspectedPicture: Sendable {
-    /// The indices in coding order and in output order, from 0.
+    /// The index in coding order, from 0.
     var index: Int { get }
+    /// The index in output order, from 0.
     var displayIndex: Int { get }
     /// `IDR`, `I`, `P` or `B`.
     var typeName: String { get }
     /// The name of the slices' NAL unit type.
     var unitName: String { get }
-    /// Whether a decoder can start here and lose nothing that follows in coding and output order.
+    /// Whether a decoder that starts here can decode every picture that follows in both coding and output order.
     var isRandomAccess: Bool { get }
     var isIDR: Bool { get }
     /// Whether other pictures may refer to the picture.
@@ -44,9 +49,9 @@ package protocol InspectedPicture: Sendable {
     /// Whether all slices are B slices with two equal lists, so that the picture is in effect a P picture.
     var isGeneralizedP: Bool { get }
     var hasRecoveryPoint: Bool { get }
-    /// The number of distinct pictures in the slice list 0 that has the most.
+    /// The maximum number of distinct pictures in list 0 of a slice.
     var referencesInList0: Int { get }
-    /// Whether the picture has the picture timing message, which annex C requires for every picture.
+    /// Whether the picture has a picture timing SEI message, which annex C requires if there are HRD parameters.
     var hasPictureTiming: Bool { get }
     var pictureOrderCount: Int { get }
     /// The temporal sub-layer; nil if the stream does not signal it.
@@ -123,7 +128,7 @@ extension HEVCStream: InspectedStream {
 }
 
 extension HEVCFrame: InspectedPicture {
-    package var unitName: String { HEVCNALUnit.name(of: nalUnitType) }
+    package var unitName: String { HEVCNALUnit.name(of: nal_unit_type) }
     package var isRandomAccess: Bool { isIRAP || recoveryPoint?.recovery_poc_cnt == 0 }
     package var temporalLayer: Int? { temporalID }
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }

@@ -6,14 +6,15 @@ package enum FollowedUnit: Sendable, Hashable {
     case trailing
     /// A unit that belongs to the current picture and completes it: the end of a sequence or of the stream.
     case sequenceEnd
-    /// A slice. `startsPicture` is true for the first slice of a picture. `fault` is the reason why it cannot be
-    /// decoded.
+    /// A slice. `startsPicture` is true for the first slice of a picture. `fault` is the reason why the slice cannot be
+    /// decoded, or nil.
     case slice(startsPicture: Bool, fault: Fault?)
     /// A unit of another layer, or a unit that decoders ignore.
     case other
     /// An invalid NAL unit. Part of the current picture may be missing.
     case broken
 
+    /// A reason why a slice cannot be decoded.
     package enum Fault: Sendable, Hashable {
         /// A parameter set that the slice refers to is missing.
         case noParameterSets
@@ -26,6 +27,7 @@ package enum FollowedUnit: Sendable, Hashable {
 package struct FollowedPicture: Sendable, Hashable {
     /// A reason why a picture cannot be decoded.
     package enum Obstacle: Sendable, Hashable {
+        /// A parameter set that a slice refers to is missing.
         case noParameterSets
         /// The picture refers to pictures before the start of the stream.
         case beforeStart
@@ -55,7 +57,7 @@ package struct FollowedPicture: Sendable, Hashable {
 ///
 /// Keeps only the parameter sets and the state of the reference pictures. Accepts any bytes.
 package protocol StreamFollower: Sendable {
-    /// Returns the role of the next NAL unit.
+    /// Processes the next NAL unit and returns its role.
     ///
     /// - Parameter unit: A NAL unit without start code or length.
     mutating func take(_ unit: [UInt8]) -> FollowedUnit

@@ -1,9 +1,9 @@
-/// Names of profiles and levels, as encoders and their users write them.
+/// The common names of profiles and levels.
 extension H264Stream {
     /// The profile name (H.264 A.2); `profile 99` for an unknown profile. Nil without an SPS.
     package var profileName: String? {
         guard let sps = sequenceSets.first else { return nil }
-        // constraint_set0_flag is in bit 7.
+        // constraint_set0_flag is bit 7 of `constraint_flags`.
         func isSet(_ flag: Int) -> Bool { sps.constraint_flags >> (7 - flag) & 1 == 1 }
         return switch sps.profile_idc {
         case 66: isSet(1) ? "Constrained Baseline" : "Baseline"

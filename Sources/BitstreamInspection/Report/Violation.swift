@@ -24,7 +24,7 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
         case level
         /// The coded picture buffer and its messages (C.1 to C.3).
         case codedPictureBuffer
-        /// Temporal layers (annex G/F).
+        /// Temporal layers of H.264 (annex G; annex F in newer editions) and temporal sub-layers of HEVC.
         case temporalLayer
         /// Valid syntax that this reader does not process.
         case unsupported

@@ -1,4 +1,4 @@
-/// The byte stream format, H.264 Annex B: each NAL unit follows a start code.
+/// The byte stream format, H.264 and H.265 Annex B: each NAL unit follows a start code.
 public enum AnnexB {
     /// The start code that vaenc writes before every NAL unit: zero_byte and start_code_prefix_one_3bytes.
     public static let startCode: [UInt8] = [0, 0, 0, 1]
@@ -39,8 +39,8 @@ public enum AnnexB {
         return units
     }
 
-    /// Whether a NAL unit would be read as another one, or as several, in a byte stream. That is the case if it
-    /// contains 00 00 01 or consists only of zero bytes.
+    /// Returns whether a byte stream cannot represent a NAL unit: the unit contains 00 00 01 or consists only of zero
+    /// bytes, so it would be read as another unit, as several, or as none.
     static func cannotHold(_ unit: Span<UInt8>) -> Bool {
         var index = 0
         while let pair = firstZeroPair(in: unit, from: index) {

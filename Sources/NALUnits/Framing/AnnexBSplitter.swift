@@ -39,13 +39,13 @@ public struct AnnexBSplitter: Sendable {
         zerosEnd -= done
         if unitStart != nil {
             unitStart = 0
-            // Zero bytes at the end may or may not belong to the unit, so that many more are held.
+            // The zero bytes at the end may not belong to the unit, so up to `longestUnit` more bytes are held.
             let held = max(scanned, buffer.count - longestUnit)
             if held > longestUnit { throw MalformedStream(.unitTooLong(held, longest: longestUnit), at: base) }
         }
     }
 
-    /// Calls `body` for the last NAL unit. Then, another stream may begin.
+    /// Calls `body` for the last NAL unit. Afterwards, the splitter can read another stream.
     ///
     /// - Throws: The errors of `append`, and `noStartCode` for a stream without a start code.
     public mutating func finish(_ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void) throws {
@@ -54,6 +54,7 @@ public struct AnnexBSplitter: Sendable {
         try deliver(unitStart..<buffer.count, body)
     }
 
+    /// Calls `body` for each NAL unit whose end is known, and moves `scanned` up to the bytes that are still open.
     private mutating func scan(_ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
         while let pair = firstZeroPair(in: buffer.span, from: scanned) {
             if unitStart == nil { try checkLeading(scanned..<pair) }
@@ -80,12 +81,14 @@ public struct AnnexBSplitter: Sendable {
         scanned = max(scanned, last)
     }
 
+    /// Throws `noStartCode` if a byte in the range before the first start code is not zero.
     private func checkLeading(_ range: Range<Int>) throws {
         if let offset = range.first(where: { buffer[$0] != 0 }) {
             throw MalformedStream(.noStartCode, at: base + offset)
         }
     }
 
+    /// Calls `body` for the NAL unit in a range of `buffer`, without its trailing zero bytes.
     private func deliver(_ range: Range<Int>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
         var end = range.upperBound
         while end > range.lowerBound, buffer[end - 1] == 0 { end -= 1 }

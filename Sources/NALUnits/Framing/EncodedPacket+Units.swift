@@ -1,8 +1,8 @@
 public import VideoBase
 
 extension EncodedPacket {
-    /// The ranges of the packet's NAL units in `bytes`, without start codes. Uses the ranges that the encoder has
-    /// stored, or scans the bytes.
+    /// The ranges of the packet's NAL units in `bytes`, without start codes. If the encoder has not stored the ranges,
+    /// the bytes are scanned at each access.
     package var unitRanges: [Range<Int>] { knownUnitRanges ?? AnnexB.units(in: bytes.span) }
 
     /// Copies of the packet's NAL units without start codes, including parameter sets.

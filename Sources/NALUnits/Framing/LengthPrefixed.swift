@@ -49,7 +49,7 @@ public enum LengthPrefixed {
     }
 
     /// Converts a sample to a byte stream in which each NAL unit follows a start code of four bytes. The conversion is
-    /// done in place if lengths have four bytes, too. Otherwise, a new stream is created.
+    /// done in place if the lengths also have four bytes. Otherwise, a new stream is created.
     ///
     /// - Throws: A `MalformedStream`. The sample is then unchanged.
     public static func convertToAnnexB(
@@ -101,11 +101,12 @@ public enum LengthPrefixed {
         }
     }
 
-    /// Appends a length, which must fit the size of the field.
+    /// Appends a length. If it does not fit the field, its high bits are lost.
     static func appendLength(_ length: Int, _ size: LengthSize, to bytes: inout [UInt8]) {
         for byte in (0..<size.rawValue).reversed() { bytes.append(UInt8(truncatingIfNeeded: length >> (8 * byte))) }
     }
 
+    /// Overwrites four bytes with a big-endian value.
     private static func put(_ value: Int, at index: Int, in bytes: inout [UInt8]) {
         for (offset, shift) in [24, 16, 8, 0].enumerated() {
             bytes[index + offset] = UInt8(truncatingIfNeeded: value >> shift)

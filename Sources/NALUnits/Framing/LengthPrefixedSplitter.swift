@@ -46,7 +46,7 @@ public struct LengthPrefixedSplitter: Sendable {
         base += index
     }
 
-    /// Checks that the stream ends after a complete NAL unit. Then, another stream may begin.
+    /// Checks that the stream ends after a complete NAL unit. Afterwards, the splitter can read another stream.
     ///
     /// - Throws: A `MalformedStream` if the stream is truncated.
     public mutating func finish() throws {

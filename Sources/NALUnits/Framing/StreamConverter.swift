@@ -17,7 +17,7 @@ public struct StreamConverter: Sendable {
     public typealias UnitHandler = (_ unit: ArraySlice<UInt8>, _ offset: Int, _ result: inout [UInt8]) throws -> Void
 
     private let output: Framing
-    // Exactly one of the two is not nil.
+    // Exactly one of the two splitters is not nil: the one for the input's framing.
     private var byStartCode: AnnexBSplitter?
     private var byLength: LengthPrefixedSplitter?
 
@@ -48,7 +48,7 @@ public struct StreamConverter: Sendable {
         try byLength?.append(bytes, write)
     }
 
-    /// Appends the last NAL unit. Then, another stream may begin.
+    /// Appends the last NAL unit. Afterwards, the converter can convert another stream.
     ///
     /// - Throws: The errors of `append`, and a `MalformedStream` if the stream ends inside a NAL unit or has no start
     ///   code.

@@ -40,8 +40,8 @@ public struct StreamKind: Sendable, Hashable {
         codec = units.lazy.compactMap { Self.codec(head[$0]) }.first
     }
 
-    /// Whether the bytes are packets of MPEG-TS, of M2TS (each after a time of four bytes), or of MPEG-TS with error
-    /// correction (204 bytes). The bytes before and in such packets may look like lengths and NAL units.
+    /// Returns whether the bytes are packets of MPEG-TS, of M2TS (each after a time of four bytes), or of MPEG-TS with
+    /// error correction (204 bytes). The bytes before and in such packets may look like lengths and NAL units.
     private static func isTransportStream(_ head: [UInt8]) -> Bool {
         [(first: 0, length: 188), (4, 192), (0, 204)].contains { first, length in
             let offsets = stride(from: first, to: head.count, by: length)
@@ -70,9 +70,12 @@ public struct StreamKind: Sendable, Hashable {
         return heads
     }
 
+    /// The maximum size of a stream's first NAL unit in bytes, with its length, if it is a parameter set or a delimiter
+    /// and the only unit in the given bytes.
     private static let longestSet = 4096
 
-    /// Whether a NAL unit is a parameter set or a delimiter, which has at most a few hundred bytes.
+    /// Returns whether a NAL unit is empty, a parameter set or a delimiter. Such a unit has at most a few hundred
+    /// bytes.
     private static func isSmall(_ unit: ArraySlice<UInt8>) -> Bool {
         if unit.isEmpty { return true }
         let kind = NALUnitKind(of: unit, codec(unit) ?? .h264)

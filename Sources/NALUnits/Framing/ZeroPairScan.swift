@@ -33,8 +33,9 @@ package func firstZeroPair(in bytes: Span<UInt8>, from start: Int) -> Int? {
 /// Returns a word in which the top bit of at least one byte is set if two consecutive zero bytes begin among the eight
 /// bytes at `index`, and in which no top bit is set otherwise.
 ///
-/// A byte of `here | next` is zero if a pair begins at it. Subtracting one from each byte borrows only from such a
-/// byte, or in the bytes above it.
+/// A byte of `here | next` is zero if a pair begins at it. Subtracting one from every byte sets the top bit of a zero
+/// byte. A borrow begins only at a zero byte and changes only the bytes above it. Without a zero byte, `~both` clears
+/// the top bits of all other bytes.
 @inline(__always)
 private func zeroBytes(_ raw: UnsafeRawBufferPointer, _ index: Int) -> UInt64 {
     let here = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)

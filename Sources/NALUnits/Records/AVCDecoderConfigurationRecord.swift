@@ -43,7 +43,9 @@ public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
         record.append(UInt8(pictureParameterSets.count))
         pictureParameterSets.forEach(append)
         if let format {
-            record += [0xFC | format.chroma, 0xF8 | format.lumaMinus8, 0xF8 | format.chromaMinus8]
+            record.append(0xFC | format.chroma_format_idc)
+            record.append(0xF8 | format.bit_depth_luma_minus8)
+            record.append(0xF8 | format.bit_depth_chroma_minus8)
             record.append(0)  // numOfSequenceParameterSetExt
         }
         return record
@@ -52,9 +54,9 @@ public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
 
 /// The fields of a High profile SPS that the record repeats, H.264 7.3.2.1.1.
 private struct SampleFormat: Sendable, Hashable {
-    var chroma: UInt8
-    var lumaMinus8: UInt8
-    var chromaMinus8: UInt8
+    var chroma_format_idc: UInt8
+    var bit_depth_luma_minus8: UInt8
+    var bit_depth_chroma_minus8: UInt8
 
     /// The values of profile_idc for which the record has these fields.
     static let profiles: Set<UInt8> = [100, 110, 122, 144, 244]
@@ -67,8 +69,8 @@ private struct SampleFormat: Sendable, Hashable {
         if chroma == 3 { bits.position += 1 }  // separate_colour_plane_flag
         let (luma, colour) = (bits.ue(), bits.ue())
         guard !bits.isExhausted, chroma <= 3, luma <= 6, colour <= 6 else { return nil }
-        self.chroma = UInt8(chroma)
-        lumaMinus8 = UInt8(luma)
-        chromaMinus8 = UInt8(colour)
+        chroma_format_idc = UInt8(chroma)
+        bit_depth_luma_minus8 = UInt8(luma)
+        bit_depth_chroma_minus8 = UInt8(colour)
     }
 }

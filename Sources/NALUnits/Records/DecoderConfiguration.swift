@@ -35,13 +35,15 @@ public struct DecoderConfiguration: Sendable, Hashable {
         case .hevc: self = try Self(hvcC: record)
         case nil:
             do { self = try Self(avcC: record) } catch {
-                do { self = try Self(hvcC: record) } catch let other { throw Self.likelier(record) ? other : error }
+                do { self = try Self(hvcC: record) } catch let other {
+                    throw Self.resemblesHVCC(record) ? other : error
+                }
             }
         }
     }
 
-    /// Whether the reserved bits match those of an hvcC.
-    private static func likelier(_ record: [UInt8]) -> Bool {
+    /// Returns whether the reserved bits match those of an hvcC.
+    private static func resemblesHVCC(_ record: [UInt8]) -> Bool {
         record.count > 18 && record[13] & 0xF0 == 0xF0 && record[15] & 0xFC == 0xFC && record[16] & 0xFC == 0xFC
     }
 
@@ -61,7 +63,7 @@ public struct DecoderConfiguration: Sendable, Hashable {
             let count = try reader.number(1, "the number of \(name)") & mask
             for _ in 0..<count { units.append(try reader.unit(name) { $0[0] & 0x1F == type }) }
         }
-        // Older writers omit the rest.
+        // Older writers omit the fields of the High profiles.
         guard ![66, 77, 88].contains(profile), reader.left >= 4 else {
             (chromaFormat, bitDepthLuma, bitDepthChroma) = (nil, nil, nil)
             self.units = units
@@ -114,8 +116,10 @@ private struct RecordReader {
 
     init(_ record: [UInt8]) { self.record = record }
 
+    /// The number of bytes that are not read yet.
     var left: Int { record.count - index }
 
+    /// Reads `count` bytes. `name` describes them in the error.
     mutating func bytes(_ count: Int, _ name: String) throws(MalformedStream) -> ArraySlice<UInt8> {
         guard count <= left else {
             throw MalformedStream(.record("the record ends before the end of \(name)"), at: index)
@@ -124,10 +128,12 @@ private struct RecordReader {
         return record[index - count..<index]
     }
 
+    /// Reads a big-endian number of `count` bytes.
     mutating func number(_ count: Int, _ name: String) throws(MalformedStream) -> Int {
         try bytes(count, name).reduce(0) { $0 << 8 | Int($1) }
     }
 
+    /// Reads configurationVersion, which must be 1.
     mutating func version() throws(MalformedStream) {
         let version = try number(1, "configurationVersion")
         if version != 1 { throw MalformedStream(.record("configurationVersion is \(version)"), at: 0) }
@@ -142,6 +148,7 @@ private struct RecordReader {
         return size
     }
 
+    /// Reads a NAL unit after its length of two bytes. Throws if the unit is empty or `isRight` returns false.
     mutating func unit(_ name: String, _ isRight: ([UInt8]) -> Bool) throws(MalformedStream) -> [UInt8] {
         let length = try number(2, "the length of a \(name)")
         let start = index

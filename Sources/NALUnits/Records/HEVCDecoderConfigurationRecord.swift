@@ -36,12 +36,13 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         var record: [UInt8] = [1] + fields.profileTierLevel
         // min_spatial_segmentation_idc and parallelismType are 0, which guarantees nothing.
         record += [0xF0, 0, 0xFC]
-        record.append(0xFC | fields.chromaFormat)
-        record.append(0xF8 | fields.bitDepthLumaMinus8)
-        record.append(0xF8 | fields.bitDepthChromaMinus8)
+        record.append(0xFC | fields.chroma_format_idc)
+        record.append(0xF8 | fields.bit_depth_luma_minus8)
+        record.append(0xF8 | fields.bit_depth_chroma_minus8)
         // avgFrameRate and constantFrameRate are 0, which means unspecified.
         record += [0, 0]
-        record.append(fields.temporalLayers << 3 | (fields.isTemporalIDNested ? 4 : 0) | UInt8(lengthSize.rawValue - 1))
+        let nesting: UInt8 = fields.sps_temporal_id_nesting_flag ? 4 : 0
+        record.append(fields.sps_max_sub_layers << 3 | nesting | UInt8(lengthSize.rawValue - 1))
         let arrays: [(type: UInt8, sets: [[UInt8]])] = [
             (32, videoParameterSets), (33, sequenceParameterSets), (34, pictureParameterSets),
         ]
@@ -57,6 +58,7 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         return record
     }
 
+    /// Appends a number of two bytes.
     private static func append(_ value: Int, to record: inout [UInt8]) {
         record.append(UInt8(value >> 8 & 0xFF))
         record.append(UInt8(value & 0xFF))
@@ -67,28 +69,28 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
 private struct SequenceFields: Sendable, Hashable {
     /// The bytes from general_profile_space to general_level_idc.
     var profileTierLevel: [UInt8]
-    var temporalLayers: UInt8
-    var isTemporalIDNested: Bool
-    var chromaFormat: UInt8
-    var bitDepthLumaMinus8: UInt8
-    var bitDepthChromaMinus8: UInt8
+    var sps_max_sub_layers: UInt8
+    var sps_temporal_id_nesting_flag: Bool
+    var chroma_format_idc: UInt8
+    var bit_depth_luma_minus8: UInt8
+    var bit_depth_chroma_minus8: UInt8
 
     /// Parses an SPS. Returns nil if the NAL unit ends too early, or if it has values that the supported profiles do
     /// not allow.
     init?(_ unit: [UInt8]) {
         var bits = UnescapedBits(unit.dropFirst(2))
         bits.position += 4  // sps_video_parameter_set_id
-        let subLayers = bits.u(3)
-        guard subLayers < 7 else { return nil }
-        temporalLayers = UInt8(subLayers + 1)
-        isTemporalIDNested = bits.flag()
+        let sps_max_sub_layers_minus1 = bits.u(3)
+        guard sps_max_sub_layers_minus1 < 7 else { return nil }
+        sps_max_sub_layers = UInt8(sps_max_sub_layers_minus1 + 1)
+        sps_temporal_id_nesting_flag = bits.flag()
         profileTierLevel = []
         for _ in 0..<12 { profileTierLevel.append(UInt8(bits.u(8))) }
-        bits.skipSubLayers(subLayers)
+        bits.skipSubLayers(sps_max_sub_layers_minus1)
         bits.ue()  // sps_seq_parameter_set_id
         let chroma = bits.ue()
         guard chroma <= 3 else { return nil }
-        chromaFormat = UInt8(chroma)
+        chroma_format_idc = UInt8(chroma)
         if chroma == 3 { bits.position += 1 }  // separate_colour_plane_flag
         // The width, the height, and the conformance window.
         bits.ue()
@@ -96,8 +98,8 @@ private struct SequenceFields: Sendable, Hashable {
         if bits.flag() { for _ in 0..<4 { bits.ue() } }
         let (luma, colour) = (bits.ue(), bits.ue())
         guard !bits.isExhausted, luma <= 7, colour <= 7 else { return nil }
-        bitDepthLumaMinus8 = UInt8(luma)
-        bitDepthChromaMinus8 = UInt8(colour)
+        bit_depth_luma_minus8 = UInt8(luma)
+        bit_depth_chroma_minus8 = UInt8(colour)
     }
 }
 
@@ -105,14 +107,16 @@ extension UnescapedBits {
     /// Reads sps_seq_parameter_set_id, starting after the NAL unit header of an SPS, H.265 7.3.2.2.1.
     package mutating func sequenceParameterSetID() -> Int {
         position += 4  // sps_video_parameter_set_id
-        let subLayers = u(3)
+        let sps_max_sub_layers_minus1 = u(3)
         // sps_temporal_id_nesting_flag, and the general part of profile_tier_level().
         position += 1 + 12 * 8
-        skipSubLayers(subLayers)
+        skipSubLayers(sps_max_sub_layers_minus1)
         return ue()
     }
 
     /// Skips the sub-layer part of profile_tier_level(), H.265 7.3.3.
+    ///
+    /// - Parameter count: sps_max_sub_layers_minus1.
     fileprivate mutating func skipSubLayers(_ count: Int) {
         if count == 0 { return }
         var byteCount = 0

@@ -34,7 +34,8 @@ extension SEIMessage {
         let whole = triplets.count / 3 * 3
         return stride(from: 0, to: whole, by: 31 * 3).map { start in
             let data = triplets[start..<min(start + 31 * 3, whole)]
-            // United States, ATSC, "GA94", cc_data; process_cc_data_flag, cc_count; em_data … marker_bits.
+            // The bytes are the provider code of ATSC, "GA94", user_data_type_code 3 (cc_data), process_cc_data_flag
+            // with cc_count, and em_data. The country code B5 is the United States. The last byte, FF, is marker_bits.
             let head: [UInt8] = [0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03, 0x40 | UInt8(data.count / 3), 0xFF]
             return registeredUserData(countryCode: 0xB5, head + data + [0xFF])
         }

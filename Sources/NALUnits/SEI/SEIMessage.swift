@@ -32,7 +32,7 @@ public struct SEIMessage: Sendable, Hashable {
         return w.bytes
     }
 
-    /// Writes 255 for every 255 in the value, then the remainder.
+    /// Writes a payload type or size: a byte 255 for every 255 in the value, then the remainder.
     private static func writeVariable(_ value: Int, to w: inout BitWriter) {
         var value = value
         while value >= 255 {

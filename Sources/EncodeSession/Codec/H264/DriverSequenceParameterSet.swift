@@ -61,6 +61,6 @@ struct DriverSequenceParameterSet {
         for index in coded { w.flag(bits.bit(at: index)) }
         set.writeCroppingAndVUI(to: &w)
         w.trailingBits()
-        return NALUnit.bytes(.sequenceParameterSet, refIdc: 3, rbsp: w.bytes)
+        return NALUnit.bytes(.sequenceParameterSet, nal_ref_idc: 3, rbsp: w.bytes)
     }
 }

@@ -61,7 +61,7 @@ private struct H264PictureSyntax: PictureSyntax {
     let plan: FramePlan
     let numbers: H264PictureNumbers
 
-    var prefix: [UInt8]? { stream.headers.prefix(plan, refIdc: numbers.nal_ref_idc) }
+    var prefix: [UInt8]? { stream.headers.prefix(plan, nal_ref_idc: numbers.nal_ref_idc) }
 
     func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer {
         H264PictureParameters(

@@ -27,9 +27,9 @@ extension H264SequenceParameters.VUI {
     init(_ source: VUIParameters) {
         self.init()
         if let aspect = source.display.aspectRatio {
-            aspectRatioIDC = aspect.idc
-            sarWidth = UInt32(aspect.width)
-            sarHeight = UInt32(aspect.height)
+            aspectRatioIDC = aspect.aspect_ratio_idc
+            sarWidth = UInt32(aspect.sar_width)
+            sarHeight = UInt32(aspect.sar_height)
         }
         if let timing = source.timing {
             self.timing = .init(numUnitsInTick: timing.num_units_in_tick, timeScale: timing.time_scale)

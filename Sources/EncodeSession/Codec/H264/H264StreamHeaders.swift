@@ -21,8 +21,8 @@ struct H264StreamHeaders: Sendable {
         let intraOnly = settings.structure.keyInterval == 1
         var vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate,
-            fixedFrameRate: settings.hasFixedFrameRate, maxReorderFrames: settings.structure.reorderDepth,
-            maxDecFrameBuffering: settings.structure.storage)
+            fixed_frame_rate_flag: settings.hasFixedFrameRate, max_num_reorder_frames: settings.structure.reorderDepth,
+            max_dec_frame_buffering: settings.structure.storage)
         buffer = settings.buffer
         vui.nal_hrd_parameters = settings.buffer.map {
             HRDParameters(bitrate: BitsPerSecond($0.bitrate), cpbSize: $0.size, isConstant: $0.isConstant)
@@ -82,9 +82,10 @@ struct H264StreamHeaders: Sendable {
     }
 
     /// Returns the NAL unit that precedes each slice to signal the picture's layer; nil if there is only one layer.
-    func prefix(_ plan: FramePlan, refIdc nal_ref_idc: UInt8) -> [UInt8]? {
+    func prefix(_ plan: FramePlan, nal_ref_idc: UInt8) -> [UInt8]? {
         hasLayers
-            ? PrefixUnit.unit(refIdc: nal_ref_idc, isIDR: plan.type == .idr, temporalLayer: plan.temporalLayer) : nil
+            ? PrefixUnit.unit(nal_ref_idc: nal_ref_idc, isIDR: plan.type == .idr, temporalLayer: plan.temporalLayer)
+            : nil
     }
 }
 

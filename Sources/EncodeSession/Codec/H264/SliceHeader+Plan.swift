@@ -30,7 +30,7 @@ extension SliceHeader {
     func packed(sps: SequenceParameterSet, pps: PictureParameterSet) -> (bytes: [UInt8], bitLength: Int) {
         var writer = BitWriter()
         writer.append(AnnexB.startCode)
-        writer.u(8, NALUnit.header(nalUnitType, refIdc: nal_ref_idc))
+        writer.u(8, NALUnit.header(nal_unit_type, nal_ref_idc: nal_ref_idc))
         write(to: &writer, sps: sps, pps: pps)
         return (writer.bytes, writer.bitCount)
     }

@@ -23,7 +23,7 @@ struct HEVCStreamHeaders: Sendable {
         hasTwoLists = tools.hasTwoLists
         // All sub-layers signal the maximum of the whole stream.
         let ordering = SubLayerOrdering(
-            maxDecPicBuffering: structure.storage + 1, maxNumReorderPics: structure.reorderDepth)
+            max_dec_pic_buffering: structure.storage + 1, max_num_reorder_pics: structure.reorderDepth)
         let subLayers = [SubLayerOrdering](repeating: ordering, count: structure.temporalLayers)
         let (level, tier) = settings.level.hevc
         sps = Self.sequenceSet(settings, tools.limits, subLayers)
@@ -44,7 +44,7 @@ struct HEVCStreamHeaders: Sendable {
         vui.hrd = settings.buffer.map {
             HRDParameters(
                 bitrate: BitsPerSecond($0.bitrate), cpbSize: $0.size, isConstant: $0.isConstant,
-                fixedFrameRate: settings.hasFixedFrameRate)
+                fixed_pic_rate_general_flag: settings.hasFixedFrameRate)
         }
         // Mesa 25 finds HRD parameters only after this field. Its value is correct, because picture order counts rise
         // by one per frame.

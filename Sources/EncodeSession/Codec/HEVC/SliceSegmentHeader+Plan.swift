@@ -18,7 +18,8 @@ extension SliceSegmentHeader {
             ShortTermReferencePictureSet(
                 numbers.shortTerm.map { .init(deltaPOC: $0.deltaPOC, isUsed: $0.isUsed) }))
         longTermReferences = numbers.longTerm.map {
-            LongTermReference(poc_lsb_lt: $0.poc_lsb_lt, isUsed: $0.isUsed, deltaPOCMsbCycle: $0.deltaPOCMsbCycle)
+            LongTermReference(
+                poc_lsb_lt: $0.poc_lsb_lt, used_by_curr_pic_lt_flag: $0.isUsed, deltaPOCMsbCycle: $0.deltaPOCMsbCycle)
         }
         // I pictures set it too. Otherwise no later picture could predict vectors from a picture before the I picture
         // (7.4.7.1).
