@@ -68,8 +68,8 @@ struct CraftedHEVC: Sendable {
     func stream() -> [UInt8] {
         var result = HeaderBits.unit(32, video()) + HeaderBits.unit(33, sequence()) + HeaderBits.unit(34, picture())
         for picture in pictures {
-            for place in picture.addresses.indices {
-                result += HeaderBits.unit(picture.type, slice(picture, place), layer: picture.layer)
+            for index in picture.addresses.indices {
+                result += HeaderBits.unit(picture.type, slice(picture, index), layer: picture.layer)
             }
             if picture.endsSequence { result += [0, 0, 1, 36 << 1, 1] }
         }
@@ -179,9 +179,9 @@ struct CraftedHEVC: Sendable {
         return bits.bytes
     }
 
-    private func slice(_ picture: Picture, _ place: Int) -> [UInt8] {
+    private func slice(_ picture: Picture, _ index: Int) -> [UInt8] {
         var bits = HeaderBits()
-        let address = picture.addresses[place]
+        let address = picture.addresses[index]
         bits.flag(address == 0)
         if (16...23).contains(picture.type) { bits.flag(picture.noOutput) }
         bits.ue(0)

@@ -8,11 +8,11 @@ enum Damage {
         for round in 0..<rounds {
             var damaged = bytes
             for _ in 0...(round % 4) {
-                let place =
+                let offset =
                     round % 3 == 0
                     ? Int.random(in: bytes.indices, using: &generator)
                     : headers.randomElement(using: &generator) ?? 0
-                if place < damaged.count { damaged[place] = .random(in: 0...255, using: &generator) }
+                if offset < damaged.count { damaged[offset] = .random(in: 0...255, using: &generator) }
             }
             if round % 7 == 0 { damaged.removeSubrange(Int.random(in: 0..<damaged.count, using: &generator)...) }
             if round % 11 == 0 {
@@ -49,13 +49,13 @@ enum Damage {
         var unit = unit
         let header = 1..<min(max(unit.count, 2), 48)
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
-            let place = min(Int.random(in: header, using: &generator), unit.count - 1)
+            let offset = min(Int.random(in: header, using: &generator), unit.count - 1)
             switch Int.random(in: 0..<4, using: &generator) {
-            case 0: unit[place] ^= 1 << UInt8.random(in: 0...7, using: &generator)
-            case 1: unit[place] = [0, 0xFF, 0x80, 0x7F, 1].randomElement(using: &generator) ?? 0
+            case 0: unit[offset] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+            case 1: unit[offset] = [0, 0xFF, 0x80, 0x7F, 1].randomElement(using: &generator) ?? 0
             // 32 zeros and a one make the longest Exp-Golomb code. Emulation prevention bytes avoid a start code.
-            case 2: unit.insert(contentsOf: [0, 0, 3, 0, 0, 3, 0x80, 0xFF, 0xFF, 0xFF, 0xFF], at: place)
-            default: unit.removeSubrange(place..<min(unit.count, place + 3))
+            case 2: unit.insert(contentsOf: [0, 0, 3, 0, 0, 3, 0x80, 0xFF, 0xFF, 0xFF, 0xFF], at: offset)
+            default: unit.removeSubrange(offset..<min(unit.count, offset + 3))
             }
             if unit.isEmpty { return [0x67] }
         }

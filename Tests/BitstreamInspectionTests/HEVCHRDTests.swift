@@ -44,9 +44,9 @@ import Testing
         #expect(stream.hrd()?.conforms == true)
         for change in [-20, -3, 20] {
             var changed = stream
-            let place = try #require(
+            let index = try #require(
                 changed.frames.indices.first { $0 > 0 && changed.frames[$0].bufferingPeriod == nil })
-            changed.frames[place].changeTiming { $0.au_cpb_removal_delay = ($0.au_cpb_removal_delay ?? 0) + change }
+            changed.frames[index].changeTiming { $0.au_cpb_removal_delay = ($0.au_cpb_removal_delay ?? 0) + change }
             #expect(changed.hrd()?.conforms == false, "\(change) ticks")
         }
         var changed = stream
@@ -81,19 +81,19 @@ import Testing
 
 extension HEVCFrame {
     fileprivate mutating func changeTiming(_ body: (inout HEVCPictureTiming) -> Void) {
-        for place in information.indices {
-            if case .pictureTiming(var timing) = information[place] {
+        for index in information.indices {
+            if case .pictureTiming(var timing) = information[index] {
                 body(&timing)
-                information[place] = .pictureTiming(timing)
+                information[index] = .pictureTiming(timing)
             }
         }
     }
 
     fileprivate mutating func changePeriod(_ body: (inout HEVCBufferingPeriod) -> Void) {
-        for place in information.indices {
-            if case .bufferingPeriod(var period) = information[place] {
+        for index in information.indices {
+            if case .bufferingPeriod(var period) = information[index] {
                 body(&period)
-                information[place] = .bufferingPeriod(period)
+                information[index] = .bufferingPeriod(period)
             }
         }
     }
@@ -101,11 +101,11 @@ extension HEVCFrame {
 
 extension HEVCStream {
     fileprivate mutating func changeSchedule(_ body: (inout HRDParameters.Schedule) -> Void) {
-        for place in sequenceSets.indices {
-            for layer in sequenceSets[place].vui?.hrd?.subLayers.indices ?? 0..<0 {
-                guard var schedule = sequenceSets[place].vui?.hrd?.subLayers[layer].nal.first else { continue }
+        for index in sequenceSets.indices {
+            for layer in sequenceSets[index].vui?.hrd?.subLayers.indices ?? 0..<0 {
+                guard var schedule = sequenceSets[index].vui?.hrd?.subLayers[layer].nal.first else { continue }
                 body(&schedule)
-                sequenceSets[place].vui?.hrd?.subLayers[layer].nal[0] = schedule
+                sequenceSets[index].vui?.hrd?.subLayers[layer].nal[0] = schedule
             }
         }
     }

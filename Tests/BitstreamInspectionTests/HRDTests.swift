@@ -63,8 +63,8 @@ import Testing
         for change in [-20, -3, 3, 20] {
             var changed = stream
             let last = try #require(changed.frames.lastIndex { $0.bufferingPeriod == nil })
-            for place in 1...last where changed.frames[place].bufferingPeriod == nil {
-                changed.frames[place].changeTiming { $0.cpb_removal_delay = ($0.cpb_removal_delay ?? 0) + change }
+            for index in 1...last where changed.frames[index].bufferingPeriod == nil {
+                changed.frames[index].changeTiming { $0.cpb_removal_delay = ($0.cpb_removal_delay ?? 0) + change }
                 break
             }
             #expect(changed.hrd()?.conforms == false, "\(change) ticks")
@@ -127,19 +127,19 @@ import Testing
 
 extension InspectedFrame {
     fileprivate mutating func changeTiming(_ body: (inout PictureTiming) -> Void) {
-        for place in information.indices {
-            if case .pictureTiming(var timing) = information[place] {
+        for index in information.indices {
+            if case .pictureTiming(var timing) = information[index] {
                 body(&timing)
-                information[place] = .pictureTiming(timing)
+                information[index] = .pictureTiming(timing)
             }
         }
     }
 
     fileprivate mutating func changePeriod(_ body: (inout BufferingPeriod) -> Void) {
-        for place in information.indices {
-            if case .bufferingPeriod(var period) = information[place] {
+        for index in information.indices {
+            if case .bufferingPeriod(var period) = information[index] {
                 body(&period)
-                information[place] = .bufferingPeriod(period)
+                information[index] = .bufferingPeriod(period)
             }
         }
     }
@@ -147,10 +147,10 @@ extension InspectedFrame {
 
 extension H264Stream {
     fileprivate mutating func changeSchedule(_ body: (inout HRDParameters.Schedule) -> Void) {
-        for place in sequenceSets.indices {
-            guard var hrd = sequenceSets[place].vui?.nal_hrd_parameters else { continue }
+        for index in sequenceSets.indices {
+            guard var hrd = sequenceSets[index].vui?.nal_hrd_parameters else { continue }
             body(&hrd.schedules[0])
-            sequenceSets[place].vui?.nal_hrd_parameters = hrd
+            sequenceSets[index].vui?.nal_hrd_parameters = hrd
         }
     }
 }

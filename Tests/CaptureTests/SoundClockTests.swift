@@ -24,11 +24,11 @@ import VideoBase
             fraction += Double(plan.correction) * Double(count) / Double(2 * rate)
             let more = Int(fraction.rounded(.towardZero))
             fraction -= Double(more)
-            let place = clock.recordOutput(count + more)
+            let position = clock.recordOutput(count + more)
             put += count + more
             let due = Double(time - start) / 1e9
             if period > 200 {
-                #expect(abs(place.seconds - Double(start) / 1e9 - due) < 0.004 + Double(jitter) / 1e9, "at \(due) s")
+                #expect(abs(position.seconds - Double(start) / 1e9 - due) < 0.004 + Double(jitter) / 1e9, "at \(due) s")
             }
         }
         #expect(abs(clock.driftPPM - ppm) < 1 + Double(jitter) / 1e9 / 60 * 1e6 * 1.1, "\(clock.driftPPM)")

@@ -69,7 +69,7 @@ import Testing
         #expect([0, 65, 69, 74, 75, FailingAllocations.libraryFault].contains(run.status), "\(what)")
         let left = Set(Files.list(folder))
         if run.status == 0 {
-            if let place = command.firstIndex(of: "-o") { #expect(left.contains(command[place + 1]), "\(what)") }
+            if let index = command.firstIndex(of: "-o") { #expect(left.contains(command[index + 1]), "\(what)") }
             #expect(!left.contains { $0.hasSuffix(".tmp") }, "\(what)")
         } else if run.status != FailingAllocations.libraryFault {
             // The benchmark prints its progress, and a recording prints the name of its camera.

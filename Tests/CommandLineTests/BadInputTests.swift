@@ -52,14 +52,14 @@ import Testing
     @Test func timeOutOfRangeIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             let far = folder + "/far.nut"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=s=64x48:r=25", "-frames:v", "3", "-vf",
                     "settb=1,setpts='if(eq(N,2),2000000000000,N)'", "-fps_mode", "passthrough", "-enc_time_base", "1",
                     "-c:v", "rawvideo", "-f", "nut", far,
                 ])
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             try run([far, "-o", "a.h264"] + device, status: 65)
         }
     }
@@ -146,10 +146,10 @@ import Testing
             """
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
-            let said = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
-            #expect(result.status == 0, "\(result.errors) \(said)")
-            #expect(said.contains("leads nowhere") && said.contains("way.h264.part is in the way"))
-            #expect(said.contains(#"caf\xE9.h264 is the input itself"#) && said.contains(" 1 frame,"))
+            let errors = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
+            #expect(result.status == 0, "\(result.errors) \(errors)")
+            #expect(errors.contains("leads nowhere") && errors.contains("way.h264.part is in the way"))
+            #expect(errors.contains(#"caf\xE9.h264 is the input itself"#) && errors.contains(" 1 frame,"))
         }
     }
 
@@ -177,8 +177,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
             #expect(result.output == "74\n", "\(result.output) \(result.errors)")
-            let said = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
-            #expect(said.split(separator: "\n").count == 1, "\(said)")
+            let errors = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
+            #expect(errors.split(separator: "\n").count == 1, "\(errors)")
         }
     }
 

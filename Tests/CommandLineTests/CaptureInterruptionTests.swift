@@ -102,12 +102,12 @@ import Testing
 
     /// Returns the offset of the end of the last whole `mdat`, ISO/IEC 14496-12 4.2.
     private static func lastSamples(_ bytes: [UInt8]) -> Int {
-        var (place, last) = (0, 0)
-        while place + 8 <= bytes.count {
-            let size = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-            guard size >= 8, place + size <= bytes.count else { break }
-            place += size
-            if bytes[place - size + 4..<place - size + 8].elementsEqual("mdat".utf8) { last = place }
+        var (offset, last) = (0, 0)
+        while offset + 8 <= bytes.count {
+            let size = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard size >= 8, offset + size <= bytes.count else { break }
+            offset += size
+            if bytes[offset - size + 4..<offset - size + 8].elementsEqual("mdat".utf8) { last = offset }
         }
         return last
     }

@@ -37,11 +37,11 @@ import Testing
     /// are accepted.
     @Test func truncatedJPEGsAreCountedAsDamaged() throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-f", "lavfi", "-i", "testsrc=s=640x480:r=30", "-frames:v", "30", "-pix_fmt", "yuvj422p", "-c:v", "mjpeg",
                  "-q:v", "3", folder + "/a.mjpeg"])
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             // Without end markers, pictures are still separated by their start markers.
             let bytes = try Files.read(folder + "/a.mjpeg")
             var endless: [UInt8] = []
@@ -78,10 +78,10 @@ import Testing
                 Checkout.vaenc,
                 ["capture", "/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--audio-device", "lavfi:anoisesrc=d=0.5"] + Self.options,
                 environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)
-            let told = result.errorLines.firstIndex { $0.contains("the sound of lavfi:anoisesrc=d=0.5 has ended") }
+            let notice = result.errorLines.firstIndex { $0.contains("the sound of lavfi:anoisesrc=d=0.5 has ended") }
             let summary = result.errorLines.firstIndex { $0.contains("a.mkv:") }
-            try #require(result.status == 0 && told != nil && summary != nil, "\(result.errors)")
-            #expect(told! < summary!)
+            try #require(result.status == 0 && notice != nil && summary != nil, "\(result.errors)")
+            #expect(notice! < summary!)
         }
     }
 

@@ -85,11 +85,11 @@ import Testing
 
     private func withJPEG(_ body: (String) throws -> Void) throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-f", "lavfi", "-i", "color=gray:s=64x48:r=25,geq=lum='mod(X*3+N*37,256)':cb=128:cr=128", "-frames:v", "40", "-c:v", "mjpeg", "-q:v", "2",
                  "-pix_fmt", "yuvj422p", "-f", "mjpeg", folder + "/a.mjpeg"])
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             try body(folder + "/a.mjpeg")
         }
     }
@@ -108,7 +108,7 @@ import Testing
                 #expect(drawn.count == 40)
                 let best = frames.map { frame in drawn.indices.max { PSNR.luma(frame, drawn[$0]) < PSNR.luma(frame, drawn[$1]) } ?? -1 }
                 #expect(zip(best, best.dropFirst()).allSatisfy { $0 < $1 } && !best.contains(9), "\(best)")
-                for (frame, place) in zip(frames, best) { #expect(PSNR.luma(frame, drawn[place]) > 35) }
+                for (frame, index) in zip(frames, best) { #expect(PSNR.luma(frame, drawn[index]) > 35) }
                 // JPEG has full range, and the stream signals it.
                 let probe = try ProcessRunner.run(
                     "ffprobe", ["-v", "error", "-show_entries", "stream=color_range", "-of", "csv=p=0", "a.h264"], directory: run.folder)

@@ -79,8 +79,8 @@ import Testing
             #expect(run.status == 0 && run.effective("audio")?["asked"]?.string == "copied", "\(run.errors)")
             let strict = try EncodeRun(some + ["-o", "b.h264", "--strict", "--no-metadata"], in: folder)
             #expect(strict.status == 69 && strict.errors.contains("annexb holds only video"), "\(strict.errors)")
-            let asked = try EncodeRun(some + ["-o", "c.h264", "--strict", "--no-metadata", "--audio", "none"], in: folder)
-            #expect(asked.status == 0 && asked.effective("audio") == nil, "\(asked.errors)")
+            let requested = try EncodeRun(some + ["-o", "c.h264", "--strict", "--no-metadata", "--audio", "none"], in: folder)
+            #expect(requested.status == 0 && requested.effective("audio") == nil, "\(requested.errors)")
         }
     }
 
@@ -107,8 +107,8 @@ import Testing
                 "$0" encode in.mp4 --device software --codec h264 --format mkv -o - >p.mkv
                 ffmpeg -v error -nostdin -i in.mp4 -map 0:v:0 -map 0:a -c copy -f matroska - | "$0" encode - --device software --codec h264 -o r.mp4
                 """
-            let made = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
-            try #require(made.status == 0, "\(made.errors)")
+            let setup = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            try #require(setup.status == 0, "\(setup.errors)")
             for name in ["f.mp4", "p.mp4", "p.mkv", "r.mp4"] {
                 #expect(try Self.probe("format_tags=title", name, in: folder) == ["A title"], "\(name)")
                 #expect(try Self.chapters(name, in: folder).map { $0.split(separator: ",").last } == ["Part 0", "Part 1", "Part 3"], "\(name)")
@@ -158,8 +158,8 @@ import Testing
                 "-c:v", "libx264", "-c:a:0", "aac", "-c:a:1", "pcm_s16le", "\(folder)/in.mkv")
             var bytes = try Files.read("\(folder)/in.mkv")
             let name = Array("A_PCM/INT/LIT".utf8)
-            let place = try #require((0..<bytes.count - name.count).first { Array(bytes[$0..<$0 + name.count]) == name })
-            bytes.replaceSubrange(place..<place + name.count, with: Array("A_XYZ/INT/LIT".utf8))
+            let offset = try #require((0..<bytes.count - name.count).first { Array(bytes[$0..<$0 + name.count]) == name })
+            bytes.replaceSubrange(offset..<offset + name.count, with: Array("A_XYZ/INT/LIT".utf8))
             try Files.write(bytes, to: "\(folder)/odd.mkv")
             for name in ["a.mp4", "a.ts", "a.mkv"] {
                 let run = try EncodeRun(["odd.mkv", "--device", "software", "--codec", "h264", "--json", "-o", name], in: folder)

@@ -38,11 +38,12 @@ import Testing
         }
     }
 
-    private func expectNear(_ value: JSONValue?, _ keys: [String], _ expected: [Double], _ place: String) {
-        for (key, wanted) in zip(keys, expected) {
+    private func expectNear(_ value: JSONValue?, _ keys: [String], _ expected: [Double], _ context: String) {
+        for (key, expectedValue) in zip(keys, expected) {
             // FFmpeg writes inf where the planes are equal.
             let found = value?[key] == .null ? Double.infinity : value?[key]?.double ?? .nan
-            #expect(found == wanted || abs(found - wanted) <= 0.01, "\(place) \(key): \(found), FFmpeg \(wanted)")
+            let isNear = found == expectedValue || abs(found - expectedValue) <= 0.01
+            #expect(isNear, "\(context) \(key): \(found), FFmpeg \(expectedValue)")
         }
         #expect(expected.count == keys.count)
     }
@@ -174,9 +175,9 @@ import Testing
     @Test func differentRotationIsReported() throws {
         try Files.withTemporaryFolder { folder in
             for name in ["a.mp4", "turned.mp4"] {
-                let made = try ProcessRunner.run(
+                let setup = try ProcessRunner.run(
                     "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=64x48:rate=25", "-frames:v", "3", "-pix_fmt", "yuv420p", "-c:v", "libx264", "\(folder)/\(name)"])
-                #expect(made.status == 0, "\(made.errors)")
+                #expect(setup.status == 0, "\(setup.errors)")
             }
             try TurnedClip.turn(folder + "/turned.mp4")
             func notices(_ reference: String, _ other: String) throws -> [String] {

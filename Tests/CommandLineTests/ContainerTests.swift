@@ -102,14 +102,14 @@ import Testing
 
     private static func annexB(of bytes: [UInt8]) -> [UInt8]? {
         var result: [UInt8] = []
-        var place = 0
-        while place + 4 <= bytes.count {
-            let end = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } + place + 4
+        var offset = 0
+        while offset + 4 <= bytes.count {
+            let end = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } + offset + 4
             guard end <= bytes.count else { return nil }
-            result += [0, 0, 0, 1] + bytes[place + 4..<end]
-            place = end
+            result += [0, 0, 0, 1] + bytes[offset + 4..<end]
+            offset = end
         }
-        return place == bytes.count ? result : nil
+        return offset == bytes.count ? result : nil
     }
 
     /// Returns the samples that ffmpeg decodes, and the start, end and number of the pictures and of the sound's

@@ -77,8 +77,8 @@ import Testing
             // ffmpeg writes its own box when it muxes.
             try ffmpeg("-i", stream, "-c", "copy", "\(folder)/own.mp4")
             let file = try Files.read("\(folder)/own.mp4")
-            let place = try #require(file.indices.dropLast(8).first { file[$0..<$0 + 4].elementsEqual("avcC".utf8) })
-            #expect(file[(place + 4)...].starts(with: bytes))
+            let offset = try #require(file.indices.dropLast(8).first { file[$0..<$0 + 4].elementsEqual("avcC".utf8) })
+            #expect(file[(offset + 4)...].starts(with: bytes))
 
             // bikes.mp4 has its parameter sets only in the header, so its samples are a stream without any.
             let bare = "\(folder)/bare.avcc"
@@ -95,9 +95,9 @@ import Testing
 
     private func payload(of file: String) throws -> [UInt8] {
         let bytes = try Files.read(file)
-        let place = try #require(bytes.indices.dropLast(8).first { bytes[$0..<$0 + 4].elementsEqual("mdat".utf8) })
-        let size = bytes[place - 4..<place].reduce(0) { $0 << 8 | Int($1) }
-        return Array(bytes[place + 4..<place - 4 + size])
+        let offset = try #require(bytes.indices.dropLast(8).first { bytes[$0..<$0 + 4].elementsEqual("mdat".utf8) })
+        let size = bytes[offset - 4..<offset].reduce(0) { $0 << 8 | Int($1) }
+        return Array(bytes[offset + 4..<offset - 4 + size])
     }
 
     @Test func malformedInputIsRefusedWithoutOutput() throws {
@@ -121,9 +121,9 @@ import Testing
                 try ToolRun(["convert", broken, "-o", out])
                     .expectRefusal(65, "byte \(cut < last + 4 ? last : last + 4)", without: [out])
             }
-            for (place, words) in [(lengths[7], "at byte \(lengths[7]) is empty"), (lengths[30], "at byte \(lengths[30])")] {
+            for (offset, words) in [(lengths[7], "at byte \(lengths[7]) is empty"), (lengths[30], "at byte \(lengths[30])")] {
                 var bad = bytes
-                for byte in place..<place + 4 { bad[byte] = 0 }
+                for byte in offset..<offset + 4 { bad[byte] = 0 }
                 try Files.write(bad, to: broken)
                 try ToolRun(["convert", broken, "-o", out]).expectRefusal(65, words, without: [out])
             }

@@ -11,9 +11,9 @@ import Testing
         return try Files.read(folder + "/clip.mp4")
     }
 
-    private static func place(of name: String, in bytes: [UInt8]) throws -> Int {
-        let wanted = Array(name.utf8)
-        return try #require((0..<bytes.count - 4).last { Array(bytes[$0..<$0 + 4]) == wanted }, "\(name)")
+    private static func offset(of name: String, in bytes: [UInt8]) throws -> Int {
+        let expected = Array(name.utf8)
+        return try #require((0..<bytes.count - 4).last { Array(bytes[$0..<$0 + 4]) == expected }, "\(name)")
     }
 
     private func expectRefusals(_ bytes: [UInt8], _ commands: [[String]], in folder: String) throws {
@@ -30,12 +30,12 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/in.mp4"
             let flags = table == "trun" ? ["-movflags", "frag_keyframe+empty_moov"] : []
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "-bf", "2"] + flags + [path])
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             var bytes = try Files.read(path)
-            let place = try #require(bytes.firstRange(of: Array(table.utf8))).lowerBound + (table == "stsz" ? 12 : 8)
-            bytes.replaceSubrange(place..<place + 4, with: [0x10, 0, 0, 0])
+            let offset = try #require(bytes.firstRange(of: Array(table.utf8))).lowerBound + (table == "stsz" ? 12 : 8)
+            bytes.replaceSubrange(offset..<offset + 4, with: [0x10, 0, 0, 0])
             try Files.write(bytes, to: path)
             for arguments in [["inspect", path], ["remux", path, "-o", "\(folder)/a.mkv"], ["decode", path, "-o", "\(folder)/a.y4m"]] {
                 let run = try ToolRun(arguments)
@@ -62,8 +62,8 @@ import Testing
     @Test func unknownCodecIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             var bytes = try Self.makeClip(in: folder)
-            let place = try Self.place(of: "avc1", in: bytes)
-            bytes.replaceSubrange(place..<place + 4, with: "zzzz".utf8)
+            let offset = try Self.offset(of: "avc1", in: bytes)
+            bytes.replaceSubrange(offset..<offset + 4, with: "zzzz".utf8)
             try expectRefusals(
                 bytes,
                 [
@@ -79,9 +79,9 @@ import Testing
         try Files.withTemporaryFolder { folder in
             var bytes = try Self.makeClip(in: folder)
             // The tag of DecoderConfigDescriptor, ISO/IEC 14496-1 7.2.6.6.
-            let place = try Self.place(of: "esds", in: bytes) + 16
-            #expect(bytes[place] == 4)
-            bytes[place] = 0xFE
+            let offset = try Self.offset(of: "esds", in: bytes) + 16
+            #expect(bytes[offset] == 4)
+            bytes[offset] = 0xFE
             try expectRefusals(
                 bytes,
                 [

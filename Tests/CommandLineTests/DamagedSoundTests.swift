@@ -37,10 +37,10 @@ import Testing
         func values(_ name: String) -> [Int] {
             probe.output.split(separator: "\n").compactMap { $0.hasPrefix("\(name)=") ? Int($0.dropFirst(name.count + 1)) : nil }
         }
-        let (places, sizes) = (values("pos"), values("size"))
-        try #require(places.count == sizes.count && places.count > packets.upperBound, "\(probe.errors)")
+        let (offsets, sizes) = (values("pos"), values("size"))
+        try #require(offsets.count == sizes.count && offsets.count > packets.upperBound, "\(probe.errors)")
         var bytes = try Files.read(path)
-        for packet in packets { codec.damage(&bytes[places[packet]..<places[packet] + sizes[packet]]) }
+        for packet in packets { codec.damage(&bytes[offsets[packet]..<offsets[packet] + sizes[packet]]) }
         try Files.write(bytes, to: path)
     }
 

@@ -133,11 +133,11 @@ import TestOracles
     /// Reference pictures are missing in the middle. The error names the last picture before them, and no file is left.
     @Test(arguments: ["libx264", "libx265"]) func missingReferencePicturesAreAnError(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-i", try Fixture.carphone.path(), "-frames:v", "20", "-c:v", encoder, "-bf", "0", "-g", "10", "a.mkv"],
                 directory: folder)
-            #expect(made.status == 0)
+            #expect(setup.status == 0)
             let dropped = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-i", "a.mkv", "-c", "copy", "-bsf:v", "noise=drop=eq(n\\,5)", "-f", encoder == "libx264" ? "h264" : "hevc", "b.es"],
@@ -154,11 +154,11 @@ import TestOracles
     /// The first key picture is damaged, so nothing before the next one can be decoded.
     @Test func picturesBeforeTheFirstGoodKeyAreSkipped() throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-i", try Fixture.carphone.path(), "-frames:v", "20", "-c:v", "libx264", "-bf", "0", "-g", "10", "a.mkv"],
                 directory: folder)
-            #expect(made.status == 0)
+            #expect(setup.status == 0)
             let damaged = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-i", "a.mkv", "-c", "copy", "-bsf:v", "noise=amount=if(eq(n\\,0)\\,40\\,0)", "b.mkv"], directory: folder)
@@ -174,10 +174,10 @@ import TestOracles
     @Test func sizeChangeIsScaledAndReported() throws {
         try Files.withTemporaryFolder { folder in
             for (index, size) in ["96x64", "128x80", "96x64"].enumerated() {
-                let made = try ProcessRunner.run(
+                let setup = try ProcessRunner.run(
                     "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=\(size)", "-frames:v", "4", "-c:v", "libx264", "\(index).h264"],
                     directory: folder)
-                #expect(made.status == 0)
+                #expect(setup.status == 0)
             }
             try Files.write(try (0..<3).flatMap { try Files.read("\(folder)/\($0).h264") }, to: folder + "/a.h264")
             let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "a.h264", "-o", "a.y4m"], directory: folder)
@@ -271,7 +271,7 @@ import TestOracles
             // Inside a slice's macroblocks.
             let starts = damaged.indices.dropLast(2).filter { damaged[$0..<$0 + 3].elementsEqual([0, 0, 1]) }
             let index = try #require(starts.indices.dropLast().first { $0 > 60 && starts[$0 + 1] - starts[$0] > 2000 })
-            for place in (starts[index] + 500)..<(starts[index] + 700) { damaged[place] ^= 0x5A }
+            for offset in (starts[index] + 500)..<(starts[index] + 700) { damaged[offset] ^= 0x5A }
             try Files.write(damaged, to: folder + "/damaged.h264")
             let cases: [([String], Int)] = [
                 ([path], 64), ([path, "-o", "out.mp4"], 64), ([path, "-o", "there.y4m"], 73), (["none.mp4", "-o", "a.y4m"], 66),

@@ -39,9 +39,9 @@ import Testing
             let arguments = command.map { $0 == "clip.mp4" ? folder + "/clip.mp4" : $0 }
             // With three descriptors, only the standard streams, no program can be loaded.
             for limit in 4...30 {
-                try Files.withTemporaryFolder { place in
+                try Files.withTemporaryFolder { workFolder in
                     let run = try ProcessRunner.run(
-                        "sh", ["-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: place,
+                        "sh", ["-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: workFolder,
                         timeout: 60)
                     let what = "\(limit), \(command): \(run.status) \(run.errors)"
                     #expect(!run.timedOut && [0, 69].contains(run.status) && (limit < 30 || run.status == 0), "\(what)")
@@ -49,7 +49,7 @@ import Testing
                         // The benchmark prints its progress.
                         let lines = run.errorLines.filter { !$0.hasPrefix("vaenc: bench: ") }
                         #expect(lines.count == 1 && run.errors.contains("ulimit -n"), "\(what)")
-                        #expect(Files.list(place).isEmpty, "\(what)")
+                        #expect(Files.list(workFolder).isEmpty, "\(what)")
                     }
                 }
             }

@@ -12,11 +12,11 @@ import Testing
 
     private func clip(_ folder: String, _ codec: String) throws -> String {
         let path = "\(folder)/in.mkv"
-        let made = try ProcessRunner.run(
+        let setup = try ProcessRunner.run(
             "ffmpeg",
             ["-v", "error", "-i", try Fixture.carphone.path(), "-an", "-frames:v", "16", "-c:v", codec, "-bf", "2", "-g", "8"]
                 + (codec == "libx265" ? ["-x265-params", "log-level=none"] : []) + [path])
-        #expect(made.status == 0, "\(made.errors)")
+        #expect(setup.status == 0, "\(setup.errors)")
         return path
     }
 
@@ -28,11 +28,11 @@ import Testing
                 try ProcessRunner.run(
                     Checkout.vaenc, ["decode", input, "-o", "-", "--device", device], environment: ["VAENC_FAULT": fault], timeout: 60)
             }
-            let wanted = try decode("software", nil).stdout
+            let expected = try decode("software", nil).stdout
             for fault in Self.faults {
                 let run = try decode("reference", fault)
                 #expect(run.status == 0, "\(fault): \(run.errors)")
-                #expect((run.stdout == wanted) as Bool, "\(fault): \(run.stdout.count) of \(wanted.count) bytes")
+                #expect((run.stdout == expected) as Bool, "\(fault): \(run.stdout.count) of \(expected.count) bytes")
                 #expect(run.errorLines.count == 1, "\(fault): \(run.errors)")
             }
         }

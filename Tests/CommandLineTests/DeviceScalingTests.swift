@@ -16,14 +16,14 @@ import Testing
         var height: Int
         /// The cropped part of 176×144 (nil: all), and its position in the output (nil: all).
         var shown: Part?
-        var place: Part?
+        var destination: Part?
         var description: String { "\(fit) \(width)x\(height)" }
 
         /// ffmpeg's filters for the same scaling.
         var filters: String {
             let crop = shown.map { "crop=\($0.width):\($0.height):\($0.x):\($0.y)," } ?? ""
-            let (w, h) = (place?.width ?? width, place?.height ?? height)
-            let pad = place.map { ",pad=\(width):\(height):\($0.x):\($0.y):black" } ?? ""
+            let (w, h) = (destination?.width ?? width, destination?.height ?? height)
+            let pad = destination.map { ",pad=\(width):\(height):\($0.x):\($0.y):black" } ?? ""
             return "\(crop)scale=\(w):\(h):flags=bicubic+accurate_rnd+full_chroma_int\(pad)"
         }
     }
@@ -32,14 +32,14 @@ import Testing
     static let cases = [
         // Enlarged and wide; reduced and high; reduced with the same shape; slightly enlarged with edges off the block
         // grid.
-        Case(fit: "letterbox", width: 256, height: 128, place: Part(50, 0, 156, 128)),
+        Case(fit: "letterbox", width: 256, height: 128, destination: Part(50, 0, 156, 128)),
         Case(fit: "crop", width: 256, height: 128, shown: Part(0, 28, 176, 88)),
         Case(fit: "stretch", width: 256, height: 128),
-        Case(fit: "letterbox", width: 96, height: 128, place: Part(0, 24, 96, 78)),
+        Case(fit: "letterbox", width: 96, height: 128, destination: Part(0, 24, 96, 78)),
         Case(fit: "crop", width: 96, height: 128, shown: Part(34, 0, 108, 144)),
         Case(fit: "stretch", width: 96, height: 128),
         Case(fit: "letterbox", width: 88, height: 72),
-        Case(fit: "letterbox", width: 190, height: 150, place: Part(2, 0, 184, 150)),
+        Case(fit: "letterbox", width: 190, height: 150, destination: Part(2, 0, 184, 150)),
         Case(fit: "crop", width: 190, height: 150, shown: Part(0, 2, 176, 138)),
     ]
 
@@ -48,18 +48,18 @@ import Testing
     /// Makes the clip in the folder: H.264, or HEVC of 10 bits.
     private func clip(deep: Bool, in folder: String, _ more: [String] = ["-vf", "setsar=1"]) throws {
         let codec = deep ? ["-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", "log-level=none:bframes=2"] : ["-c:v", "libx264", "-bf", "2"]
-        let made = try ProcessRunner.run(
+        let setup = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path(), "-frames:v", "\(Self.frames)"] + codec + ["-crf", "12"] + more + ["in.mp4"],
             directory: folder)
-        try #require(made.status == 0, "\(made.errors)")
+        try #require(setup.status == 0, "\(setup.errors)")
     }
 
     private func expected(_ filters: String, deep: Bool, _ size: (Int, Int), in folder: String) throws -> [PlanarFrame] {
         let depth = deep ? "yuv420p10le" : "yuv420p"
-        let made = try ProcessRunner.run(
+        let setup = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", "in.mp4", "-vf", filters, "-pix_fmt", depth, "-vsync", "0", "-f", "rawvideo", "-"], directory: folder)
-        try #require(made.status == 0, "\(made.errors)")
-        return try #require(PlanarFrame.split(made.stdout, width: size.0, height: size.1, bitDepth: deep ? 10 : 8))
+        try #require(setup.status == 0, "\(setup.errors)")
+        return try #require(PlanarFrame.split(setup.stdout, width: size.0, height: size.1, bitDepth: deep ? 10 : 8))
     }
 
     private struct Outcome {
@@ -174,7 +174,7 @@ import Testing
 
     /// The video processor fails with one picture, or with all. No picture is lost or repeated.
     @Test(arguments: [("vaSyncSurface2@2=status:1", "device"), ("vaSyncSurface2@*/2=status:1", "software")])
-    func failingVideoProcessorLosesNoPicture(_ faults: String, _ place: String) throws {
+    func failingVideoProcessorLosesNoPicture(_ faults: String, _ used: String) throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: false, in: folder)
             let one = Self.cases[0]
@@ -182,7 +182,7 @@ import Testing
                 ["--size", "\(one.width)x\(one.height)", "--fit", one.fit], ["VAENC_FAULT": "# scaling; \(faults)"], in: folder)
             #expect(done.run.status == 0, "\(done.run.errors)")
             let scaling = done.run.effective("scaling")
-            #expect(scaling?["used"]?.string == place && scaling?["why"]?.string?.contains("vaSyncSurface2 failed") == true, "\(scaling as Any)")
+            #expect(scaling?["used"]?.string == used && scaling?["why"]?.string?.contains("vaSyncSurface2 failed") == true, "\(scaling as Any)")
             expectEqual(done.frames, try expected(one.filters, deep: false, (one.width, one.height), in: folder), above: 42, faults)
         }
     }

@@ -48,7 +48,7 @@ struct EncodeRun {
 
     /// Returns an entry of the effective configuration, of one output if there are several.
     func effective(_ option: String, output: Int? = nil) -> JSONValue? {
-        let place = output.map { outputs[$0] } ?? report
-        return place?["effective"]?.array.first { $0["option"]?.string == option }
+        let json = output.map { outputs[$0] } ?? report
+        return json?["effective"]?.array.first { $0["option"]?.string == option }
     }
 }

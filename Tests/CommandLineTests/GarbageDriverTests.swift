@@ -13,14 +13,14 @@ import Testing
     func senselessDriverNumbersAreSurvived(_ garbage: String) throws {
         try Files.withTemporaryFolder { folder in
             let flags = try ProcessRunner.run("pkg-config", ["--cflags", "libva"])
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "cc",
                 [
                     "-shared", "-fPIC", "-O1", "-o", folder + "/libvaenc_drv_video.so",
                     Checkout.root + "/Tests/GarbageDriver/driver.c",
                 ]
                     + flags.output.split(whereSeparator: \.isWhitespace).map(String.init))
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             let environment = ["VAENC_DRIVER_DIR": folder, "GARBAGE": garbage]
             let probe = try ProcessRunner.runMeasuringMemory(
                 Checkout.vaenc, ["probe", "--device", "reference", "--json"], environment: environment, timeout: 30)

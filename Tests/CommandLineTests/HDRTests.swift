@@ -29,8 +29,8 @@ import Testing
         return result.output.split(separator: "[FRAME]").map { String($0) }
     }
 
-    private func expect(_ lines: [String], in text: String, _ place: String, _ sourceLocation: SourceLocation = #_sourceLocation) {
-        for line in lines { #expect(text.contains("\(line)\n"), "\(place): \(line)", sourceLocation: sourceLocation) }
+    private func expect(_ lines: [String], in text: String, _ context: String, _ sourceLocation: SourceLocation = #_sourceLocation) {
+        for line in lines { #expect(text.contains("\(line)\n"), "\(context): \(line)", sourceLocation: sourceLocation) }
     }
 
     private static let names = ["a.h265", "a.mp4", "a.mov", "a.mkv", "a.ts"]
@@ -67,7 +67,7 @@ import Testing
     /// The input is from another encoder, and no options are given.
     @Test func metadataFromTheInputIsKept() throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=0.2", "-pix_fmt", "yuv420p10le", "-c:v",
@@ -75,7 +75,7 @@ import Testing
                     "log-level=none:hdr10=1:repeat-headers=1:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:range=limited"
                         + ":master-display=\(Self.display):max-cll=1000,400", "in.mp4",
                 ], directory: folder)
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             let run = try vaenc(["in.mp4", "-o", "b.h265", "-o", "b.mp4", "-o", "b.mov", "-o", "b.mkv"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.effective("masteringDisplay")?["asked"] == .null)
@@ -95,13 +95,13 @@ import Testing
     /// HDR10+ metadata stays with its picture, also with reordering.
     @Test(arguments: [0, 2]) func dynamicMetadataStaysWithItsPicture(_ bFrames: Int) throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=0.24", "-pix_fmt", "yuv420p10le", "-c:v",
                     "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none:bframes=0:slices=1", "-f", "hevc", "plain.h265",
                 ], directory: folder)
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             try Files.write(HDR10Plus.inserted(in: try Files.read("\(folder)/plain.h265")), to: "\(folder)/in.h265")
             let run = try vaenc(["in.h265", "-o", "a.h265", "-o", "a.mp4", "-o", "a.mkv", "--bframes", "\(bFrames)"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
@@ -185,8 +185,8 @@ import Testing
                     "ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-f", "rawvideo", "-pix_fmt", "yuv420p10le", "-"], directory: folder)
                 let bytes = decoded.stdout
                 try #require(bytes.count == deep.count, "\(name)")
-                let errors = stride(from: 0, to: 64 * 48 * 2, by: 2).map { place in
-                    abs(Int(bytes[place]) + Int(bytes[place + 1]) << 8 - (Int(deep[place]) >> 6 + Int(deep[place + 1]) << 2))
+                let errors = stride(from: 0, to: 64 * 48 * 2, by: 2).map { offset in
+                    abs(Int(bytes[offset]) + Int(bytes[offset + 1]) << 8 - (Int(deep[offset]) >> 6 + Int(deep[offset + 1]) << 2))
                 }
                 #expect(errors.reduce(0, +) < errors.count * 6, "\(name) \(errors.reduce(0, +))")
             }

@@ -72,10 +72,10 @@ import Testing
             let file = folder + (isHEVC ? "/a.h265" : "/a.h264")
             let options =
                 isHEVC ? ["libx265", "-x265-params", "log-level=none"] : ["libx264", "-profile:v", "baseline"]
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-nostdin", "-i", Fixture.carphone.path(), "-frames:v", "1", "-c:v"] + options + [file])
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             let stream = try Files.read(file)
             let starts = (3..<stream.count).filter { stream[$0 - 3..<$0] == [0, 0, 1] }
             let units = zip(starts, starts.dropFirst() + [stream.count + 3]).map { stream[$0..<$1 - 3] }

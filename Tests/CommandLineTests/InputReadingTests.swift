@@ -113,8 +113,8 @@ import Testing
             let expected = fields.isEmpty ? 20 : 10
             let run = try Self.encode(input, folder + "/a.mp4", "--json")
             #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == expected, "\(run.errorLines)")
-            let isTold = run.report?["effective"]?.array.contains { $0["option"]?.string == "fields" } == true
-            #expect(isTold == !fields.isEmpty)
+            let isReported = run.report?["effective"]?.array.contains { $0["option"]?.string == "fields" } == true
+            #expect(isReported == !fields.isEmpty)
             // The file is cut inside a picture.
             try Files.write(Array(Files.read(input).dropLast(100)), to: folder + "/cut.y4m")
             let cut = try ToolRun(["decode", folder + "/cut.y4m", "-o", folder + "/b.y4m"])
@@ -172,9 +172,9 @@ import Testing
             let bytes = try Files.read("\(folder)/whole.\(codec)")
             // The parameter sets at the start of the second GOP.
             let type: UInt8 = codec == "h264" ? 7 : 32
-            let starts = bytes.indices.dropLast(4).filter { place in
-                bytes[place] == 0 && bytes[place + 1] == 0 && bytes[place + 2] == 0 && bytes[place + 3] == 1
-                    && (codec == "h264" ? bytes[place + 4] & 31 : bytes[place + 4] >> 1 & 63) == type
+            let starts = bytes.indices.dropLast(4).filter { offset in
+                bytes[offset] == 0 && bytes[offset + 1] == 0 && bytes[offset + 2] == 0 && bytes[offset + 3] == 1
+                    && (codec == "h264" ? bytes[offset + 4] & 31 : bytes[offset + 4] >> 1 & 63) == type
             }
             try #require(starts.count == 5)
             let bare = "\(folder)/cut.\(codec)"
@@ -190,8 +190,8 @@ import Testing
                 func run(_ more: String...) throws -> ToolRun {
                     try ToolRun(["encode", input, "-o", "\(folder)/a.h264", "--device", device, "--codec", "h264", "--overwrite"] + more)
                 }
-                let told = try run()
-                #expect(told.status == 0 && told.errorLines.contains { $0.contains("begins with \(lost) picture") }, "\(told.errorLines)")
+                let result = try run()
+                #expect(result.status == 0 && result.errorLines.contains { $0.contains("begins with \(lost) picture") }, "\(result.errorLines)")
                 let strict = try run("--strict")
                 #expect(strict.status == 69 && strict.errorLines.last?.contains("pictures: asked all, would be \(lost) left out") == true, "\(strict.errorLines)")
                 #expect(try ToolRun(["encode", "\(folder)/whole.\(codec)", "-o", "\(folder)/b.h264", "--device", device, "--codec", "h264", "--overwrite", "--strict"]).status == 0)

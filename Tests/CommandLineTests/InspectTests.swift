@@ -74,8 +74,8 @@ import Testing
             #expect(frame["key"]?.bool == packet["flags"]?.string?.hasPrefix("K"), "\(file) picture \(index)")
             for (own, other) in [("pts", "pts_time"), ("dts", "dts_time")] {
                 if !hasTimes { #expect(frame[own] == .null) }
-                guard hasTimes, let wanted = number(packet[other]) else { continue }
-                #expect(abs((frame[own]?.double ?? .nan) - wanted) < 0.000_01, "\(file) picture \(index) \(own)")
+                guard hasTimes, let expected = number(packet[other]) else { continue }
+                #expect(abs((frame[own]?.double ?? .nan) - expected) < 0.000_01, "\(file) picture \(index) \(own)")
             }
         }
         let shown = frames.sorted { $0["display"]?.int ?? -1 < $1["display"]?.int ?? -1 }
@@ -225,9 +225,9 @@ import Testing
             }
             // A slice header is overwritten.
             var bytes = try Files.read(stream)
-            let place = try #require(bytes.indices.dropFirst(bytes.count / 2).first { bytes[$0...].starts(with: [0, 0, 1]) })
-            for byte in place + 4..<place + 12 { bytes[byte] = 0xFF }
-            bytes.replaceSubrange(place + 4..<place + 6, with: [0, 1])
+            let offset = try #require(bytes.indices.dropFirst(bytes.count / 2).first { bytes[$0...].starts(with: [0, 0, 1]) })
+            for byte in offset + 4..<offset + 12 { bytes[byte] = 0xFF }
+            bytes.replaceSubrange(offset + 4..<offset + 6, with: [0, 1])
             try Files.write(bytes, to: cut + ".h264")
             let damaged = try ToolRun(["inspect", cut + ".h264", "--json"])
             #expect(damaged.status == 65)

@@ -92,8 +92,8 @@ import Testing
             let parts = names.map { $0 + ".part" }
             #expect(Files.list(folder) == parts.sorted())
             let recorded = try parts.map { try Files.read("\(folder)/\($0)") }
-            let made = ["encode", "testsrc:64x48@25:3", "--device", "software", "--codec", "h264", "-o", "b.mp4"]
-            #expect(try ProcessRunner.run(Checkout.vaenc, made, directory: folder).status == 0)
+            let arguments = ["encode", "testsrc:64x48@25:3", "--device", "software", "--codec", "h264", "-o", "b.mp4"]
+            #expect(try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder).status == 0)
             for (name, bytes) in zip(names, recorded) {
                 let run = try ProcessRunner.run(
                     Checkout.vaenc,
@@ -124,13 +124,13 @@ import Testing
                 "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc] + Self.options + ["--gop", "2", "--qp", "2", "--fps", "100"],
                 environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder, timeout: 30)
             #expect(run.status == 74 && run.output == "a.\(ending).part\n", "\(run.output) \(run.errors)")
-            let said = run.errorLines.filter { !$0.contains("capturing from") }
-            #expect(said.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"), "\(run.errors)")
+            let lines = run.errorLines.filter { !$0.contains("capturing from") }
+            #expect(lines.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"), "\(run.errors)")
             let size = Files.size("\(folder)/a.\(ending).part") ?? 0
             var name = "a.\(ending).part"
             if ending == "avcc" {
-                let made = try ProcessRunner.run("cp", [name, "b.avcc"], directory: folder)
-                #expect(made.status == 0)
+                let copy = try ProcessRunner.run("cp", [name, "b.avcc"], directory: folder)
+                #expect(copy.status == 0)
                 // The last picture is cut short, which is reported.
                 _ = try ProcessRunner.run(Checkout.vaenc, ["decode", "b.avcc", "--device", "software", "--frames", "10", "-o", "b.y4m"], directory: folder)
                 name = "b.y4m"

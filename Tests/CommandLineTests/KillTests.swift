@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    private struct Place {
+    private struct Workspace {
         let folder: String
         let job: Job
         /// The files in the folder before a run.
@@ -78,28 +78,28 @@ import Testing
         }
     }
 
-    private func inPlace(_ job: Job, _ body: (Place) throws -> Void) throws {
+    private func inWorkspace(_ job: Job, _ body: (Workspace) throws -> Void) throws {
         try Files.withTemporaryFolder { folder in
             _ = try StreamSample.carphone.make(in: folder)
-            try body(Place(folder: folder, job: job, before: Files.list(folder)))
+            try body(Workspace(folder: folder, job: job, before: Files.list(folder)))
         }
     }
 
     /// After SIGKILL a file is complete or absent. After SIGINT a file plays, and no unfinished file is left.
     @Test(arguments: Job.allCases, ["KILL", "INT"]) func signalsLeaveNoBrokenFile(_ job: Job, _ signal: String) throws {
-        try inPlace(job) { place in
+        try inWorkspace(job) { workspace in
             let outputs = job.outputs.flatMap { ["-o", $0] }
-            let whole = try place.run([Checkout.vaenc], outputs)
+            let whole = try workspace.run([Checkout.vaenc], outputs)
             #expect(whole.status == 0, "\(whole.errors)")
-            let complete = try place.left()
+            let complete = try workspace.left()
             #expect(complete.keys.sorted() == job.outputs.sorted())
-            let frames = try job == .convert ? 0 : #require(try place.pictures(job.outputs[0]))
+            let frames = try job == .convert ? 0 : #require(try workspace.pictures(job.outputs[0]))
             let moments = 6
             for moment in 0..<moments {
-                try place.clear()
+                try workspace.clear()
                 let seconds = whole.wallSeconds * (Double(moment) + 0.5) / Double(moments) * 1.05
-                let run = try place.run(["timeout", "--foreground", "--preserve-status", "-s", signal, "\(seconds)", Checkout.vaenc], outputs)
-                let left = try place.left()
+                let run = try workspace.run(["timeout", "--foreground", "--preserve-status", "-s", signal, "\(seconds)", Checkout.vaenc], outputs)
+                let left = try workspace.left()
                 let about = "\(signal) after \(seconds) s: \(run.status), \(left.keys.sorted()), \(run.errors)"
                 #expect([0, signal == "KILL" ? 137 : 130].contains(run.status), "\(about)")
                 for name in job.outputs {
@@ -112,7 +112,7 @@ import Testing
                         #expect(isWhole, "\(name) \(about)")
                         continue
                     }
-                    let shown = try place.pictures(name)
+                    let shown = try workspace.pictures(name)
                     #expect(shown == frames || signal == "INT" && run.status == 130 && shown ?? 0 > 0, "\(name): \(shown ?? -1) pictures, \(about)")
                 }
                 if signal == "INT" {
@@ -126,22 +126,22 @@ import Testing
     /// The signal comes in the first moments, before and while the handler is installed, also if the parent has SIGINT
     /// ignored, as scripts do for background jobs. No file is left.
     @Test(arguments: [Job.encode, .convert, .decode]) func earlyInterruptionLeavesNoFile(_ job: Job) throws {
-        try inPlace(job) { place in
+        try inWorkspace(job) { workspace in
             for milliseconds in stride(from: 2, through: 38, by: 6) {
-                let run = try place.run(
+                let run = try workspace.run(
                     ["timeout", "--foreground", "--preserve-status", "-s", "INT", "0.0\(milliseconds < 10 ? "0" : "")\(milliseconds)", Checkout.vaenc],
                     ["-o", job.outputs[0]])
-                let left = try place.left().keys.sorted()
+                let left = try workspace.left().keys.sorted()
                 #expect(run.status == 130 && left.isEmpty || left == [job.outputs[0]], "\(milliseconds) ms: \(run.status), \(left)")
-                try place.clear()
+                try workspace.clear()
             }
             // Nobody writes to the input pipe, so only the signal ends the run.
             let script = "mkfifo p; (trap '' INT; exec \"$0\" \"$@\") < p & exec 3> p; rm p; sleep 0.1; kill -INT $!; wait $!"
             let arguments = job.arguments.map { $0 == "c.mp4" || $0 == "s.h264" ? "-" : $0 }
             let ignored = try ProcessRunner.run(
-                "bash", ["-c", script, Checkout.vaenc] + arguments + ["-o", job.outputs[0]], directory: place.folder, timeout: 20)
+                "bash", ["-c", script, Checkout.vaenc] + arguments + ["-o", job.outputs[0]], directory: workspace.folder, timeout: 20)
             #expect(ignored.status == 130, "\(ignored.errors)")
-            #expect(try place.left().isEmpty)
+            #expect(try workspace.left().isEmpty)
         }
     }
 
@@ -174,43 +174,43 @@ import Testing
     /// A limit on file sizes that sends no signal stands for a full disk: the status is 74 with one line, and no file
     /// is left.
     @Test(arguments: Job.allCases) func fullDiskLeavesNoFile(_ job: Job) throws {
-        try inPlace(job) { place in
+        try inWorkspace(job) { workspace in
             for output in job.disks {
-                let whole = try place.run([Checkout.vaenc], output)
-                let size = try place.left()[output[1]]?.count ?? 0
+                let whole = try workspace.run([Checkout.vaenc], output)
+                let size = try workspace.left()[output[1]]?.count ?? 0
                 #expect(whole.status == 0 && size > 20_000, "\(output): \(whole.errors)")
                 for share in [0, 0.3, 0.97, 2] {
-                    try place.clear()
+                    try workspace.clear()
                     let script = "trap '' XFSZ; ulimit -f \(Int(Double(size) * share / 1024)); exec \"$0\" \"$@\""
-                    let run = try place.run(["bash", "-c", script, Checkout.vaenc], output)
-                    let left = try place.left()
+                    let run = try workspace.run(["bash", "-c", script, Checkout.vaenc], output)
+                    let left = try workspace.left()
                     #expect(run.status == (share > 1 ? 0 : 74), "\(output) \(share): \(run.status) \(run.errors)")
                     #expect(run.errorLines.count == 1, "\(output) \(share): \(run.errors)")
                     #expect(left.keys.sorted() == (share > 1 ? [output[1]] : []), "\(output) \(share)")
                     if share > 1 { #expect(left[output[1]]?.count == size) }
                 }
-                try place.clear()
+                try workspace.clear()
             }
         }
     }
 
     /// If the reader closes the pipe early, the status is 74 with one line. If it reads everything, the status is 0.
     @Test(arguments: Job.allCases) func closedPipeIsAnOutputError(_ job: Job) throws {
-        try inPlace(job) { place in
+        try inWorkspace(job) { workspace in
             for format in job.pipes {
-                let whole = try place.run([Checkout.vaenc], ["-o", "-"] + format)
+                let whole = try workspace.run([Checkout.vaenc], ["-o", "-"] + format)
                 // The bytes that fit the pipe and the reader's buffer may be written before the close is detected.
                 let room = whole.stdout.count - 0x18000
                 #expect(whole.status == 0 && room > 1000, "\(format): \(whole.stdout.count) bytes, \(whole.errors)")
                 for count in [0, 1000, room, whole.stdout.count] {
                     let script = "\"$0\" \"$@\" | head -c \(count) | wc -c; exit ${PIPESTATUS[0]}"
-                    let run = try place.run(["bash", "-c", script, Checkout.vaenc], ["-o", "-"] + format)
+                    let run = try workspace.run(["bash", "-c", script, Checkout.vaenc], ["-o", "-"] + format)
                     let isAll = count == whole.stdout.count
                     #expect(run.status == (isAll ? 0 : 74), "\(format) \(count): \(run.status) \(run.errors)")
                     #expect(run.output.split(separator: "\n").first == "\(count)", "\(format): \(run.output)")
                     if !isAll { #expect(run.errorLines.count == 1, "\(format) \(count): \(run.errors)") }
                 }
-                #expect(try place.left().isEmpty)
+                #expect(try workspace.left().isEmpty)
             }
         }
     }

@@ -89,8 +89,8 @@ import Testing
                 $(test \(encoder) = libx264 || echo -x265-params log-level=none) -bf 0 in.mp4
                 ffmpeg -v error -nostdin -ss 5 -i in.mp4 -c copy late.mp4
                 """
-            let made = try bash(script, in: folder)
-            try #require(made.status == 0, "\(made.errors)")
+            let setup = try bash(script, in: folder)
+            try #require(setup.status == 0, "\(setup.errors)")
             let segments = encoder == "libx264" ? ["a00000.ts"] : ["a-init.mp4", "a00000.m4s"]
             for (input, left) in [("late.mp4", []), ("in.mp4", segments.prefix(1) + ["a.m3u8"] + segments.dropFirst())] {
                 let result = try bash("trap '' XFSZ; ulimit -f 100; \"$0\" remux \(input) -o a.m3u8", in: folder)

@@ -42,8 +42,8 @@ import Testing
             try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-frames:v", "20", "-an", "-c", "copy", folder + "/clip.mp4")
             let arguments = command.map { $0 == "clip.mp4" ? folder + "/clip.mp4" : $0 }
             let isEnough = try stride(from: 200_000, through: 600_000, by: 20_000).contains { limit in
-                try Files.withTemporaryFolder { place in
-                    let run = try limited(arguments, limit, in: place)
+                try Files.withTemporaryFolder { workFolder in
+                    let run = try limited(arguments, limit, in: workFolder)
                     let what = "\(limit) kB, \(command): \(run.status) \(run.errors)"
                     #expect(!run.timedOut && run.status != 65, "\(what)")
                     for words in ["damaged", "install", "cannot be read as video"] {

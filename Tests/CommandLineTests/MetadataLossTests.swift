@@ -73,10 +73,10 @@ import Testing
                 if name.hasSuffix("mp4") || name == "a.mov" { #expect(stream.tags["handler_name"] == own.tags["title"]) }
                 let missing = own.tags.keys.contains("bar") && stream.tags["bar"] == nil
                 #expect(lost("tags of stream \(index)").contains("bar") == missing, "\(name) \(index): \(entries)")
-                var gone = own.dispositions.subtracting(stream.dispositions)
+                var absent = own.dispositions.subtracting(stream.dispositions)
                 // The first stream of its kind is implicitly the default.
-                if index < 2, !before.streams.contains(where: { $0.tags["title"] == "Second" }) || index == 0 { gone.remove("default") }
-                #expect(lost("disposition of stream \(index)") == gone, "\(name) \(index): \(entries) \(stream)")
+                if index < 2, !before.streams.contains(where: { $0.tags["title"] == "Second" }) || index == 0 { absent.remove("default") }
+                #expect(lost("disposition of stream \(index)") == absent, "\(name) \(index): \(entries) \(stream)")
             }
             let strict = try ProcessRunner.run(
                 Checkout.vaenc, ["remux", "in.mkv", "-o", "s" + name, "--strict"] + more, directory: folder, timeout: 60)

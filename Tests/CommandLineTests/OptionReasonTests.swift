@@ -94,14 +94,14 @@ import Testing
         ("i.y4m", "hard.y4m", "hard.y4m"), ("a.h265.part", "a.h265", "a.h265.part"), ("- <i.y4m", "i.y4m", "i.y4m"),
         ("i.y4m", "- >>i.y4m", "standard output"),
     ])
-    func outputOntoTheInputIsRefused(_ input: String, _ output: String, _ said: String) throws {
+    func outputOntoTheInputIsRefused(_ input: String, _ output: String, _ reportedName: String) throws {
         let make = """
             mkdir f && ln -s f link && (printf 'YUV4MPEG2 W64 H48 F25:1 C420jpeg\\nFRAME\\n'; head -c 4608 /dev/zero) >i.y4m \
             && cp i.y4m f/i.y4m && ln i.y4m hard.y4m && cp i.y4m a.h265.part
             """
         let run = try vaenc("--format annexb --overwrite -o \(output)", input: input, prepare: make)
         #expect(run.status == 64 && run.errors.count == 1, "\(run.errors)")
-        #expect(run.errors.first?.contains("\(said) is the input itself") == true, "\(run.errors)")
+        #expect(run.errors.first?.contains("\(reportedName) is the input itself") == true, "\(run.errors)")
         #expect(run.files == ["a.h265.part", "f", "hard.y4m", "i.y4m", "link"])
     }
 

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    private static let asked: [[(option: String, name: String, used: String)]] = [
+    private static let requested: [[(option: String, name: String, used: String)]] = [
         [
             ("--qp 33", "qp", "33"), ("--qp-i 30", "qpI", "30"), ("--qp-b 35", "qpB", "35"), ("--gop 6", "gop", "6"),
             ("--idr-interval 2", "idrInterval", "2"), ("--open-gop", "openGOP", "on"), ("--bframes 3", "bFrames", "3"),
@@ -49,8 +49,8 @@ import Testing
     /// Options that HEVC does not have, or whose values differ there.
     private static let ofH264 = ["entropy", "transform8x8", "profile"]
 
-    @Test(arguments: asked.indices, ["o.h264", "o.h265"]) func optionsReachTheEncoder(_ index: Int, _ name: String) throws {
-        let group = Self.asked[index].filter { name == "o.h264" || !Self.ofH264.contains($0.name) }
+    @Test(arguments: requested.indices, ["o.h264", "o.h265"]) func optionsReachTheEncoder(_ index: Int, _ name: String) throws {
+        let group = Self.requested[index].filter { name == "o.h264" || !Self.ofH264.contains($0.name) }
         let run = try encode(group.flatMap { $0.option.split(separator: " ").map(String.init) }, name: name)
         #expect(run.status == 0, "\(run.errors)")
         for (option, name, used) in group {
@@ -198,13 +198,13 @@ import Testing
     @Test func varyingFrameRateKeepsTheBitRate() throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/vfr.mkv"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=s=160x96:r=30:d=8", "-vf",
                     "select='not(mod(n,7)*eq(mod(n,3),1))',noise=alls=20:allf=t", "-vsync", "vfr", "-c:v", "libx264", "-qp", "10", input,
                 ])
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
                 [

@@ -72,18 +72,18 @@ import Testing
     }
 
     /// The other output is finished. The status and the report name the failed one.
-    @Test(arguments: [0, 1]) func failedOutputLeavesTheOtherComplete(_ place: Int) throws {
+    @Test(arguments: [0, 1]) func failedOutputLeavesTheOtherComplete(_ index: Int) throws {
         try Files.withTemporaryFolder { folder in
             var names = ["\(folder)/a.h264"]
-            names.insert("/dev/full", at: place)
+            names.insert("/dev/full", at: index)
             let run = try vaenc(["testsrc:64x48@25:30"] + names.flatMap { ["-o", $0] } + software)
             #expect(run.status == 74, "\(run.errors)")
             #expect(run.errorLines.count == 1 && run.errors.contains("/dev/full"), "\(run.errors)")
             let outputs = try #require(run.report?["outputs"]?.array)
             try #require(outputs.count == 2)
-            #expect(outputs[place]["error"]?.string?.contains("the disk is full") == true)
-            #expect(outputs[1 - place]["error"] == .null)
-            #expect(outputs[1 - place]["frames"]?["encoded"]?.int == 30)
+            #expect(outputs[index]["error"]?.string?.contains("the disk is full") == true)
+            #expect(outputs[1 - index]["error"] == .null)
+            #expect(outputs[1 - index]["frames"]?["encoded"]?.int == 30)
             #expect(try decoded("\(folder)/a.h264").count == 30 * 64 * 48 * 3 / 2)
         }
     }

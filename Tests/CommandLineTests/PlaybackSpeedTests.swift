@@ -48,8 +48,8 @@ import Testing
             #expect(run.errors.contains("30 frames per second are assumed") && run.errors.contains("--fps"), "\(run.errors)")
             #expect(run.report?["notices"]?.array.contains { $0.string?.contains("30 frames per second are assumed") == true } == true)
             #expect(run.effective("frameRate")?["why"]?.string?.contains("assumed") == true)
-            let said = try EncodeRun(some + ["--fps", "30"], in: folder, input: input == "-" ? frames : [])
-            #expect(!said.errors.contains("assumed") && said.effective("frameRate")?["why"]?.string == "as asked", "\(said.errors)")
+            let requested = try EncodeRun(some + ["--fps", "30"], in: folder, input: input == "-" ? frames : [])
+            #expect(!requested.errors.contains("assumed") && requested.effective("frameRate")?["why"]?.string == "as asked", "\(requested.errors)")
         }
     }
 

@@ -128,8 +128,8 @@ import Testing
                 let line = "--size 256x144 --device reference --codec \(codec) --bitrate 300k --max-frame-bytes \(bytes) --audio none "
                     + "--rate-controller \(controller) --overwrite --json -o a.mp4"
                 let run = try EncodeRun([try clip.path()] + words(line), in: folder)
-                let told = run.report?["notices"]?.array.compactMap(\.string).count { $0.contains("--max-frame-bytes") }
-                #expect(run.report?["statistics"]?["limitsBroken"]?.int == 0 && told == notices, "\(bytes): \(run.errors)")
+                let reported = run.report?["notices"]?.array.compactMap(\.string).count { $0.contains("--max-frame-bytes") }
+                #expect(run.report?["statistics"]?["limitsBroken"]?.int == 0 && reported == notices, "\(bytes): \(run.errors)")
                 let probe = try ProcessRunner.run(
                     "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "packet=size", "-of", "csv=p=0", "\(folder)/a.mp4"])
                 let sizes = probe.output.split(separator: "\n").compactMap { Int($0.prefix { $0.isNumber }) }

@@ -81,8 +81,8 @@ import Testing
     /// playlist.
     @Test(arguments: ["h264", "hevc"]) func playlistFolderMayContainAPercentSign(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run("mkdir", ["\(folder)/100%", "\(folder)/100%/a%20b", "\(folder)/%5d"])
-            #expect(made.status == 0)
+            let setup = try ProcessRunner.run("mkdir", ["\(folder)/100%", "\(folder)/100%/a%20b", "\(folder)/%5d"])
+            #expect(setup.status == 0)
             let encoder = codec == "h264" ? "libx264" : "libx265 -x265-params log-level=none"
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v \(encoder) in.mp4", in: folder)
@@ -151,8 +151,8 @@ import Testing
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=5:duration=1 -vf setsar=16/11 -c:v prores_ks prores.mov
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=5:duration=1 -vf setsar=16/11 -c:v libaom-av1 -cpu-used 8 av1.mp4
                 """
-            let made = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
-            try #require(made.status == 0, "\(made.errors)")
+            let setup = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
+            try #require(setup.status == 0, "\(setup.errors)")
             func aspect(_ name: String) throws -> String { try RemuxTests.probe(name, "stream=sample_aspect_ratio", in: folder) }
             #expect(try aspect("h264.mp4") == "18:11\n" && aspect("prores.mov") == "16:11\n" && aspect("av1.mp4") == "16:11\n")
             for (input, output) in [

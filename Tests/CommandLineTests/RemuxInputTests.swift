@@ -21,13 +21,13 @@ import Testing
                 : > empty.mp4
                 ffprobe -v error -show_entries packet=pos,size -of csv=p=0 in.mp4
                 """
-            let made = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
-            try #require(made.status == 0, "\(made.errors)")
+            let setup = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
+            try #require(setup.status == 0, "\(setup.errors)")
             // The first bytes of the 21st packet are its first length, equal in both files.
-            let numbers = made.output.split(separator: "\n")[20].split(separator: ",").compactMap { Int($0) }
+            let numbers = setup.output.split(separator: "\n")[20].split(separator: ",").compactMap { Int($0) }
             try #require(numbers.count == 2)
-            let (size, place) = (numbers[0], numbers[1])
-            let sample = try Files.read("\(folder)/in.mp4")[place..<place + size]
+            let (size, offset) = (numbers[0], numbers[1])
+            let sample = try Files.read("\(folder)/in.mp4")[offset..<offset + size]
             for name in ["in.mp4", "in.mkv"] {
                 var bytes = try Files.read("\(folder)/\(name)")
                 let start = try #require((0..<bytes.count - size).first { bytes[$0..<$0 + 24].elementsEqual(sample.prefix(24)) })
@@ -55,8 +55,8 @@ import Testing
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 in.mp4", in: folder)
             var bytes = try Files.read("\(folder)/in.mp4")
-            let place = try #require((0..<bytes.count - 4).first { bytes[$0..<$0 + 4].elementsEqual("mdia".utf8) })
-            bytes[place + 2] = UInt8(ascii: "x")
+            let offset = try #require((0..<bytes.count - 4).first { bytes[$0..<$0 + 4].elementsEqual("mdia".utf8) })
+            bytes[offset + 2] = UInt8(ascii: "x")
             try Files.write(bytes, to: "\(folder)/bad.mp4")
             for output in ["a.mkv", "a.mp4", "a.h264"] {
                 let result = try remux("bad.mp4", "-o", output, in: folder)
@@ -77,14 +77,14 @@ import Testing
                 + "-x265-params log-level=none:keyint=5:min-keyint=5:repeat-headers=1:open-gop=0 in.h265"
             try RemuxTests.make(script, in: folder)
             let stream = try Files.read("\(folder)/in.h265")
-            func place(_ type: UInt8) throws -> Int {
+            func offset(_ type: UInt8) throws -> Int {
                 try #require(stream.indices.dropLast(4).first { stream[$0..<$0 + 3] == [0, 0, 1] && stream[$0 + 3] >> 1 == type })
             }
             let set: [UInt8] = [
                 0x42, 0x01, 0x01, 0x01, 0x60, 0x00, 0x00, 0x03, 0x00, 0x90, 0x00, 0x00, 0x03, 0x00, 0x00, 0x03, 0x00, 0x1E, 0x0B, 0x14, 0x20,
                 0x79, 0x65, 0x95, 0x9A, 0x49, 0x32, 0xBC, 0x05, 0xA7, 0x08, 0x00, 0x00, 0x03, 0x00, 0x08, 0x00, 0x00, 0x03, 0x00, 0xC8, 0x40,
             ]
-            let (sequence, picture) = try (place(33), place(34))
+            let (sequence, picture) = try (offset(33), offset(34))
             try Files.write(Array(stream[..<(sequence + 3)]) + set + [0] + Array(stream[picture...]), to: "\(folder)/bad.h265")
             let result = try remux("bad.h265", "-o", output, in: folder)
             #expect(result.status == 65 && result.errorLines.count == 1, "\(result.status) \(result.errors)")
@@ -144,8 +144,8 @@ import Testing
                 let refused = try remux("in.mp4", "-o", name, "--strict", in: folder)
                 #expect(refused.status == 69 && refused.errors.contains("edit list"), "\(refused.errors)")
                 #expect(!Files.list(folder).contains { $0.hasPrefix(name) })
-                let told = try remux("in.mp4", "-o", name, in: folder)
-                #expect(told.status == 0 && told.errors.contains("edit list"), "\(told.errors)")
+                let result = try remux("in.mp4", "-o", name, in: folder)
+                #expect(result.status == 0 && result.errors.contains("edit list"), "\(result.errors)")
                 let spans = try SoundTests.spans(name, in: folder)
                 let video = try #require(spans["video"]), sound = try #require(spans["audio"])
                 // 18 more pictures, and the sound starts with the first of the others.
@@ -178,8 +178,8 @@ import Testing
                 ("a.ts", ["disposition of stream 2", "chapters", "title"]), ("a.h264", ["chapters", "title"]), ("a.mkv", []), ("b.mov", ["disposition of stream 2"]), ("b.mp4", []),
             ] {
                 let result = try remux("base.mp4", "-o", name, "--json", in: folder)
-                let told = (JSONValue(result.output)?["effective"]?.array ?? []).compactMap { $0["option"]?.string }
-                #expect(result.status == 0 && told.filter { !$0.hasPrefix("stream ") } == options, "\(name): \(told) \(result.errors)")
+                let reported = (JSONValue(result.output)?["effective"]?.array ?? []).compactMap { $0["option"]?.string }
+                #expect(result.status == 0 && reported.filter { !$0.hasPrefix("stream ") } == options, "\(name): \(reported) \(result.errors)")
                 if options.contains("title") { continue }
                 #expect(try RemuxTests.probe(name, "format_tags=title", in: folder) == "A title\n")
                 #expect(try RemuxTests.probe(name, "chapter_tags=title", in: folder) == "One\nTwo\n")
@@ -223,8 +223,8 @@ import Testing
                 let result = try run("remux", [cut] + output, in: folder)
                 #expect(result.status == 65, "\(part): \(result.errors)")
                 func value(after words: String) throws -> Double {
-                    let place = try #require(result.errors.firstRange(of: words), "\(part): \(result.errors)")
-                    return try #require(Double(result.errors[place.upperBound...].prefix { $0.isNumber || $0 == "." }), "\(part): \(result.errors)")
+                    let range = try #require(result.errors.firstRange(of: words), "\(part): \(result.errors)")
+                    return try #require(Double(result.errors[range.upperBound...].prefix { $0.isNumber || $0 == "." }), "\(part): \(result.errors)")
                 }
                 let damage = try value(after: " at ")
                 let length = try value(after: "copy only the good part with --duration ")

@@ -148,7 +148,7 @@ import Testing
                 #expect(Files.list(folder) == ["in.mp4"])
             }
             var damaged = clip
-            for place in stride(from: 0, to: damaged.count, by: 997) { damaged[place] ^= 0x5A }
+            for offset in stride(from: 0, to: damaged.count, by: 997) { damaged[offset] ^= 0x5A }
             try Files.write(damaged, to: "\(folder)/in.mp4")
             #expect([0, 64, 65].contains(try run(["in.mp4", "-o", "a.mkv"], in: folder).status))
         }

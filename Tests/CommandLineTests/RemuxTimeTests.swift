@@ -101,9 +101,9 @@ import Testing
                 let result = try remux("in.mp4", "-o", name, "--duration", length, "--json", in: folder)
                 #expect(result.status == 0, "\(result.errors)")
                 let shown = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0) }.sorted()
-                let asked = try #require(Double(length))
+                let requested = try #require(Double(length))
                 // The number of pictures that are displayed before the end.
-                let inside = Int((asked * 25).rounded())
+                let inside = Int((requested * 25).rounded())
                 #expect(shown.count >= inside && abs(shown[inside - 1] - Double(inside - 1) / 25) < 0.001, "\(length): \(shown)")
                 let entry = JSONValue(result.output)?["effective"]?.array.first { $0["option"]?.string == "duration" }
                 let end = try #require(shown.last) + 0.04
@@ -258,8 +258,8 @@ import Testing
             let whole = try Files.read("\(folder)/whole.mpg")
             // The first offset at which the pictures begin like this.
             var isFound = false
-            for place in stride(from: 20_480, to: whole.count / 2, by: 2048) where !isFound {
-                try Files.write(Array(whole[place...]), to: "\(folder)/in.mpg")
+            for offset in stride(from: 20_480, to: whole.count / 2, by: 2048) where !isFound {
+                try Files.write(Array(whole[offset...]), to: "\(folder)/in.mpg")
                 let packets = try RemuxTests.probe("in.mpg", "packet=pts,flags", in: folder, ["-select_streams", "v"]).split(separator: "\n")
                 let untimed = packets.indices.filter { packets[$0].contains("N/A") }
                 isFound = untimed == [0] && !packets[0].contains("K")

@@ -93,15 +93,15 @@ import Testing
     }
 
     /// The output that fails during encoding is named. The other is finished.
-    @Test(arguments: [0, 1]) func failedOutputLeavesTheOtherComplete(_ place: Int) throws {
+    @Test(arguments: [0, 1]) func failedOutputLeavesTheOtherComplete(_ index: Int) throws {
         try Files.withTemporaryFolder { folder in
             var names = ["a.h265"]
-            names.insert("/dev/full", at: place)
+            names.insert("/dev/full", at: index)
             let run = try vaenc(["testsrc:64x48@25:30", "--qp", "20"] + names.flatMap { ["-o", $0] }, in: folder)
             #expect(run.status == 74 && run.errorLines.count == 1 && run.errors.contains("/dev/full"), "\(run.errors)")
             try #require(run.outputs.count == 2)
-            #expect(run.outputs[place]["error"]?.string?.contains("the disk is full") == true)
-            #expect(run.outputs[1 - place]["error"] == .null)
+            #expect(run.outputs[index]["error"]?.string?.contains("the disk is full") == true)
+            #expect(run.outputs[1 - index]["error"] == .null)
             #expect(run.report?["input"]?["framesRead"]?.int == 30)
             #expect(try count("a.h265", in: folder) == 30)
         }

@@ -7,11 +7,11 @@ import Testing
     /// reads if it did not initialize it.
     @Test(arguments: ["h264", "hevc"]) func shortClipsHaveValidTimes(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=176x144:r=30000/1001", "-frames:v", "5", "-pix_fmt", "rgb48be", "-c:v", "png", "in.mov"],
                 directory: folder)
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             for count in 1...5 {
                 let run = try ProcessRunner.run(
                     Checkout.vaenc,
@@ -31,12 +31,12 @@ import Testing
     @Test(arguments: [2, 3, 4]) func shortTemporalLayerStreamsAreRead(_ layers: Int) throws {
         try Files.withTemporaryFolder { folder in
             for count in [1, 3, 5, 10, 60] {
-                let made = try ProcessRunner.run(
+                let setup = try ProcessRunner.run(
                     Checkout.vaenc,
                     ["encode", "testsrc:64x64@25:\(count)", "-o", "\(count).h264", "--device", "reference", "--bframes", "0", "--qp", "45",
                      "--temporal-layers", "\(layers)"],
                     directory: folder, timeout: 60)
-                #expect(made.status == 0, "\(made.errors)")
+                #expect(setup.status == 0, "\(setup.errors)")
                 let stream = try Files.read("\(folder)/\(count).h264")
                 for (input, bytes) in [("\(count).h264", []), ("-", stream)] as [(String, [UInt8])] {
                     let run = try ProcessRunner.run(

@@ -95,21 +95,21 @@ import Testing
 
     /// Returns the indices of the samples that are loud after silence.
     static func clicks(_ pcm: [UInt8]) -> [Int] {
-        var places: [Int] = []
+        var positions: [Int] = []
         for index in 0..<pcm.count / 2 {
             let sample = Int16(bitPattern: UInt16(pcm[2 * index]) | UInt16(pcm[2 * index + 1]) << 8)
-            if abs(Int(sample)) > 8000, index - (places.last ?? -10000) > 4000 { places.append(index) }
+            if abs(Int(sample)) > 8000, index - (positions.last ?? -10000) > 4000 { positions.append(index) }
         }
-        return places
+        return positions
     }
 
     /// A rotation is copied if the container supports it, and otherwise reported.
     @Test func rotationIsKeptOrReported() throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "in.mp4"],
                 directory: folder)
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             try TurnedClip.turn("\(folder)/in.mp4")
             #expect(try TurnedClip.rotation("\(folder)/in.mp4") == "-90")
             for (output, status) in [("b.ts", 69), ("b.mov", 0)] {
@@ -128,11 +128,11 @@ import Testing
     /// Two fields become one picture: the number of pictures is unchanged, and combing is removed.
     @Test(arguments: ["software", "reference"]) func interlacedPicturesAreDeinterlaced(_ device: String) throws {
         try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=50:duration=1", "-vf",
                     "tinterlace=interleave_top,setfield=tff", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-flags", "+ildct+ilme",
                     "-x264-params", "tff=1", "in.mp4"], directory: folder)
-            try #require(made.status == 0, "\(made.errors)")
+            try #require(setup.status == 0, "\(setup.errors)")
             let run = try EncodeRun(["in.mp4", "--device", device, "--codec", "h264", "--qp", "12", "--json", "-o", "a.mp4"], in: folder)
             #expect(run.status == 0 && run.effective("fields")?["used"]?.string == "progressive", "\(run.errors)")
             #expect(try SoundTests.hashes("a.mp4", in: folder).count == 25)

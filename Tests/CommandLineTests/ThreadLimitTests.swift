@@ -48,9 +48,9 @@ import Testing
     @Test func threadLimitInDecodingIsReported() throws {
         try Files.withTemporaryFolder { clips in
             let clip = clips + "/clip.h264"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", "testsrc:64x64@25:3", "--device", "software", "--codec", "h264", "-o", clip])
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             for most in Self.limits {
                 try Files.withTemporaryFolder { folder in
                     try check(["decode", clip, "--device", "software", "-o", "out.y4m"], most: most, in: folder)

@@ -137,10 +137,10 @@ import Testing
     private static func join(_ first: [UInt8], _ second: [UInt8], isMarked: Bool) -> [UInt8] {
         var second = second
         var seen: Set<Int> = []
-        for place in stride(from: 0, to: second.count - 187, by: 188) where isMarked {
-            let stream = Int(second[place + 1] & 31) << 8 | Int(second[place + 2])
-            let hasAdaptationField = second[place + 3] & 0x20 != 0 && second[place + 4] > 0
-            if seen.insert(stream).inserted, hasAdaptationField { second[place + 5] |= 0x80 }
+        for offset in stride(from: 0, to: second.count - 187, by: 188) where isMarked {
+            let stream = Int(second[offset + 1] & 31) << 8 | Int(second[offset + 2])
+            let hasAdaptationField = second[offset + 3] & 0x20 != 0 && second[offset + 4] > 0
+            if seen.insert(stream).inserted, hasAdaptationField { second[offset + 5] |= 0x80 }
         }
         return first + second
     }
@@ -199,10 +199,10 @@ import Testing
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=8 -pix_fmt yuv420p -c:v libx264 -bf 0 whole.ts", in: folder)
             var bytes = try Files.read("\(folder)/whole.ts")
             var pictures: UInt64 = 0
-            for place in stride(from: 0, to: bytes.count - 187, by: 188) {
+            for offset in stride(from: 0, to: bytes.count - 187, by: 188) {
                 // The first packet of a PES packet of the pictures (H.222.0 2.4.3.2), with a presentation time alone (2.4.3.6).
-                guard bytes[place + 1] & 0x5F == 0x41, bytes[place + 2] == 0 else { continue }
-                let header = place + 4 + (bytes[place + 3] & 0x20 == 0 ? 0 : 1 + Int(bytes[place + 4]))
+                guard bytes[offset + 1] & 0x5F == 0x41, bytes[offset + 2] == 0 else { continue }
+                let header = offset + 4 + (bytes[offset + 3] & 0x20 == 0 ? 0 : 1 + Int(bytes[offset + 4]))
                 try #require(bytes[header..<header + 3].elementsEqual([0, 0, 1]) && bytes[header + 7] & 0xC0 == 0x80)
                 let time: UInt64 = (pictures / 3 % 2 == 0 ? 90_000_000 : 900_000) + pictures * 3600
                 let parts: [UInt64] = [0x20 | time >> 29 & 0x0E | 1, time >> 22 & 0xFF, time >> 14 & 0xFE | 1, time >> 7 & 0xFF, time << 1 & 0xFE | 1]

@@ -20,11 +20,11 @@ struct ToolRun {
     }
 
     /// Expects one line on stderr with the given words, the given status, and no output files.
-    func expectRefusal(_ status: Int, _ words: String, without files: [String] = [], at place: SourceLocation = #_sourceLocation) {
-        #expect(self.status == status, "\(errorLines)", sourceLocation: place)
-        #expect(errorLines.count == 1 && errorLines[0].contains(words), "\(errorLines)", sourceLocation: place)
+    func expectRefusal(_ status: Int, _ words: String, without files: [String] = [], at location: SourceLocation = #_sourceLocation) {
+        #expect(self.status == status, "\(errorLines)", sourceLocation: location)
+        #expect(errorLines.count == 1 && errorLines[0].contains(words), "\(errorLines)", sourceLocation: location)
         for file in files {
-            #expect(!Files.exists(file) && !Files.exists(file + ".part"), "\(file)", sourceLocation: place)
+            #expect(!Files.exists(file) && !Files.exists(file + ".part"), "\(file)", sourceLocation: location)
         }
     }
 }

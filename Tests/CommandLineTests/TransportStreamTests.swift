@@ -43,21 +43,21 @@ import Testing
     }
 
     /// Whether a container keeps or removes delimiters, requested or not, the stream conforms to its HRD parameters.
-    @Test(arguments: ["h264", "hevc"], [false, true]) func delimitersKeepHRDConformance(_ codec: String, _ asked: Bool) throws {
+    @Test(arguments: ["h264", "hevc"], [false, true]) func delimitersKeepHRDConformance(_ codec: String, _ isRequested: Bool) throws {
         try Files.withTemporaryFolder { folder in
             // HLS chooses HEVC itself.
             let named = codec == "hevc" ? [] : ["--codec", codec]
             for (names, options) in [(["a.ts", "a.mp4", "a.mkv"], ["--codec", codec]), (["a.m3u8"], named)] {
                 let run = try EncodeRun(
                     ["testsrc:96x80@30:320", "--device", "reference", "--rate-control", "cbr", "--bitrate", "60k", "--hrd", "on", "--json"]
-                        + options + (asked ? ["--aud"] : []) + names.flatMap { ["-o", $0] }, in: folder)
+                        + options + (isRequested ? ["--aud"] : []) + names.flatMap { ["-o", $0] }, in: folder)
                 #expect(run.status == 0, "\(run.errors)")
-                for (place, name) in names.enumerated() {
+                for (index, name) in names.enumerated() {
                     let hrd = try ToolRun(["inspect", "\(folder)/\(name)", "--json"]).report?["hrd"]
                     #expect(hrd?["conforms"]?.bool == true, "\(name): \(String(describing: hrd))")
-                    let entry = run.effective("accessUnitDelimiters", output: names.count > 1 ? place : nil)
+                    let entry = run.effective("accessUnitDelimiters", output: names.count > 1 ? index : nil)
                     let isHeld = name == "a.ts" || name == "a.m3u8" && codec == "h264"
-                    #expect(entry?["asked"]?.string == (asked ? "on" : nil), "\(name)")
+                    #expect(entry?["asked"]?.string == (isRequested ? "on" : nil), "\(name)")
                     #expect(entry?["used"]?.string == (isHeld ? "on" : "off"), "\(name)")
                 }
             }

@@ -7,11 +7,11 @@ enum TurnedClip {
     static func turn(_ path: String) throws {
         var bytes = try Files.read(path)
         let header = Array("tkhd".utf8)
-        let place = try #require((0..<bytes.count - 80).first { bytes[$0..<$0 + 4].elementsEqual(header) })
+        let offset = try #require((0..<bytes.count - 80).first { bytes[$0..<$0 + 4].elementsEqual(header) })
         // The matrix is 40 bytes after the box type (ISO/IEC 14496-12 8.3.2).
         let matrix: [Int32] = [0, 0x10000, 0, -0x10000, 0, 0, 48 << 16, 0, 0x4000_0000]
         let raw = matrix.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32($0))) } }
-        bytes.replaceSubrange(place + 44..<place + 80, with: raw)
+        bytes.replaceSubrange(offset + 44..<offset + 80, with: raw)
         try Files.write(bytes, to: path)
     }
 

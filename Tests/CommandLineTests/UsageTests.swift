@@ -239,12 +239,12 @@ import Testing
     @Test func everyOptionIsExplained() throws {
         for command in try CommandOptions.all() {
             for option in command.options where !option.isHidden && !["--help", "--version"].contains(option.names[0]) {
-                let place = "\(command.command) \(option.names): \(option.help)"
-                #expect(option.help.count > 10 && option.help.hasSuffix("."), "\(place)")
-                #expect(!option.help.contains("unless told") && !option.help.contains("so many"), "\(place)")
+                let context = "\(command.command) \(option.names): \(option.help)"
+                #expect(option.help.count > 10 && option.help.hasSuffix("."), "\(context)")
+                #expect(!option.help.contains("unless told") && !option.help.contains("so many"), "\(context)")
                 if ["N", "FRAMES", "BYTES", "PERCENT", "S", "SECONDS"].contains(option.valueName) {
                     let namesNumber = option.help.contains { $0.isNumber }
-                    #expect(namesNumber, "\(place)")
+                    #expect(namesNumber, "\(context)")
                 }
             }
         }
@@ -401,8 +401,8 @@ import Testing
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
             try ffmpeg("-i", "\(folder)/in.mp4", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(folder)/in.h264")
-            let made = try ProcessRunner.run("sh", ["-c", "mkdir out; ln -s nowhere lost; ln -s loop loop; echo text > bad"], directory: folder)
-            #expect(made.status == 0)
+            let setup = try ProcessRunner.run("sh", ["-c", "mkdir out; ln -s nowhere lost; ln -s loop loop; echo text > bad"], directory: folder)
+            #expect(setup.status == 0)
             let result = try vaenc(line, in: folder)
             #expect(result.status == status && result.errorLines.count == 1, "\(result.status) \(result.errors)")
             #expect(result.errors.contains(words), "\(result.errors)")

@@ -23,10 +23,10 @@ import VideoBase
             let run = try decode([Stream.annexB(kept)], DecompressionConfiguration(codec: codec), endsPicture: true)
             #expect(run.addsUp, "unit \(missing)")
             // The picture's other slice remains: it is still a picture, with half of it missing.
-            let isGone = codec == .hevc && stream.isSlice(units[missing])
-            let place = units[..<missing].count(where: stream.startsPicture)
+            let isMissing = codec == .hevc && stream.isSlice(units[missing])
+            let lostIndex = units[..<missing].count(where: stream.startsPicture)
             let wrong = try run.frames.filter { frame in
-                let index = isGone && frame.index >= place ? frame.index + 1 : frame.index
+                let index = isMissing && frame.index >= lostIndex ? frame.index + 1 : frame.index
                 return try !frame.followsDamage && frame.planar() != pictures[index]
             }
             #expect(wrong.map(\.index) == [], "unit \(missing)")
@@ -40,7 +40,7 @@ import VideoBase
         let (units, pictures) = (stream.units, try whole(stream))
         let starts = units.indices.filter { stream.startsPicture(units[$0]) }
         var dependents = 0
-        for (place, missing) in starts.enumerated() {
+        for (lostIndex, missing) in starts.enumerated() {
             var kept = units
             kept.remove(at: missing)
             let run = try decode([Stream.annexB(kept)], DecompressionConfiguration(codec: codec), endsPicture: true)
@@ -48,9 +48,9 @@ import VideoBase
             #expect(run.statistics.taken == starts.count - 1)
             dependents += run.skipped.count
             let wrong = try run.frames.filter { frame in
-                try frame.planar() != pictures[frame.index < place ? frame.index : frame.index + 1]
+                try frame.planar() != pictures[frame.index < lostIndex ? frame.index : frame.index + 1]
             }
-            #expect(wrong.map(\.index) == [], "without picture \(place)")
+            #expect(wrong.map(\.index) == [], "without picture \(lostIndex)")
         }
         #expect(dependents > starts.count)
     }
@@ -89,22 +89,22 @@ import VideoBase
     @Test(arguments: VideoCodec.allCases)
     func wrongByteKeepsCountsConsistent(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 12, width: 64, height: 64)
-        let places = stride(from: 0, to: stream.bytes.count, by: 61)
-        for place in places {
+        let offsets = stride(from: 0, to: stream.bytes.count, by: 61)
+        for offset in offsets {
             var bytes = stream.bytes
-            bytes[place] ^= place % 2 == 0 ? 0xFF : 0x10
+            bytes[offset] ^= offset % 2 == 0 ? 0xFF : 0x10
             let collector = Collector()
             var configuration = DecompressionConfiguration(codec: codec)
-            configuration.threads = 1 + place % 3
+            configuration.threads = 1 + offset % 3
             let pipeline = try collector.pipeline(configuration)
             do {
                 try pipeline.decode(bytes, FrameTiming(presentation: .zero), endsPicture: true)
                 try pipeline.finish()
             } catch let error as VaencError {
-                #expect(error.category == .badInput, "byte \(place): \(error)")
+                #expect(error.category == .badInput, "byte \(offset): \(error)")
             }
             collector.run.statistics = pipeline.statistics
-            #expect(collector.run.addsUp, "byte \(place)")
+            #expect(collector.run.addsUp, "byte \(offset)")
         }
     }
 
@@ -112,13 +112,13 @@ import VideoBase
     @Test(arguments: [8, 10])
     func missingHEVCSliceIsDetected(bitDepth: Int) throws {
         let stream = try Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 Checkout.vaenc,
                 [
                     "encode", try Fixture.carphone.path(), "-o", "a.h265", "--device", "reference", "--slices", "3", "--frames", "8",
                     "--preset", "7", "--qp", "30", "--bit-depth", "\(bitDepth)",
                 ], directory: folder)
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             return Stream(.hevc, try Files.read(folder + "/a.h265"))
         }
         let (units, pictures) = (stream.units, try whole(stream))
@@ -142,7 +142,7 @@ import VideoBase
         let (units, pictures) = (stream.units, try whole(stream))
         var (cuts, unnoticed) = (0, 0)
         for (index, unit) in units.enumerated() where stream.isSlice(unit) {
-            let place = units[..<index].count(where: stream.startsPicture)
+            let lostIndex = units[..<index].count(where: stream.startsPicture)
             for count in stride(from: 0, to: unit.count, by: max(1, unit.count / 3)) {
                 var cut = units
                 cut[index] = Array(unit.prefix(count))
@@ -151,7 +151,7 @@ import VideoBase
                 let run = try decode(cut.filter { !$0.isEmpty }, configuration, endsPicture: false)
                 #expect(run.addsUp, "unit \(index) of \(count) bytes")
                 let wrong = try run.frames.filter { frame in
-                    let index = count == 0 && frame.index >= place ? frame.index + 1 : frame.index
+                    let index = count == 0 && frame.index >= lostIndex ? frame.index + 1 : frame.index
                     return try !frame.followsDamage && frame.planar() != pictures[index]
                 }
                 cuts += 1

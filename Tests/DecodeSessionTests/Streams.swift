@@ -117,11 +117,11 @@ extension DecodedFrame {
             var result: [UInt8] = []
             let step = format == .p010 ? 2 : 1
             func sample(_ plane: Int, _ row: Int, _ column: Int) {
-                let place = unsafe planes.base(plane) + row * planes.pitch(plane) + column * step
+                let pointer = unsafe planes.base(plane) + row * planes.pitch(plane) + column * step
                 if step == 1 {
-                    result.append(unsafe place.load(as: UInt8.self))
+                    result.append(unsafe pointer.load(as: UInt8.self))
                 } else {
-                    let value = unsafe place.loadUnaligned(as: UInt16.self) >> 6
+                    let value = unsafe pointer.loadUnaligned(as: UInt16.self) >> 6
                     result.append(UInt8(truncatingIfNeeded: value))
                     result.append(UInt8(value >> 8))
                 }

@@ -81,9 +81,9 @@ import VideoBase
         }),
         ("a reference that is gone", { plan, before in
             guard plan.type != .idr, !plan.list0.isEmpty,
-                let gone = before.first(where: { other in !plan.stored.contains { $0.codingIndex == other.codingIndex } })
+                let removed = before.first(where: { other in !plan.stored.contains { $0.codingIndex == other.codingIndex } })
             else { return false }
-            plan.list0[0] = gone.codingIndex
+            plan.list0[0] = removed.codingIndex
             return true
         }),
         ("order of display", { plan, _ in

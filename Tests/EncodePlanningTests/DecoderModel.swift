@@ -166,8 +166,8 @@ struct DecoderModel {
                 if noWrap < 0 { noWrap += maxFrameNum }
                 if noWrap >= maxFrameNum { noWrap -= maxFrameNum }
                 predicted = noWrap
-                let wanted = noWrap > frameNum ? noWrap - maxFrameNum : noWrap
-                found = frames.first { $0.longTerm == nil && picNum($0, frameNum) == wanted }
+                let picNumLX = noWrap > frameNum ? noWrap - maxFrameNum : noWrap
+                found = frames.first { $0.longTerm == nil && picNum($0, frameNum) == picNumLX }
             case .longTerm(let number):
                 found = frames.first { $0.longTerm == number }
             }

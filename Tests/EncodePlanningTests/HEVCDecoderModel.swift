@@ -124,8 +124,8 @@ struct HEVCDecoderModel {
         for entry in n.longTerm {
             if entry.deltaPOCMsbCycle < sum { fault("delta_poc_msb_cycle_lt below 0") }
             sum = entry.deltaPOCMsbCycle
-            let wanted = poc - entry.deltaPOCMsbCycle * maxLsb - ((poc % maxLsb) + maxLsb) % maxLsb + entry.poc_lsb_lt
-            guard var frame = find(wanted, { _ in true }, n) else { continue }
+            let pocLt = poc - entry.deltaPOCMsbCycle * maxLsb - ((poc % maxLsb) + maxLsb) % maxLsb + entry.poc_lsb_lt
+            guard var frame = find(pocLt, { _ in true }, n) else { continue }
             frame.isLongTerm = true
             kept.append(frame)
             if entry.isUsed { sets.lasting.append(frame) }

@@ -79,12 +79,12 @@ import VideoBase
             }
         }
         #expect(tried == 4 * 4 * 4 * 3 * 16 * 3)
-        let asked = structure { ($0.bFrames, $0.references, $0.isPyramid) = (7, 3, true) }
-        #expect(asked.fitted(list0: 3, list1: 1, storage: 16) == asked.fitted(list0: 3, list1: 1, storage: 5))
-        #expect(asked.fitted(list0: 3, list1: 1, storage: 4).references == 2)
-        #expect(asked.fitted(list0: 3, list1: 1, storage: 3).bReferenceLevels == 1)
-        #expect(asked.fitted(list0: 3, list1: 1, storage: 2).isPyramid == false)
-        #expect(asked.fitted(list0: 3, list1: 1, storage: 1).bFrames == 0)
+        let requested = structure { ($0.bFrames, $0.references, $0.isPyramid) = (7, 3, true) }
+        #expect(requested.fitted(list0: 3, list1: 1, storage: 16) == requested.fitted(list0: 3, list1: 1, storage: 5))
+        #expect(requested.fitted(list0: 3, list1: 1, storage: 4).references == 2)
+        #expect(requested.fitted(list0: 3, list1: 1, storage: 3).bReferenceLevels == 1)
+        #expect(requested.fitted(list0: 3, list1: 1, storage: 2).isPyramid == false)
+        #expect(requested.fitted(list0: 3, list1: 1, storage: 1).bFrames == 0)
     }
 
     @Test func intraRefreshStepsCycleInPPictures() {

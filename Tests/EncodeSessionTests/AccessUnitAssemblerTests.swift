@@ -83,8 +83,8 @@ import VideoBase
             [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, filler,
             [0x06, 0x01, 0x01, 0x00, 0x80], Self.key, filler,
         ]
-        let wanted = [headers.spsUnit, headers.ppsUnit, Self.key, filler]
-        #expect(try assembled(adapter, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)
+        let expected = [headers.spsUnit, headers.ppsUnit, Self.key, filler]
+        #expect(try assembled(adapter, stream(twice, startCode: [0, 0, 1]), .idr) == expected)
         #expect(try assembled(adapter, stream([Self.slice]) + [0, 0, 0], .p) == [Self.slice])
         // Parameter sets before a non-key picture are redundant and removed.
         #expect(try assembled(adapter, stream([headers.spsUnit, headers.ppsUnit, Self.slice]), .p) == [Self.slice])

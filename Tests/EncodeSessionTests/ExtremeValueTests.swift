@@ -112,8 +112,8 @@ import VideoBase
         #expect(bits > 24 && full >> bits == 0 && full >> (bits - 1) == 1, "\(bits) bits for \(full)")
         let field = codec == .h264 ? "initial_cpb_removal_delay_offset" : "nal_initial_cpb_removal_offset"
         let first = codec == .h264 ? "initial_cpb_removal_delay" : "nal_initial_cpb_removal_delay"
-        let said = try #require(trace.first(first)) + #require(trace.first(field))
-        #expect(said == full)
+        let sum = try #require(trace.first(first)) + #require(trace.first(field))
+        #expect(sum == full)
         #expect(trace.first(first) == buffer.size / 16 * 16 / 100 * 75 * 90_000 / (buffer.kilobits * 1024))
     }
 

@@ -192,11 +192,11 @@ extension EncodeCapabilities {
         ]
         theirs.long_term_ref_pics_present_flag = true
         theirs.vui = nil
-        var wanted = theirs
-        wanted.conf_win_right_offset = 21
-        wanted.profileTierLevel = ours.profileTierLevel
-        wanted.vui = ours.vui
-        #expect(DriverHEVCSequenceParameterSet(unit: theirs.unit)?.adopting(ours) == wanted.unit)
+        var expected = theirs
+        expected.conf_win_right_offset = 21
+        expected.profileTierLevel = ours.profileTierLevel
+        expected.vui = ours.vui
+        #expect(DriverHEVCSequenceParameterSet(unit: theirs.unit)?.adopting(ours) == expected.unit)
         for length in 0..<16 {
             #expect(DriverHEVCSequenceParameterSet(unit: Array(theirs.unit.prefix(length))) == nil)
         }
@@ -213,16 +213,17 @@ extension EncodeCapabilities {
         let slice: [UInt8] = [19 << 1, 1, 0xAF]
         let hash: [UInt8] = [40 << 1, 1, 0x84, 0x80]
         let filler: [UInt8] = [38 << 1, 1, 0xFF, 0x80]
-        let wanted = adapter.parameterSets + [slice, slice, hash, filler]
+        let expected = adapter.parameterSets + [slice, slice, hash, filler]
         let delimiter: [UInt8] = [35 << 1, 1, 0x10]
         let information: [UInt8] = [39 << 1, 1, 0x80]
         let theirs = [delimiter] + adapter.parameterSets.dropFirst() + [information, slice, slice, hash, filler]
-        for units in [wanted, theirs] {
+        for units in [expected, theirs] {
             var bytes = stream(units)
             try assembler.assemble(&bytes, adapter.leading(plan, options, PictureClock(), delay: nil))
-            #expect(AnnexB.split(bytes) == wanted)
+            #expect(AnnexB.split(bytes) == expected)
         }
-        #expect(AccessUnitAssembler.slices(in: stream(wanted), AnnexB.units(in: stream(wanted).span), .hevc) == [3, 3])
+        let slices = AccessUnitAssembler.slices(in: stream(expected), AnnexB.units(in: stream(expected).span), .hevc)
+        #expect(slices == [3, 3])
     }
 
     private func stream(_ units: [[UInt8]]) -> [UInt8] {

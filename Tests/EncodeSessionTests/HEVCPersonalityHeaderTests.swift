@@ -39,11 +39,11 @@ import VideoBase
         let hasTwoLists = found.frames.contains { $0.kind == .b }
         #expect(units(found, own, [32, 39]) == units(expected, bytes, [32, 39]))
         if !hasTwoLists { #expect(units(found, own, [35]) == units(expected, bytes, [35])) }
-        let (set, wanted) = (found.sequenceSets[0], expected.sequenceSets[0])
+        let (set, expectedSet) = (found.sequenceSets[0], expected.sequenceSets[0])
         #expect(found.sequenceSets.count == 1 && expected.sequenceSets.count == 1)
-        #expect(set.profileTierLevel == wanted.profileTierLevel)
-        #expect([set, wanted].allSatisfy { $0.visibleSize == (270, 130) })
-        #expect(set.buffering == wanted.buffering && set.vui == wanted.vui)
+        #expect(set.profileTierLevel == expectedSet.profileTierLevel)
+        #expect([set, expectedSet].allSatisfy { $0.visibleSize == (270, 130) })
+        #expect(set.buffering == expectedSet.buffering && set.vui == expectedSet.vui)
         #expect(found.frames.map(\.nal_unit_type) == expected.frames.map(\.nal_unit_type))
         // FFmpeg reads the same values.
         let fields = [

@@ -106,8 +106,8 @@ import VideoBase
         #expect(high.level.name == "4.0 High" && tier(high) == "High: High, as asked")
         let main = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.tier) = (rate, BitsPerSecond(20_000_000), .main) }
         #expect(main.level.name == "4.1" && tier(main) == "Main: Main, as asked")
-        let asked = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.level) = (rate, BitsPerSecond(20_000_000), 40) }
-        #expect(asked.level.name == "4.0 High" && tier(asked) == "nothing: High, 20000000 bit/s exceeds level 4.0's Main tier")
+        let requested = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.level) = (rate, BitsPerSecond(20_000_000), 40) }
+        #expect(requested.level.name == "4.0 High" && tier(requested) == "nothing: High, 20000000 bit/s exceeds level 4.0's Main tier")
         let buffer = try settle { ($0.rate.bitrate, $0.rate.vbvSize, $0.level) = (rate, 20_000_000, 40) }
         #expect(buffer.level.name == "4.0 High" && tier(buffer) == "nothing: High, a buffer of 20000000 bits exceeds level 4.0's Main tier")
         // The default maximum of 1.5 times the average is no request, so it is lowered to fit the level.

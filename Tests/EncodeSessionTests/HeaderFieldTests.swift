@@ -68,14 +68,14 @@ import VideoBase
         var own = FrameOptions()
         own.captions = [0xFC, 0x80, 0x80]
         own.userData = [Array(repeating: 0x42, count: 16) + [1, 2, 3]]
-        let told = try trace(options: { $0 == 3 ? own : FrameOptions() }) {
+        let messages = try trace(options: { $0 == 3 ? own : FrameOptions() }) {
             $0.structure.bFrames = 0
             $0.structure.gopFrames = 4
         }
         // The identifier occurs at both key frames, and the frame has two messages of its own.
-        #expect(told["last_payload_type_byte"].filter { $0 == 5 }.count == 3)
-        #expect(told["last_payload_type_byte"].filter { $0 == 4 }.count == 1)
-        #expect(told["itu_t_t35_country_code"] == [0xB5])
+        #expect(messages["last_payload_type_byte"].filter { $0 == 5 }.count == 3)
+        #expect(messages["last_payload_type_byte"].filter { $0 == 4 }.count == 1)
+        #expect(messages["itu_t_t35_country_code"] == [0xB5])
         #expect(try trace { $0.headers.identifier = false }["last_payload_type_byte"] == [])
         let open = try trace {
             $0.structure.openGOP = true

@@ -50,9 +50,9 @@ import VideoBase
         func encode(_ count: Int) throws {
             let clip = try RateChangeTests.clip.get()
             for _ in 0..<count {
-                let place = frames % (2 * clip.count)
+                let position = frames % (2 * clip.count)
                 try encoder.encode(
-                    clip[place < clip.count ? place : 2 * clip.count - 1 - place],
+                    clip[position < clip.count ? position : 2 * clip.count - 1 - position],
                     timing: FrameTiming(presentation: MediaTime(value: Int64(frames) * 3000, timescale: 90000)),
                     options: FrameOptions())
                 frames += 1
@@ -112,10 +112,10 @@ import VideoBase
         try run.change { $0.frameRate = Rational(60) }
         try run.change { _ in }
         try run.encode(90)
-        let told = try #require(run.encoder.statistics.driverRates.last)
+        let driverRate = try #require(run.encoder.statistics.driverRates.last)
         let packets = try run.finish()
         checkWhole(packets, frames: 120)
-        #expect((1_980_000...2_000_000).contains(told.bitrate), "\(told)")
+        #expect((1_980_000...2_000_000).contains(driverRate.bitrate), "\(driverRate)")
         #expect((0.8...1.2).contains(rate(packets, 60..<120, framesPerSecond: 60) / 2_000_000))
     }
 
@@ -133,9 +133,10 @@ import VideoBase
         }
         let packets = try run.finish()
         #expect(ForeignDecoder.libavcodec.decode(packets.stream, codec: codec == .h264 ? .h264 : .hevc).frames.count == 300)
-        for (index, wanted) in rates.enumerated() {
+        for (index, expected) in rates.enumerated() {
             let used = rate(packets, (75 * index + 30)..<(75 * index + 75))
-            #expect((0.85...1.15).contains(used / Double(wanted)), "\(codec) \(controller): \(Int(used)) of \(wanted)")
+            let ratio = used / Double(expected)
+            #expect((0.85...1.15).contains(ratio), "\(codec) \(controller): \(Int(used)) of \(expected)")
         }
     }
 

@@ -9,56 +9,56 @@ import VideoBase
 
 /// Tests the counts of pictures that break limits, and the levels of streams without a rate limit.
 @Suite struct RateComplianceTrackerTests {
-    private func books(_ change: (inout EncoderConfiguration) -> Void) throws -> RateComplianceTracker {
+    private func makeTracker(_ change: (inout EncoderConfiguration) -> Void) throws -> RateComplianceTracker {
         let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
-        let asked = SettingsResolverTests.configuration(176, 144) {
+        let requested = SettingsResolverTests.configuration(176, 144) {
             $0.frameRate = Rational(10)
             $0.rate.bitrate = BitsPerSecond(80_000)
             $0.rate.maxBitrate = BitsPerSecond(100_000)
             change(&$0)
         }
         return RateComplianceTracker(
-            try SettingsResolver.resolve(asked, on: DeviceCapabilities(driver: "a driver", encoders: [limits])))
+            try SettingsResolver.resolve(requested, on: DeviceCapabilities(driver: "a driver", encoders: [limits])))
     }
 
     /// Returns the indices of the pictures that broke the limit; sizes are in bits.
-    private func broken(_ books: RateComplianceTracker, _ sizes: [Int], _ limit: RateLimit) -> [Int] {
-        var books = books
-        return sizes.indices.filter { books.add(bits: sizes[$0], keepsBuffer: true, largestSlice: 0).contains(limit) }
+    private func broken(_ tracker: RateComplianceTracker, _ sizes: [Int], _ limit: RateLimit) -> [Int] {
+        var tracker = tracker
+        return sizes.indices.filter { tracker.add(bits: sizes[$0], keepsBuffer: true, largestSlice: 0).contains(limit) }
     }
 
     @Test func frameAndBufferViolationsAreCounted() throws {
-        var books = try books { $0.rate.maxFrameBytes = 1500 }
-        let kept = books.add(bits: 12_000, keepsBuffer: true, largestSlice: 9000)
-        let broken = books.add(bits: 12_008, keepsBuffer: false, largestSlice: 9000)
+        var tracker = try makeTracker { $0.rate.maxFrameBytes = 1500 }
+        let kept = tracker.add(bits: 12_000, keepsBuffer: true, largestSlice: 9000)
+        let broken = tracker.add(bits: 12_008, keepsBuffer: false, largestSlice: 9000)
         #expect(kept == [] && broken == [.buffer, .frameBytes])
-        #expect(books.broken.overMaxFrameBytes == 1 && books.broken.bufferUnderflows == 1)
-        #expect(books.broken.notices.count == 2)
+        #expect(tracker.broken.overMaxFrameBytes == 1 && tracker.broken.bufferUnderflows == 1)
+        #expect(tracker.broken.notices.count == 2)
     }
 
     /// The limit applies to any three pictures, which last 0.3 s.
     @Test func dataRateLimitAppliesToEveryWindow() throws {
-        let books = try books { $0.rate.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
-        #expect(broken(books, [8000, 8000, 8000, 8000], .dataRate) == [])
-        #expect(broken(books, [8000, 8000, 8001, 8000, 7999, 8001, 8001], .dataRate) == [2, 3, 6])
-        #expect(broken(books, [24_001, 0, 0, 24_000, 1], .dataRate) == [0, 1, 2, 4])
+        let tracker = try makeTracker { $0.rate.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
+        #expect(broken(tracker, [8000, 8000, 8000, 8000], .dataRate) == [])
+        #expect(broken(tracker, [8000, 8000, 8001, 8000, 7999, 8001, 8001], .dataRate) == [2, 3, 6])
+        #expect(broken(tracker, [24_001, 0, 0, 24_000, 1], .dataRate) == [0, 1, 2, 4])
     }
 
     /// A second has ten pictures.
     @Test func maximumRateAppliesToEverySecond() throws {
-        let books = try books { _ in }
-        #expect(broken(books, Array(repeating: 9984, count: 30), .maximum) == [])
-        #expect(broken(books, [50_000] + Array(repeating: 6000, count: 12), .maximum) == [9])
+        let tracker = try makeTracker { _ in }
+        #expect(broken(tracker, Array(repeating: 9984, count: 30), .maximum) == [])
+        #expect(broken(tracker, [50_000] + Array(repeating: 6000, count: 12), .maximum) == [9])
     }
 
     /// Level 1.1 with MinCR 2 allows 192 bytes for each of the first picture's 99 macroblocks, and for each of the 300
     /// macroblocks that the level decodes in 0.1 s for later pictures. The rate and the buffer of the level allow all
     /// of these sizes.
     @Test func minimumCompressionRatioIsChecked() throws {
-        let books = try books { $0.level = 11 }
-        #expect(broken(books, [8 * 19_008, 8 * 57_600, 8], .level) == [])
-        #expect(broken(books, [8 * 19_009, 8, 8], .level) == [0])
-        #expect(broken(books, [8, 8 * 57_601, 8, 8], .level) == [1])
+        let tracker = try makeTracker { $0.level = 11 }
+        #expect(broken(tracker, [8 * 19_008, 8 * 57_600, 8], .level) == [])
+        #expect(broken(tracker, [8 * 19_009, 8, 8], .level) == [0])
+        #expect(broken(tracker, [8, 8 * 57_601, 8, 8], .level) == [1])
     }
 
     /// vaenc's own controller treats MinCR as a limit of picture size like `maxFrameBytes`; the lower of the two
@@ -66,26 +66,26 @@ import VideoBase
     @Test(arguments: [(nil, 57_600), (100_000, 57_600), (50_000, 50_000)] as [(Int?, Int)])
     func controllerKeepsTheMinimumCompressionRatio(_ bytes: Int?, _ most: Int) throws {
         let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
-        let asked = SettingsResolverTests.configuration(176, 144) {
+        let requested = SettingsResolverTests.configuration(176, 144) {
             $0.frameRate = Rational(10)
             $0.rate.bitrate = BitsPerSecond(80_000)
             $0.level = 11
             $0.rate.maxFrameBytes = bytes
         }
-        let settings = try SettingsResolver.resolve(asked, on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
+        let settings = try SettingsResolver.resolve(requested, on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
         #expect(RateSession.targets(settings.rate, settings.frameRate, settings).maxPictureBits == 8 * most)
         #expect(RateSession.targets(settings.rate, Rational(1000), settings).maxPictureBits == 8 * 19_008)
     }
 
     /// After a change, the pictures planned before it and one second of settling do not count.
     @Test func picturesAfterAChangeAreExcluded() throws {
-        var books = try books { _ in }
+        var tracker = try makeTracker { _ in }
         var rate = RateSettings()
         rate.mode = .vbr
         rate.maxBitrate = 20_000
-        books.change(rate, Rational(10), pending: 3)
+        tracker.change(rate, Rational(10), pending: 3)
         var found: [Int] = []
-        for index in 0..<20 where books.add(bits: 4000, keepsBuffer: true, largestSlice: 0).contains(.maximum) {
+        for index in 0..<20 where tracker.add(bits: 4000, keepsBuffer: true, largestSlice: 0).contains(.maximum) {
             found.append(index)
         }
         #expect(found.first == 18)
@@ -116,9 +116,9 @@ import VideoBase
     /// For these sizes, a usual QP does not raise the level.
     @Test(arguments: [(1280, 720, 30, "3.1"), (1280, 720, 60, "3.2"), (1920, 1080, 30, "4.0"), (1920, 1080, 60, "4.2"), (3840, 2160, 30, "5.1")])
     func usualQPKeepsTheLevelOfTheSize(_ width: Int, _ height: Int, _ fps: Int, _ level: String) throws {
-        let asked = SettingsResolverTests.configuration(width, height) { $0.frameRate = Rational(fps) }
+        let requested = SettingsResolverTests.configuration(width, height) { $0.frameRate = Rational(fps) }
         let settings = try SettingsResolver.resolve(
-            asked, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
+            requested, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         #expect(settings.level.name == level)
         let fine = try SettingsResolver.resolve(
             SettingsResolverTests.configuration(width, height) {

@@ -31,13 +31,15 @@ import VideoBase
         var own = 0
         for bits in 0..<1 << Self.modes.count {
             let offered = Set(Self.modes.indices.filter { bits >> $0 & 1 != 0 }.map { Self.modes[$0] })
-            for wanted in Self.modes {
+            for requested in Self.modes {
                 for controller in [nil, RateControlOwner.driver, .vaenc] {
                     for hasOneQP in [false, true] {
                         func ask(_ configuration: inout EncoderConfiguration) {
-                            configuration.rate.rateControl = wanted
+                            configuration.rate.rateControl = requested
                             configuration.rate.rateController = controller
-                            if ![.cqp, .icq].contains(wanted) { configuration.rate.bitrate = BitsPerSecond(2_000_000) }
+                            if ![.cqp, .icq].contains(requested) {
+                                configuration.rate.bitrate = BitsPerSecond(2_000_000)
+                            }
                         }
                         let settings: EncodeSettings
                         do {
@@ -45,29 +47,29 @@ import VideoBase
                         } catch let error as VaencError {
                             // A request is refused only if no offered mode comes near it.
                             #expect(error.category == .unavailable && error.remedy != nil)
-                            #expect(!offered.contains(wanted))
+                            #expect(!offered.contains(requested))
                             refused += 1
                             continue
                         }
                         let rate = settings.rate
-                        let name = "\(offered.map(\.rawValue).sorted()), \(wanted), \(controller as Any), \(hasOneQP)"
+                        let name = "\(offered.map(\.rawValue).sorted()), \(requested), \(controller as Any), \(hasOneQP)"
                         #expect(offered.contains(rate.deviceMode), "\(name)")
                         if rate.usesVaencRateControl {
                             own += 1
                             #expect(!hasOneQP && [.cbr, .vbr, .qvbr].contains(rate.mode), "\(name)")
-                            #expect(controller == .vaenc || !offered.contains(wanted), "\(name)")
-                        } else if offered.contains(wanted), controller != .vaenc {
-                            #expect(rate.mode == wanted, "\(name)")
+                            #expect(controller == .vaenc || !offered.contains(requested), "\(name)")
+                        } else if offered.contains(requested), controller != .vaenc {
+                            #expect(rate.mode == requested, "\(name)")
                         }
                         #expect(entry(settings, "rateControl")?.used == rate.mode.rawValue, "\(name)")
                         if ![.cqp, .icq].contains(rate.mode) {
                             #expect(entry(settings, "rateController")?.used == rate.controller.rawValue, "\(name)")
                         }
                         let differs = settings.effective.contains(where: \.differs)
-                        let isWhatWasAsked =
-                            rate.mode == wanted
+                        let isAsRequested =
+                            rate.mode == requested
                             && (controller == nil || controller == rate.controller && ![.cqp, .icq].contains(rate.mode))
-                        #expect(differs != isWhatWasAsked, "\(name)")
+                        #expect(differs != isAsRequested, "\(name)")
                         var isStrict = true
                         do {
                             _ = try settle(offered, hasOneQP: hasOneQP) {
@@ -75,7 +77,7 @@ import VideoBase
                                 $0.strict = true
                             }
                         } catch { isStrict = false }
-                        #expect(isStrict == isWhatWasAsked, "\(name)")
+                        #expect(isStrict == isAsRequested, "\(name)")
                     }
                 }
             }

@@ -122,16 +122,16 @@ import VideoBase
     }
 
     @Test func limitsAreReported() throws {
-        let asked = Self.configuration {
+        let requested = Self.configuration {
             $0.structure.references = 16
             $0.coding.slices = 100
         }
-        let settings = try settle(asked, [Self.limits { $0.maxSlices = 4 }])
+        let settings = try settle(requested, [Self.limits { $0.maxSlices = 4 }])
         #expect(settings.sliceRows.count == 4 && settings.structure.references == 4)
         #expect(
             entry(settings, "slices") == EffectiveEntry(option: "slices", asked: "100", used: "4", why: "driver limit"))
         #expect(entry(settings, "references")?.differs == true)
-        var strict = asked
+        var strict = requested
         strict.strict = true
         let refusal = error(strict, [Self.limits { $0.maxSlices = 4 }])
         #expect(refusal?.category == .unavailable)
@@ -259,12 +259,12 @@ import VideoBase
 
     @Test func macroblockRateControlNeedsTheDriversSwitch() throws {
         for offered in [true, false] {
-            for wanted in [true, false] {
+            for requested in [true, false] {
                 let settings = try settle(
                     Self.configuration {
-                        $0.rate.bitrate = BitsPerSecond(100_000); $0.rate.macroblockRateControl = wanted
+                        $0.rate.bitrate = BitsPerSecond(100_000); $0.rate.macroblockRateControl = requested
                     }, [Self.limits { $0.rateControl = [.cqp, .vbr]; $0.macroblockRateControl = offered }])
-                #expect(settings.rate.macroblockRateControl == (offered ? wanted : nil))
+                #expect(settings.rate.macroblockRateControl == (offered ? requested : nil))
                 #expect(entry(settings, "macroblockRateControl")?.differs == !offered)
             }
         }
@@ -286,17 +286,17 @@ import VideoBase
     @Test func realTimeHintSelectsTheFastestLevel() throws {
         func level(
             _ realTime: Bool?, preset: Int? = nil, _ quality: EncodeCapabilities.QualityScale
-        ) throws -> (level: UInt32?, said: [String?], differences: [String]) {
+        ) throws -> (level: UInt32?, reported: [String?], differences: [String]) {
             let settings = try settle(
                 Self.configuration {
                     $0.pipeline.realTime = realTime; $0.coding.preset = preset
                 }, [Self.limits { $0.quality = quality }])
-            let said = ["preset", "realTime"].map { entry(settings, $0).map { "\($0.used): \($0.why)" } }
-            return (settings.qualityLevel, said, differences(settings))
+            let reported = ["preset", "realTime"].map { entry(settings, $0).map { "\($0.used): \($0.why)" } }
+            return (settings.qualityLevel, reported, differences(settings))
         }
         let fast = try level(true, .levels(count: 7))
         #expect(fast.level == 7 && fast.differences == [])
-        #expect(fast.said == ["7: real time: quality level 7 of 7", "on: the fastest preset"])
+        #expect(fast.reported == ["7: real time: quality level 7 of 7", "on: the fastest preset"])
         #expect(try level(true, .levels(count: 2)).level == 2)
         #expect(try level(true, .radeonBits) == (0, ["7: real time: the driver's speed mode", "on: the fastest preset"], []))
         let own = try level(true, preset: 2, .levels(count: 7))
@@ -306,7 +306,7 @@ import VideoBase
         let none = try level(true, .none)
         #expect(none.level == nil && none.differences == ["realTime"])
         let why = "driver's: the driver has no quality levels"
-        #expect(none.said == [why, why])
+        #expect(none.reported == [why, why])
     }
 
     @Test func levelAndReferencesLimitEachOther() throws {
@@ -386,7 +386,7 @@ import VideoBase
 
     /// If the device lacks a feature, the effective configuration reports it and `strict` refuses it.
     @Test func missingFeaturesAreReported() throws {
-        let asked: [(String, (inout EncoderConfiguration) -> Void)] = [
+        let requests: [(String, (inout EncoderConfiguration) -> Void)] = [
             ("bFrames", { $0.structure.bFrames = 2 }), ("intraRefresh", { $0.structure.intraRefresh = true }),
             ("temporalLayers", { $0.structure.temporalLayers = 3 }), ("longTermReferences", { $0.structure.longTermReferences = 1 }),
             ("trellis", { $0.coding.trellis = true }), ("maxSliceBytes", { $0.rate.maxSliceBytes = 1000 }),
@@ -395,14 +395,14 @@ import VideoBase
             ("openGOP", { $0.structure.openGOP = true }), ("bPyramid", { $0.structure.bPyramid = true }),
         ]
         let bare = [Self.limits { $0.packedHeaders = []; $0.maxReferences0 = 1 }]
-        for (option, change) in asked {
+        for (option, change) in requests {
             let settings = try settle(Self.configuration(1280, 720, change), bare)
             let entry = entry(settings, option)
             #expect(entry?.differs == true && entry?.why.description.isEmpty == false, "\(option)")
             let refusal = error(Self.configuration(1280, 720) { change(&$0); $0.strict = true }, bare)
             #expect(refusal?.message.contains(option) == true, "\(option)")
         }
-        for (option, change) in asked {
+        for (option, change) in requests {
             let whole = Self.configuration(1280, 720) { change(&$0); if option == "bPyramid" { $0.structure.bFrames = 3 } }
             let settings = try settle(whole, Self.both())
             #expect(entry(settings, option)?.differs == false, "\(option)")

@@ -61,12 +61,12 @@ static _Bool is_libav(void *caller) {
 }
 
 // Returns whether the innermost frame outside the C library, libavutil's memory functions and this file is libav's.
-static _Bool is_in_libav(void *place, void *caller) {
+static _Bool is_in_libav(void *instruction, void *caller) {
     void *frames[64];
     int count = backtrace(frames, 64);
     const char *own = library((void *)is_libav);
     // A call through a null pointer has no frame; the caller is on the stack.
-    if (!library(place)) return is_libav(caller) && !begins(library(caller), "libavutil");
+    if (!library(instruction)) return is_libav(caller) && !begins(library(caller), "libavutil");
     for (int index = 0; index < count; index++) {
         const char *name = library(frames[index]);
         if (!name || name == own || begins(name, own) || begins(name, "libc.so") || begins(name, "libavutil")) continue;
@@ -77,19 +77,19 @@ static _Bool is_in_libav(void *place, void *caller) {
 
 static void on_signal(int number, siginfo_t *info, void *context) {
     (void)info;
-    void *place = 0, *caller = 0;
+    void *instruction = 0, *caller = 0;
 #if defined(__x86_64__)
     const mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
-    place = (void *)machine->gregs[REG_RIP];
-    if (!library(place)) caller = *(void **)machine->gregs[REG_RSP];
+    instruction = (void *)machine->gregs[REG_RIP];
+    if (!library(instruction)) caller = *(void **)machine->gregs[REG_RSP];
 #elif defined(__aarch64__)
     const mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
-    place = (void *)machine->pc;
+    instruction = (void *)machine->pc;
     caller = (void *)machine->regs[30];
 #else
     (void)context;
 #endif
-    if (is_in_libav(place, caller)) _exit(99);
+    if (is_in_libav(instruction, caller)) _exit(99);
     signal(number, SIG_DFL);
     raise(number);
 }

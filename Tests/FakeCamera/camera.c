@@ -55,7 +55,7 @@ struct Camera {
     // The state of streaming.
     pthread_mutex_t lock;
     pthread_t thread;
-    int streaming, gone;
+    int streaming, unplugged;
     unsigned count, length, order[BUFFERS], queued, done[BUFFERS], done_count;
     struct Buffer buffers[BUFFERS];
     unsigned char *pixels[BUFFERS], *file;
@@ -238,7 +238,7 @@ static void *stream(void *context) {
             return 0;
         }
         if (c->unplug >= 0 && n >= c->unplug) {
-            c->gone = 1;
+            c->unplugged = 1;
             close(c->writer);
             c->writer = -1;
             pthread_mutex_unlock(&c->lock);
@@ -300,7 +300,7 @@ static int fail(int code) {
 }
 
 static int answer(struct Camera *c, unsigned long request, void *argument) {
-    if (c->gone) return fail(ENODEV);
+    if (c->unplugged) return fail(ENODEV);
     request &= 0xffffffff;
     switch (request) {
     case VIDIOC_QUERYCAP: {
@@ -426,7 +426,7 @@ static int answer(struct Camera *c, unsigned long request, void *argument) {
     }
     case VIDIOC_DQBUF: {
         char one;
-        if (raw(SYS_read, c->fd, (long)&one, 1, 0, 0, 0) != 1) return fail(c->gone ? ENODEV : EAGAIN);
+        if (raw(SYS_read, c->fd, (long)&one, 1, 0, 0, 0) != 1) return fail(c->unplugged ? ENODEV : EAGAIN);
         pthread_mutex_lock(&c->lock);
         unsigned index = c->done[0];
         memmove(c->done, c->done + 1, --c->done_count * sizeof *c->done);
@@ -459,7 +459,7 @@ static int open_camera(const char *path) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) return -1;
     c->writer = ends[1];
-    c->gone = 0;
+    c->unplugged = 0;
     return c->fd = ends[0];
 }
 

@@ -21,7 +21,7 @@ struct FaultSweep: Sendable {
         /// The number of the call, counted from 1.
         var time: Int
         /// The column among those of its kind.
-        var place: Int
+        var column: Int
 
         var rule: String { "\(call)@\(time)\(kind.lasts ? "+" : "")=\(kind.what)" }
     }
@@ -92,13 +92,13 @@ struct FaultSweep: Sendable {
         for (call, count) in counts.sorted(by: { $0.key < $1.key }) {
             let times = [1, (count + 1) / 2, count]
             for kind in kinds(shape) {
-                for (place, time) in times.enumerated() where place == times.firstIndex(of: time) {
-                    cells.append(Cell(shape: shape, call: call, kind: kind, time: time, place: place))
+                for (column, time) in times.enumerated() where column == times.firstIndex(of: time) {
+                    cells.append(Cell(shape: shape, call: call, kind: kind, time: time, column: column))
                 }
             }
             guard call == "vaMapBuffer" else { continue }
             for kind in marks(shape) {
-                for time in 1...count { cells.append(Cell(shape: shape, call: call, kind: kind, time: time, place: time)) }
+                for time in 1...count { cells.append(Cell(shape: shape, call: call, kind: kind, time: time, column: time)) }
             }
         }
         return cells
@@ -149,7 +149,7 @@ struct FaultSweep: Sendable {
         for call in calls {
             let fields = kinds.map { kind in
                 let marks = own.filter { $0.cell.call == call && $0.cell.kind == kind }
-                    .sorted { $0.cell.place < $1.cell.place }.map { $0.faults.isEmpty ? $0.mark : "!" }
+                    .sorted { $0.cell.column < $1.cell.column }.map { $0.faults.isEmpty ? $0.mark : "!" }
                 // If every occurrence of a call was tested, the field has only counts.
                 let text = marks.count <= 3 ? String(marks) : Dictionary(grouping: marks) { $0 }
                     .map { "\($0.value.count)\($0.key)" }.sorted().joined(separator: "+")

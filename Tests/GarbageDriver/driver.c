@@ -19,7 +19,7 @@ static int number(const char *name, int otherwise) {
     return otherwise;
 }
 
-static VAStatus refuse(void) { return VA_STATUS_ERROR_UNIMPLEMENTED; }
+static VAStatus unimplemented(void) { return VA_STATUS_ERROR_UNIMPLEMENTED; }
 static VAStatus terminate(VADriverContextP context) { (void)context; return VA_STATUS_SUCCESS; }
 
 static VAStatus query_profiles(VADriverContextP context, VAProfile *list, int *count) {
@@ -73,7 +73,7 @@ VAStatus __vaDriverInit_1_0(VADriverContextP context) {
     struct VADriverVTable *table = context->vtable;
     // Sets every function, and the reserved entries after them, which no one calls.
     void **entries = (void **)table;
-    for (size_t index = 0; index < sizeof *table / sizeof *entries; index++) entries[index] = (void *)refuse;
+    for (size_t index = 0; index < sizeof *table / sizeof *entries; index++) entries[index] = (void *)unimplemented;
     table->vaTerminate = terminate;
     table->vaQueryConfigProfiles = query_profiles;
     table->vaQueryConfigEntrypoints = query_entrypoints;

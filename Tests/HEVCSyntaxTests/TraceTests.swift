@@ -107,10 +107,10 @@ import VideoBase
 
     @Test func messagesAreReadAsWritten() throws {
         let sps = fullSet
-        typealias Place = MasteringDisplay.Point
+        typealias Point = MasteringDisplay.Point
         let display = MasteringDisplay(
-            red: Place(x: 34000, y: 16000), green: Place(x: 13250, y: 34500), blue: Place(x: 7500, y: 3000),
-            white: Place(x: 15635, y: 16450), maxLuminance: 10_000_000, minLuminance: 50)
+            red: Point(x: 34000, y: 16000), green: Point(x: 13250, y: 34500), blue: Point(x: 7500, y: 3000),
+            white: Point(x: 15635, y: 16450), maxLuminance: 10_000_000, minLuminance: 50)
         let period = try #require(
             SEIMessage.bufferingPeriod(
                 sps, nal: .init(delay: 81000, offset: 9000), vcl: .init(delay: 70000, offset: 20000),

@@ -159,14 +159,14 @@ import VideoBase
             let path = "\(folder)/a.mp4"
             try Self.write(packets, to: path)
             let bytes = try Files.read(path)
-            let place = try #require(Self.find(Array("avcC".utf8), in: bytes)) + 4
+            let offset = try #require(Self.find(Array("avcC".utf8), in: bytes)) + 4
             let sets = AnnexB.split(packets[0].bytes)
             let sps = sets[0], pps = sets[1]
             #expect(sps[0] & 31 == 7 && pps[0] & 31 == 8)
-            #expect(Array(bytes[place..<place + 6]) == [1, sps[1], sps[2], sps[3], 0xFF, 0xE1])
-            #expect(Array(bytes[(place + 6)..<(place + 8 + sps.count)]) == [0, UInt8(sps.count)] + sps)
+            #expect(Array(bytes[offset..<offset + 6]) == [1, sps[1], sps[2], sps[3], 0xFF, 0xE1])
+            #expect(Array(bytes[(offset + 6)..<(offset + 8 + sps.count)]) == [0, UInt8(sps.count)] + sps)
             #expect(
-                Array(bytes[(place + 8 + sps.count)..<(place + 11 + sps.count + pps.count)]) == [
+                Array(bytes[(offset + 8 + sps.count)..<(offset + 11 + sps.count + pps.count)]) == [
                     1, 0, UInt8(pps.count),
                 ] + pps)
             let mdat = try #require(Self.find(Array("mdat".utf8), in: bytes)) + 4
@@ -316,8 +316,8 @@ import VideoBase
                 let divisor = Int128(a.timescale) * Int128(b.timescale)
                 let exact = Int128(a.value) * Int128(b.timescale) - Int128(b.value) * Int128(a.timescale)
                 let (low, high) = (Int128(Int64.min) * divisor, Int128(Int64.max) * divisor)
-                let wanted = min(max(exact * Int128(difference.timescale), low), high)
-                let error = (Int128(difference.value) * divisor - wanted).magnitude
+                let expected = min(max(exact * Int128(difference.timescale), low), high)
+                let error = (Int128(difference.value) * divisor - expected).magnitude
                 #expect(2 * error <= divisor.magnitude, "\(a) - \(b)")
             }
         }

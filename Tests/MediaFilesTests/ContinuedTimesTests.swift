@@ -34,8 +34,8 @@ import VideoBase
                 var trial = times
                 var missing = times.active(besides: first.stream)
                 var starts = [first]
-                for place in index + 1..<packets.count {
-                    let next = stamp(packets[place])
+                for later in index + 1..<packets.count {
+                    let next = stamp(packets[later])
                     if missing.isEmpty || ContinuedTimes.isFar(next, behind: first) { break }
                     guard missing.contains(next.stream) else { continue }
                     if trial.startsPart(next) {

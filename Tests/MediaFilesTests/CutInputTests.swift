@@ -41,9 +41,9 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.\(ending)"
             let coding = ending == "y4m" ? [] : ["-c:v", "libx264", "-qp", "4", "-preset", "ultrafast", "-movflags", "+faststart"]
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg", ["-v", "error", "-i", Fixture.bikes.path(), "-an", "-frames:v", "60", "-pix_fmt", "yuv420p"] + coding + [path])
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             for length in [0, 1000] {
                 let copy = "\(folder)/\(length).\(ending)"
                 try Files.write(try Files.read(path), to: copy)

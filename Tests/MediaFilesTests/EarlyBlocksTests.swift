@@ -29,9 +29,9 @@ import Testing
 
     @Test(arguments: [1, 7, 24, 25, 10_000]) func timesOfEarlyBlocksAreFound(_ piece: Int) {
         var file = Self.header + Self.segment + Self.element([0xEC], [1, 2, 3]) + Self.cluster(20)
-        var places: [Int] = []
+        var offsets: [Int] = []
         func add(_ block: [UInt8], head: Int) {
-            places.append(file.count + head)
+            offsets.append(file.count + head)
             file += block
         }
         // A block 10 before 0, one in a group, one at 0, one 30 before 0, and two in a later cluster.
@@ -46,13 +46,13 @@ import Testing
         file += [UInt8](repeating: 0, count: 40)
         var blocks = Self.found(file, by: piece)
         var (starts, times): ([Int64?], [Int64?]) = ([], [])
-        for place in places {
-            starts.append(blocks.start(ofTrackWithBlockAt: place))
-            times.append(blocks.takeTime(at: place, lasting: 4))
+        for offset in offsets {
+            starts.append(blocks.start(ofTrackWithBlockAt: offset))
+            times.append(blocks.takeTime(at: offset, lasting: 4))
         }
         #expect(starts == [-30, -5, nil, -30, nil, -5])
         #expect(times == [-10, -5, nil, -30, nil, -1])
-        let next = blocks.takeTime(at: places[0], lasting: 4)
+        let next = blocks.takeTime(at: offsets[0], lasting: 4)
         #expect(next == -6, "the next packet of the same block")
     }
 

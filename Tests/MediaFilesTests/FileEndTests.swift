@@ -50,8 +50,8 @@ import VideoBase
             let all = Self.read(whole)
             #expect(all.count == 12 && all.error == nil)
             // Bytes after the end of the file are ignored.
-            for tail: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
-                try Files.write(bytes + tail, to: "\(folder)/long.\(container.ending)")
+            for suffix: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
+                try Files.write(bytes + suffix, to: "\(folder)/long.\(container.ending)")
                 #expect(Self.read("\(folder)/long.\(container.ending)").count == 12)
             }
             let cut = "\(folder)/cut.\(container.ending)"
@@ -79,13 +79,13 @@ import VideoBase
             try Self.write(container, to: whole)
             let bytes = try Files.read(whole)
             let damaged = "\(folder)/damaged.\(container.ending)"
-            for place in stride(from: 5000, to: bytes.count, by: bytes.count / 60 + 1) {
+            for offset in stride(from: 5000, to: bytes.count, by: bytes.count / 60 + 1) {
                 for isMissing in container.ending == "mkv" ? [true] : [true, false] {
                     var changed = bytes
-                    if isMissing { changed.remove(at: place) } else { changed[place] ^= 0xFF }
+                    if isMissing { changed.remove(at: offset) } else { changed[offset] ^= 0xFF }
                     try Files.write(changed, to: damaged)
                     let (pictures, error) = Self.read(damaged)
-                    let what = "byte \(place) of \(bytes.count) \(isMissing ? "missing" : "changed")"
+                    let what = "byte \(offset) of \(bytes.count) \(isMissing ? "missing" : "changed")"
                     #expect(pictures >= 12 || error != nil, "\(what): \(pictures) pictures")
                 }
             }
@@ -107,8 +107,8 @@ import VideoBase
                 try Files.write(bytes, to: name)
             }
             #expect(bytes.count % size == 0 && Self.read(name).count == 12 && Self.read(name).error == nil)
-            for tail: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
-                try Files.write(bytes + tail, to: name)
+            for suffix: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
+                try Files.write(bytes + suffix, to: name)
                 #expect(Self.read(name).error == nil)
             }
             for packets in stride(from: bytes.count / size / 3, to: bytes.count / size, by: 5) {

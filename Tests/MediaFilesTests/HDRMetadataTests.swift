@@ -134,10 +134,10 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             for format in ["yuv420p", "yuv420p10le"] {
                 let path = "\(folder)/\(format).mkv"
-                let made = try ProcessRunner.run(
+                let setup = try ProcessRunner.run(
                     "ffmpeg",
                     ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2", "-c:v", "ffv1", "-pix_fmt", format, path])
-                #expect(made.status == 0)
+                #expect(setup.status == 0)
                 let source = try MediaInput.open(path)
                 #expect(source.info.masteringDisplay == nil && source.info.contentLight == nil)
                 #expect(try source.all().count == 5 && source.dynamicHDR == [])

@@ -101,12 +101,12 @@ import VideoBase
     /// Returns the content of the first box with the given name.
     private static func box(_ name: String, in bytes: [UInt8]) -> [UInt8]? {
         let pattern = Array(name.utf8)
-        guard let place = (4..<bytes.count - 4).first(where: { bytes[$0..<$0 + 4].elementsEqual(pattern) }) else {
+        guard let offset = (4..<bytes.count - 4).first(where: { bytes[$0..<$0 + 4].elementsEqual(pattern) }) else {
             return nil
         }
-        let size = bytes[place - 4..<place].reduce(0) { $0 << 8 | Int($1) }
-        guard size >= 8, place - 4 + size <= bytes.count else { return nil }
-        return Array(bytes[place + 4..<place - 4 + size])
+        let size = bytes[offset - 4..<offset].reduce(0) { $0 << 8 | Int($1) }
+        guard size >= 8, offset - 4 + size <= bytes.count else { return nil }
+        return Array(bytes[offset + 4..<offset - 4 + size])
     }
 
     @Test(arguments: ["mp4", "mov", "mkv", "ts"], [8, 10])
@@ -206,12 +206,12 @@ import VideoBase
                 let parts = line.dropFirst(name.count + 1).split(separator: "/").map { Double($0) ?? .nan }
                 return parts.count == 2 ? parts[0] / parts[1] : parts.first
             }
-            let wanted = [
+            let expectedValues = [
                 "red_x": 0.68, "red_y": 0.32, "green_x": 0.265, "green_y": 0.69, "blue_x": 0.15, "blue_y": 0.06,
                 "white_point_x": 0.3127, "white_point_y": 0.329, "max_luminance": 1000, "min_luminance": 0.005,
                 "max_content": 1000, "max_average": 400,
             ]
-            for (name, expected) in wanted {
+            for (name, expected) in expectedValues {
                 #expect(value(name).map { abs($0 - expected) < 1e-6 * max(expected, 1) } == true, "\(name)")
             }
             if ending != "mp4" { return }

@@ -84,13 +84,13 @@ import VideoBase
     @Test func filesKeepTheirTenBits() throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.mkv"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2,format=yuv420p10le,noise=alls=8",
                     "-c:v", "ffv1", "-pix_fmt", "yuv420p10le", path,
                 ])
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             for (format, name) in [(PixelFormat.i420p10, "yuv420p10le"), (.p010, "p010le")] {
                 let raw = "\(folder)/\(name).yuv"
                 let result = try ProcessRunner.run(
@@ -119,10 +119,10 @@ import VideoBase
     func otherPixelFormatsAreNamed(_ name: String, _ depth: Int) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.mkv"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.04", "-c:v", "ffv1", "-pix_fmt", name, path])
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             let source = try MediaInput.open(path)
             #expect(source.info.nativeFormat == nil && source.info.nativeFormatName == name)
             #expect(source.info.bitDepth == depth)

@@ -25,8 +25,8 @@ import VideoBase
         }
         for (rate, channels, words) in [(0, 1, "1 channel at 0 Hz"), (48_000, 0, "0 channels at 48000 Hz"), (384_001, 9, "9 channels at 384001 Hz")] {
             let error = failure { try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: rate, channels: channels)) }
-            let isSaid = error?.message == "sound of \(words) is not supported: use 1 to 8 channels at 1000 to 384000 Hz"
-            #expect(error?.category == .usage && isSaid, "\(error as Any)")
+            let isExpected = error?.message == "sound of \(words) is not supported: use 1 to 8 channels at 1000 to 384000 Hz"
+            #expect(error?.category == .usage && isExpected, "\(error as Any)")
         }
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
         for time in [MediaTime(value: .max, timescale: 0), MediaTime(value: 1, timescale: -5), Self.time(.min), Self.time(1 << 40)] {
@@ -41,14 +41,14 @@ import VideoBase
     /// A gap of half an hour is filled with silence, which is encoded second by second, not as a whole.
     @Test func longGapIsFilledInPieces() throws {
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
-        let asked = Count()
+        let calls = Count()
         transcoder.isCancelled = {
-            asked.value.wrappingAdd(1, ordering: .relaxed)
+            calls.value.wrappingAdd(1, ordering: .relaxed)
             return false
         }
         var packets = try transcoder.write(Self.block, at: .zero)
         packets += try transcoder.write(Self.block, at: Self.time(1800))
-        #expect(asked.value.load(ordering: .relaxed) >= 1799)
+        #expect(calls.value.load(ordering: .relaxed) >= 1799)
         packets += try transcoder.finish()
         let times = packets.compactMap { $0.presentation?.seconds }
         #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 0.128) < 0.001 })
@@ -58,8 +58,8 @@ import VideoBase
     /// If encoding is cancelled during a gap, it ends soon and returns the packets so far.
     @Test func fillingAGapCanBeCancelled() throws {
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
-        let asked = Count()
-        transcoder.isCancelled = { asked.value.wrappingAdd(1, ordering: .relaxed).newValue > 10 }
+        let calls = Count()
+        transcoder.isCancelled = { calls.value.wrappingAdd(1, ordering: .relaxed).newValue > 10 }
         var packets = try transcoder.write(Self.block, at: .zero)
         do {
             packets += try transcoder.write(Self.block, at: Self.time(3000))

@@ -37,7 +37,7 @@ import VideoBase
     @Test(arguments: [("libx264", "yuv422p10le", 122, 2, 10), ("libx264", "yuv420p10le", 110, 1, 10)])
     func tenBitRecordsAreRewrittenUnchanged(_ encoder: String, _ format: String, _ profile: Int, _ chroma: Int, _ depth: Int) throws {
         try Files.withTemporaryFolder { folder in
-            let bytes = try record(made(encoder, format, in: folder))
+            let bytes = try record(makeFile(encoder, format, in: folder))
             let read = try DecoderConfiguration(record: bytes, codec: .h264)
             #expect([read.profile, read.chromaFormat, read.bitDepthLuma, read.bitDepthChroma] == [profile, chroma, depth, depth])
             #expect(AVCDecoderConfigurationRecord(parameterSets: read.units)?.bytes == bytes)
@@ -48,7 +48,7 @@ import VideoBase
     @Test(arguments: [("yuv420p", 1, 8), ("yuv420p10le", 2, 10)])
     func hevcRecordsAreRead(_ format: String, _ profile: Int, _ depth: Int) throws {
         try Files.withTemporaryFolder { folder in
-            let bytes = try record(made("libx265", format, in: folder))
+            let bytes = try record(makeFile("libx265", format, in: folder))
             let read = try DecoderConfiguration(record: bytes)
             #expect(read.codec == .hevc)
             #expect(read.lengthSize == .four)
@@ -89,7 +89,7 @@ import VideoBase
     }
 
     /// Returns the path of a short file of a few pictures.
-    private func made(_ encoder: String, _ format: String, in folder: String) throws -> String {
+    private func makeFile(_ encoder: String, _ format: String, in folder: String) throws -> String {
         let file = folder + "/clip.mp4"
         let run = try ProcessRunner.run(
             "ffmpeg",

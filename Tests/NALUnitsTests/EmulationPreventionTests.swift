@@ -7,9 +7,9 @@ func forEverySmallString(upTo length: Int, _ body: ([UInt8]) -> Void) {
         var digits = [UInt8](repeating: 0, count: count)
         while true {
             body(digits)
-            guard let place = digits.lastIndex(where: { $0 < 4 }) else { break }
-            digits[place] += 1
-            for later in digits.index(after: place)..<digits.endIndex { digits[later] = 0 }
+            guard let index = digits.lastIndex(where: { $0 < 4 }) else { break }
+            digits[index] += 1
+            for later in digits.index(after: index)..<digits.endIndex { digits[later] = 0 }
         }
     }
 }
@@ -64,10 +64,10 @@ func unescaped(_ bytes: [UInt8]) -> [UInt8] {
     /// The wide scan and the byte loop meet at every offset.
     @Test func startCodesAreEscapedAtEveryOffset() {
         for offset in 0..<80 {
-            for tail in [0, 1, 2, 3, 40] {
+            for trailing in [0, 1, 2, 3, 40] {
                 var rbsp = [UInt8](repeating: 0xAA, count: offset)
                 rbsp += [0, 0, 1]
-                rbsp += [UInt8](repeating: 0xBB, count: tail)
+                rbsp += [UInt8](repeating: 0xBB, count: trailing)
                 var expected = rbsp
                 expected.insert(3, at: offset + 2)
                 #expect(EmulationPrevention.escaped(rbsp) == expected)

@@ -12,7 +12,7 @@ __attribute__((constructor)) static void load(void) {
         for (;;) pause();
 }
 
-static VAStatus refuse(void) { return VA_STATUS_ERROR_UNIMPLEMENTED; }
+static VAStatus unimplemented(void) { return VA_STATUS_ERROR_UNIMPLEMENTED; }
 static VAStatus end(VADriverContextP context) {
     (void)context;
     return VA_STATUS_SUCCESS;
@@ -22,7 +22,7 @@ VAStatus __vaDriverInit_1_0(VADriverContextP context) {
     // libva refuses drivers that lack a call.
     void (**calls)(void) = (void (**)(void))context->vtable;
     for (size_t index = 0; index < offsetof(struct VADriverVTable, reserved) / sizeof *calls; index++)
-        calls[index] = (void (*)(void))refuse;
+        calls[index] = (void (*)(void))unimplemented;
     context->vtable->vaTerminate = end;
     context->version_major = 1;
     context->version_minor = 0;

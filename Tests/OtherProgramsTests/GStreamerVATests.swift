@@ -37,7 +37,7 @@ import Testing
         #expect(stream.worstChromaPSNR > 30, "\(stream.worstChromaPSNR) dB")
     }
 
-    private func decoded(_ clip: String, _ codec: StreamCodec, by element: String) throws -> (made: [UInt8], wanted: [UInt8]) {
+    private func decoded(_ clip: String, _ codec: StreamCodec, by element: String) throws -> (actual: [UInt8], expected: [UInt8]) {
         try Files.withTemporaryFolder { folder in
             let software = try ProcessRunner.run(
                 "ffmpeg",
@@ -46,10 +46,10 @@ import Testing
                     codec == .h264 ? "libx264" : "libx265", "-bf", "2", "-pix_fmt", clip, "-f", codec.format, folder + "/in",
                 ])
             #expect(software.status == 0, "\(software.errors)")
-            let wanted = try ProcessRunner.run(
+            let expected = try ProcessRunner.run(
                 "ffmpeg",
                 ["-nostdin", "-v", "error", "-i", folder + "/in", "-fps_mode", "passthrough", "-f", "rawvideo", folder + "/wanted"])
-            #expect(wanted.status == 0, "\(wanted.errors)")
+            #expect(expected.status == 0, "\(expected.errors)")
             let format = clip == "yuv420p" ? "I420" : "I420_10LE"
             let result = try RenderNode.runOnDriver(
                 "gst-launch-1.0",
@@ -67,8 +67,8 @@ import Testing
         ("yuv420p", StreamCodec.h264, "vah264dec"), ("yuv420p", .hevc, "vah265dec"), ("yuv420p10le", .hevc, "vah265dec"),
     ])
     func pluginDecodesToFFmpegsPictures(format: String, codec: StreamCodec, element: String) throws {
-        let (made, wanted) = try decoded(format, codec, by: element)
-        #expect(made == wanted && made.count == 15 * 320 * 180 * 3 / 2 * (format == "yuv420p" ? 1 : 2))
+        let (actual, expected) = try decoded(format, codec, by: element)
+        #expect(actual == expected && actual.count == 15 * 320 * 180 * 3 / 2 * (format == "yuv420p" ? 1 : 2))
     }
 
     @Test func pluginScalesLikeFFmpeg() throws {
@@ -89,9 +89,9 @@ import Testing
                     "location=\(folder)/out",
                 ], environment: ["GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry"])
             #expect(result.status == 0, "\(result.errors)")
-            let (made, wanted) = (try Files.read(folder + "/out"), try Files.read(folder + "/wanted"))
-            try #require(made.count == wanted.count)
-            #expect(PSNR.of(made[...], wanted[...]) > 40)
+            let (actual, expected) = (try Files.read(folder + "/out"), try Files.read(folder + "/wanted"))
+            try #require(actual.count == expected.count)
+            #expect(PSNR.of(actual[...], expected[...]) > 40)
         }
     }
 }

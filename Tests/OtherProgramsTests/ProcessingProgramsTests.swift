@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [(320, 180), (160, 120), (100, 50)])
     func ffmpegScalesLikeItsOwnScaler(width: Int, height: Int) throws {
         try Files.withTemporaryFolder { folder in
-            let (path, wanted) = try Self.pattern(
+            let (path, expected) = try Self.pattern(
                 folder, 160, 120, filter: "scale=\(width):\(height):flags=\(Self.exact)")
             let result = try VirtualScreen.runOnDriver(
                 "ffmpeg",
@@ -33,10 +33,10 @@ import Testing
                     "hwupload,scale_vaapi=\(width):\(height),hwdownload,format=nv12", "-f", "rawvideo", folder + "/out",
                 ])
             #expect(result.status == 0, "\(result.errors)")
-            let made = try Files.read(folder + "/out")
-            try #require(made.count == wanted.count && made.count == 5 * width * height * 3 / 2)
+            let actual = try Files.read(folder + "/out")
+            try #require(actual.count == expected.count && actual.count == 5 * width * height * 3 / 2)
             // The chroma siting differs.
-            #expect(PSNR.of(made[...], wanted[...]) > 42)
+            #expect(PSNR.of(actual[...], expected[...]) > 42)
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
 
     @Test func gstreamerScalesLikeFFmpeg() throws {
         try Files.withTemporaryFolder { folder in
-            let (path, wanted) = try Self.pattern(folder, 160, 120, filter: "scale=320:240:flags=\(Self.exact)")
+            let (path, expected) = try Self.pattern(folder, 160, 120, filter: "scale=320:240:flags=\(Self.exact)")
             let result = try VirtualScreen.runOnDriver(
                 "gst-launch-1.0",
                 [
@@ -72,9 +72,9 @@ import Testing
                     "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry",
                 ])
             #expect(result.status == 0, "\(result.errors)")
-            let made = try Files.read(folder + "/out")
-            try #require(made.count == wanted.count)
-            #expect(PSNR.of(made[...], wanted[...]) > 40)
+            let actual = try Files.read(folder + "/out")
+            try #require(actual.count == expected.count)
+            #expect(PSNR.of(actual[...], expected[...]) > 40)
         }
     }
 }

@@ -194,11 +194,11 @@ import Vaenc
         let sound = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mkv"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
-        let told = CallCount()
+        let calls = CallCount()
         var configuration = self.configuration(path)
         configuration.queueLimit = limit
         func make() async throws -> MediaMuxer {
-            let muxer = MediaMuxer(configuration) { _ in told.count += 1 }
+            let muxer = MediaMuxer(configuration) { _ in calls.count += 1 }
             muxer.start()
             if described.contains(.video) { muxer.describe(try session.encoderDescription) }
             if described.contains(.audio) { muxer.describe(sound.track) }
@@ -219,7 +219,7 @@ import Vaenc
             #expect(error.description.contains("call describe"), "\(error)")
         }
         // `stop` does not report the error again.
-        #expect(told.count == 1)
+        #expect(calls.count == 1)
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
         // If the queue is exactly full, its samples are written once the last description arrives.
         let late = try await make()
@@ -275,30 +275,30 @@ import Vaenc
         #expect(await stop(fourth) == "the muxer was started already")
     }
 
-    /// A packet that is appended after `stop` is not in the file. The handler is told once.
+    /// A packet that is appended after `stop` is not in the file. The handler is called once.
     @Test func packetAfterStopIsReported() async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
-        let told = CallCount()
+        let calls = CallCount()
         let muxer = MediaMuxer(configuration(path)) { error in
             #expect((error as? VaencError)?.category == .usage, "\(error)")
-            told.count += 1
+            calls.count += 1
         }
         try await record(muxer, seconds: 1)
         try await muxer.stop()
-        #expect(told.count == 0)
+        #expect(calls.count == 0)
         for index in 0..<3 { muxer.append(Self.packet(shown: MediaTime(value: Int64(index), timescale: 25))) }
         await #expect(throws: VaencError.self) { try await muxer.stop() }
-        #expect(told.count == 1)
+        #expect(calls.count == 1)
     }
 
     /// The handler is called once, and `stop` throws the error again.
     @Test func failedOpenIsReported() async throws {
-        let told = CallCount()
-        let muxer = MediaMuxer(configuration("/no/such/folder/a.mp4")) { _ in told.count += 1 }
+        let calls = CallCount()
+        let muxer = MediaMuxer(configuration("/no/such/folder/a.mp4")) { _ in calls.count += 1 }
         muxer.start()
         await #expect(throws: VaencError.self) { try await muxer.stop() }
-        #expect(told.count == 1)
+        #expect(calls.count == 1)
     }
 }
 

@@ -23,9 +23,9 @@ import Testing
                 let before = Files.list(folder)
                 let result = try ProgramRun(folder: folder, environment: all).run(line, words: words)
                 #expect(result.status == 0, "\(line): \(result.status) \(result.errors) \(result.output)")
-                let made = Files.list(folder).filter { !before.contains($0) && $0 != "counts" }
-                let named = line.split(separator: " ").map(String.init).filter { made.contains($0) }
-                try #require(!named.isEmpty && named.count == made.count, "\(line): \(made)")
+                let created = Files.list(folder).filter { !before.contains($0) && $0 != "counts" }
+                let named = line.split(separator: " ").map(String.init).filter { created.contains($0) }
+                try #require(!named.isEmpty && named.count == created.count, "\(line): \(created)")
                 try judge(named, folder)
             }
         }
@@ -106,11 +106,11 @@ import Testing
 
     @Test func transcodeStaysOnTheDevice() throws {
         try Files.withTemporaryFolder { counts in
-            var made: [[String]] = []
+            var results: [[String]] = []
             try program(
                 "H.264 in MP4 to HEVC in MOV", environment: ["VAENC_REFERENCE_COUNTS": counts + "/counts"], prepare: Self.movie
             ) { outputs, folder in
-                made.append(try Self.hashes(outputs[0], in: folder))
+                results.append(try Self.hashes(outputs[0], in: folder))
                 let streams = try Self.streams(outputs[0], in: folder)
                 #expect(streams["video"]?["codec_name"]?.string == "hevc" && streams["video"]?["nb_read_frames"]?.string == "50")
                 let sound = try Self.hashes(outputs[0], in: folder).filter { $0.contains(",a,") }.map { $0.drop { $0 != "," } }
@@ -127,7 +127,7 @@ import Testing
                 for kind in ["getImage", "putImage", "deriveImage", "import", "export"] { #expect(device["copies"]?[kind]?.int == 0, "\(device)") }
             }
             // The command and the program of the library write the same pictures and sound.
-            #expect(made.count == 2 && made[0] == made[1], "\(made)")
+            #expect(results.count == 2 && results[0] == results[1], "\(results)")
         }
     }
 
@@ -146,13 +146,13 @@ import Testing
         try program("NAL units to pictures", prepare: Self.clip) { outputs, folder in
             let expected = ForeignDecoder.libavcodec.decode(try Files.read("\(folder)/clip.h264")).frames
             let file = try Files.read("\(folder)/\(outputs[0])")
-            var place = (file.firstIndex(of: 10) ?? -1) + 1, pictures: [ArraySlice<UInt8>] = []
+            var offset = (file.firstIndex(of: 10) ?? -1) + 1, pictures: [ArraySlice<UInt8>] = []
             let size = PlanarFrame.byteCount(width: 176, height: 144), mark = Array("FRAME\n".utf8)
-            while place + mark.count + size <= file.count, file[place..<place + mark.count].elementsEqual(mark) {
-                place += mark.count + size
-                pictures.append(file[place - size..<place])
+            while offset + mark.count + size <= file.count, file[offset..<offset + mark.count].elementsEqual(mark) {
+                offset += mark.count + size
+                pictures.append(file[offset - size..<offset])
             }
-            #expect(place == file.count && pictures.count == 120)
+            #expect(offset == file.count && pictures.count == 120)
             let isEqual = expected.count == pictures.count && zip(expected, pictures).allSatisfy { $0.bytes.elementsEqual($1) }
             #expect(isEqual)
         }
@@ -177,17 +177,17 @@ import Testing
 
     /// Makes two seconds of H.264 with B pictures, and AAC.
     private static func movie(_ folder: String) throws {
-        let made = try ProcessRunner.run(
+        let setup = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.bigBuckBunny.path(), "-frames:v", "50", "-t", "2", "-vf", "scale=192:128", "-c:v",
                 "libx264", "-bf", "2", "-c:a", "aac", "-ac", "2", "movie.mp4"], directory: folder)
-        try #require(made.status == 0, "\(made.errors)")
+        try #require(setup.status == 0, "\(setup.errors)")
     }
 
     private static func clip(_ folder: String) throws {
-        let made = try ProcessRunner.run(
+        let setup = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path(), "-c", "copy", "-bsf:v", "h264_mp4toannexb", "clip.h264"],
             directory: folder)
-        try #require(made.status == 0, "\(made.errors)")
+        try #require(setup.status == 0, "\(setup.errors)")
     }
 
     /// Returns ffprobe's streams by kind.

@@ -31,10 +31,11 @@ import Testing
                 environment: ["GST_VAAPI_ALL_DRIVERS": "1", "VAENC_REFERENCE_COUNTS": folder + "/counts"])
             var judged = 0
             for stream in DecodeStreams.all {
-                let wanted = ForeignDecoder.libavcodec.decode(
+                let expected = ForeignDecoder.libavcodec.decode(
                     try Files.read("\(folder)/\(stream.file)"), codec: stream.codec)
-                #expect(wanted.messages.isEmpty && wanted.frames.count == DecodeStreams.frameCount, "\(stream.file)")
-                let samples = wanted.frames.flatMap(\.bytes)
+                #expect(
+                    expected.messages.isEmpty && expected.frames.count == DecodeStreams.frameCount, "\(stream.file)")
+                let samples = expected.frames.flatMap(\.bytes)
                 for program in ["yuv", "gst"] where Files.exists("\(folder)/\(stream.file).\(program)") {
                     judged += 1
                     let same = try Files.read("\(folder)/\(stream.file).\(program)") == samples
@@ -50,10 +51,10 @@ import Testing
 
     @Test(arguments: [Fixture.bikes, .bigBuckBunny]) func clipsDecodeToTheSameSamples(clip: Fixture) throws {
         let hash = ["-an", "-frames:v", "40", "-f", "md5", "-"]
-        let wanted = try ProcessRunner.run(
+        let expected = try ProcessRunner.run(
             "ffmpeg", ["-nostdin", "-v", "error", "-i", clip.path(), "-pix_fmt", "yuv420p", "-fps_mode", "passthrough"] + hash)
         let result = try VirtualScreen.runOnDriver("ffmpeg", DeviceDecoding.arguments(clip.path(), output: hash))
-        #expect(result.status == 0 && result.output == wanted.output && wanted.output.hasPrefix("MD5="), "\(result.errors)")
+        #expect(result.status == 0 && result.output == expected.output && expected.output.hasPrefix("MD5="), "\(result.errors)")
     }
 
     /// The streams change size, are joined in the middle, or lack a picture; the frames are those of software decoders.
@@ -68,8 +69,8 @@ import Testing
                     "-g", "6", "-bf", "2", name,
                 ]
             }
-            let made = try ProcessRunner.run("ffmpeg", arguments)
-            #expect(made.status == 0, "\(made.errors)")
+            let setup = try ProcessRunner.run("ffmpeg", arguments)
+            #expect(setup.status == 0, "\(setup.errors)")
             let (first, second) = (try Files.read(names[0]), try Files.read(names[1]))
             let units = AnnexBUnits.split(first)
             let slices = units.indices.filter { AnnexBUnits.isSlice(units[$0], codec) }
@@ -91,13 +92,13 @@ import Testing
     @Test func fieldsAreDecodedIntoFrames() throws {
         try Files.withTemporaryFolder { folder in
             let path = folder + "/a.h264"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-i", Fixture.carphone.path(), "-frames:v", "24", "-vf", "scale=176:80",
                     "-pix_fmt", "yuv420p", "-c:v", "libx264", "-x264-params", FieldStream.options, path,
                 ])
-            #expect(made.status == 0, "\(made.errors)")
+            #expect(setup.status == 0, "\(setup.errors)")
             try Files.write(FieldStream.rewritten(try Files.read(path)), to: path)
             try expectSameFrames(path, count: 12)
         }
@@ -106,13 +107,13 @@ import Testing
     /// Expects ffmpeg's frames on the driver to be those of its software decoder.
     private func expectSameFrames(_ path: String, count: Int? = nil, atLeast least: Int = 8) throws {
         let hash = ["-noautoscale", "-f", "framemd5", "-"]
-        let wanted = try ProcessRunner.run(
+        let expected = try ProcessRunner.run(
             "ffmpeg",
             ["-nostdin", "-v", "error", "-threads", "1", "-i", path, "-pix_fmt", "yuv420p", "-fps_mode", "passthrough"] + hash)
         let result = try VirtualScreen.runOnDriver(
             "ffmpeg", ["-threads", "1"] + DeviceDecoding.arguments(path, output: hash))
-        let (frames, others) = (FrameHashes(wanted.output), FrameHashes(result.output))
-        #expect(frames.hashes.count >= least && count.map { $0 == frames.hashes.count } ?? true, "\(path): \(wanted.errors)")
+        let (frames, others) = (FrameHashes(expected.output), FrameHashes(result.output))
+        #expect(frames.hashes.count >= least && count.map { $0 == frames.hashes.count } ?? true, "\(path): \(expected.errors)")
         #expect(frames == others, "\(path): \(result.errors)")
     }
 
@@ -120,21 +121,21 @@ import Testing
     @Test(arguments: StreamCodec.allCases) func damageIsReportedAsAnError(codec: StreamCodec) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/a.\(codec.fileExtension)"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-i", Fixture.carphone.path(), "-frames:v", "12", "-pix_fmt", "yuv420p", "-c:v",
                     codec == .h264 ? "libx264" : "libx265", "-g", "6", path,
                 ])
-            #expect(made.status == 0)
+            #expect(setup.status == 0)
             let units = AnnexBUnits.split(try Files.read(path))
-            var told = 0
+            var reported = 0
             for seed in 0..<4 {
                 var damaged: [UInt8] = []
                 for (index, unit) in units.enumerated() {
                     var unit = unit
                     if AnnexBUnits.isSlice(unit, codec), unit.count > 80 {
-                        for place in stride(from: 40 + (seed + index) % 7, to: unit.count, by: 23 + seed) { unit[place] ^= 0x55 }
+                        for offset in stride(from: 40 + (seed + index) % 7, to: unit.count, by: 23 + seed) { unit[offset] ^= 0x55 }
                     }
                     damaged += unit
                 }
@@ -144,9 +145,9 @@ import Testing
                     environment: ["VAENC_REFERENCE_LOG": "1"])
                 // A signal gives 128 plus its number; ffmpeg's own exit statuses may be as high.
                 #expect(![SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV].contains { result.status == 128 + Int($0) }, "\(result.errors)")
-                if result.errors.contains("contains a picture with errors") { told += 1 }
+                if result.errors.contains("contains a picture with errors") { reported += 1 }
             }
-            #expect(told > 0)
+            #expect(reported > 0)
         }
     }
 

@@ -8,10 +8,10 @@ import Testing
     private func sample(_ base: UnsafeMutablePointer<UInt8>, _ image: VAImage, _ plane: Int, _ x: Int, _ y: Int)
         -> UInt8
     {
-        base[place(image, plane, x, y)]
+        base[offset(image, plane, x, y)]
     }
 
-    private func place(_ image: VAImage, _ plane: Int, _ x: Int, _ y: Int) -> Int {
+    private func offset(_ image: VAImage, _ plane: Int, _ x: Int, _ y: Int) -> Int {
         let fourcc = Int32(bitPattern: image.format.fourcc)
         if plane == 0 { return Int(image.offsets.0) + y * Int(image.pitches.0) + x }
         if fourcc == VA_FOURCC_NV12 { return Int(image.offsets.1) + y * Int(image.pitches.1) + 2 * x + plane - 1 }
@@ -25,7 +25,7 @@ import Testing
         for plane in 0..<3 {
             for y in 0..<(plane == 0 ? Int(image.height) : Int(image.height) / 2) {
                 for x in 0..<(plane == 0 ? Int(image.width) : Int(image.width) / 2) {
-                    base[place(image, plane, x, y)] = pattern(plane, x, y, seed)
+                    base[offset(image, plane, x, y)] = pattern(plane, x, y, seed)
                 }
             }
         }

@@ -99,7 +99,7 @@ import Testing
                 var picture = (0..<sizes[0]).map { _ in UInt8.random(in: 0...255, using: &random) }
                 var slice = [UInt8](repeating: 0, count: sizes[1])
                 slice[0] = 64
-                if round % 2 == 0 { for place in 12..<sizes[1] where place % 3 == 0 { slice[place] = .random(in: 0...255) } }
+                if round % 2 == 0 { for offset in 12..<sizes[1] where offset % 3 == 0 { slice[offset] = .random(in: 0...255) } }
                 if profile == VAProfileH264High, round % 3 == 0 { picture = bytes(parameters(target)) }
                 let buffers = [
                     decoder.client.createBuffer(decoder.context, VAPictureParameterBufferType, bytes: picture, size: sizes[0]),

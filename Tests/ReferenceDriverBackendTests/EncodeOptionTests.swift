@@ -79,8 +79,8 @@ import Testing
         for (a, b) in zip(sources, encoded.shown) {
             for row in 0..<a.height {
                 for column in 0..<a.width {
-                    let place = row * a.width + column
-                    let difference = Int(a.bytes[place]) - Int(b.bytes[place])
+                    let offset = row * a.width + column
+                    let difference = Int(a.bytes[offset]) - Int(b.bytes[offset])
                     if column >= x && column < x + width && row >= y && row < y + height {
                         inside += difference * difference
                     } else {

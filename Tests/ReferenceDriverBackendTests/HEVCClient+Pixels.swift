@@ -71,7 +71,7 @@ extension HEVCClient {
 extension PlanarFrame {
     fileprivate func sample(_ plane: Int, _ x: Int, _ y: Int) -> Int {
         let area = width * height
-        let place = plane == 0 ? y * width + x : area + (plane - 1) * area / 4 + y * (width / 2) + x
-        return bitDepth > 8 ? Int(bytes[2 * place]) | Int(bytes[2 * place + 1]) << 8 : Int(bytes[place])
+        let index = plane == 0 ? y * width + x : area + (plane - 1) * area / 4 + y * (width / 2) + x
+        return bitDepth > 8 ? Int(bytes[2 * index]) | Int(bytes[2 * index + 1]) << 8 : Int(bytes[index])
     }
 }

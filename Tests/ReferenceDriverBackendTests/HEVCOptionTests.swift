@@ -46,13 +46,13 @@ import Testing
         var sums = (inside: 0, outside: 0)
         let size = frames[0].bytesPerSample
         for (a, b) in zip(frames, shown) {
-            for place in 0..<a.width * a.height {
+            for sample in 0..<a.width * a.height {
                 func value(_ frame: PlanarFrame) -> Int {
                     size == 1
-                        ? Int(frame.bytes[place]) : (Int(frame.bytes[2 * place]) | Int(frame.bytes[2 * place + 1]) << 8) >> 2
+                        ? Int(frame.bytes[sample]) : (Int(frame.bytes[2 * sample]) | Int(frame.bytes[2 * sample + 1]) << 8) >> 2
                 }
                 let difference = value(a) - value(b)
-                if columns.contains(place % a.width) && rows.contains(place / a.width) {
+                if columns.contains(sample % a.width) && rows.contains(sample / a.width) {
                     sums.inside += difference * difference
                 } else {
                     sums.outside += difference * difference
@@ -126,7 +126,7 @@ import Testing
         stream.log2Tree = each.tree
         let total = each.isRows ? stream.rows : stream.columns
         let steps = (total + 1) / 2
-        var asked = 0
+        var requests = 0
         let plans = each.hasB ? between(count) : HEVCClient.lowDelay(count + 1, isGeneralized: each.isGeneralized)
         // With 8 bits and coding tree blocks of 16, libavcodec and libde265 disagree on SAO in corners.
         let offsets: UInt32 = each.isWide || each.tree > 4 ? 1 : 0
@@ -135,8 +135,8 @@ import Testing
             buffers.slices[0].slice_fields.bits.slice_sao_luma_flag = offsets
             buffers.slices[0].slice_fields.bits.slice_sao_chroma_flag = offsets
             guard plan.unitType == 1, each.asks else { return }
-            let first = 2 * (asked % steps)
-            asked += 1
+            let first = 2 * (requests % steps)
+            requests += 1
             buffers.misc = [
                 misc(
                     VAEncMiscParameterTypeRIR,

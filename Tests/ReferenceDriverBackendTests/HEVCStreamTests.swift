@@ -94,19 +94,19 @@ import Testing
     /// skips no transform.
     @Test(arguments: [(22, false), (38, false), (22, true), (38, true)])
     func transformSkipFlagIsWrittenOnRequest(qp: Int, isWide: Bool) throws {
-        func run(_ isAsked: Bool) throws -> HEVCRun {
+        func run(_ isRequested: Bool) throws -> HEVCRun {
             let stream = HEVCClient(width: 176, height: 144, isWide: isWide)
             let frames = try Fixture.carphone.frames().prefix(5)
             stream.frames = isWide ? frames.map(\.widenedTo10Bits) : Array(frames)
             stream.qp = qp
             return try HEVCRun(stream, HEVCClient.pyramid(1)) { _, buffers in
-                buffers.picture!.pic_fields.bits.transform_skip_enabled_flag = isAsked ? 1 : 0
+                buffers.picture!.pic_fields.bits.transform_skip_enabled_flag = isRequested ? 1 : 0
             }
         }
-        let (plain, asked) = (try run(false), try run(true))
-        asked.judge()
-        #expect(try TraceHeaders(stream: asked.bytes, codec: "hevc")["transform_skip_enabled_flag"] == [1])
-        #expect(asked.bytes != plain.bytes)
+        let (plain, requested) = (try run(false), try run(true))
+        requested.judge()
+        #expect(try TraceHeaders(stream: requested.bytes, codec: "hevc")["transform_skip_enabled_flag"] == [1])
+        #expect(requested.bytes != plain.bytes)
     }
 
     @Test func parameterSetsRepeatAtRandomAccessPoints() throws {

@@ -23,8 +23,8 @@ import Testing
             let printed = try PersonalityDumps.printed(name)
             let answers = PersonalityDumps.answers(of: name)
             #expect(Set(answers.keys) == Set(printed.keys), "\(name)")
-            for (entry, wanted) in printed {
-                for (attribute, value) in wanted {
+            for (entry, expected) in printed {
+                for (attribute, value) in expected {
                     rows += 1
                     #expect(answers[entry]?[attribute] == value, "\(name) \(entry) \(attribute)")
                 }
@@ -37,8 +37,8 @@ import Testing
         var values = 0
         for name in Personality.names {
             let answers = PersonalityDumps.answers(of: name)
-            for (entry, wanted) in try PersonalityDumps.raw(name) {
-                for (attribute, value) in wanted {
+            for (entry, expected) in try PersonalityDumps.raw(name) {
+                for (attribute, value) in expected {
                     values += 1
                     #expect(answers[entry]?[attribute] == value, "\(name) \(entry) \(attribute)")
                 }

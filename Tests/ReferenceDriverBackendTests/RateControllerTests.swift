@@ -31,8 +31,8 @@ import Testing
         var (total, filler) = (0, 0)
         var started: RateController?
         for index in 0..<500 {
-            let place = index % 125
-            let kind: RatedPicture.Kind = place == 0 ? .intra : place % 3 == 1 ? .predicted : .disposable
+            let position = index % 125
+            let kind: RatedPicture.Kind = position == 0 ? .intra : position % 3 == 1 ? .predicted : .disposable
             let cost = [1.6, 0.6, 1, 0.5][index / 30 % 4]
             let picture = RatedPicture(settings: settings, kind: kind, layer: 0, samples: 640 * 360)
             var controller = started ?? RateController(picture)
@@ -73,9 +73,9 @@ import Testing
         for index in 0..<1500 {
             state = state &* 1_664_525 &+ 1_013_904_223
             noise = 0.3 * noise + 1.5 * (Double(state >> 8) / Double(1 << 23) - 1)
-            let place = index % 125
+            let position = index % 125
             let kind: RatedPicture.Kind =
-                place == 0 ? .intra : place % referencePeriod == 1 % referencePeriod ? .predicted : .disposable
+                position == 0 ? .intra : position % referencePeriod == 1 % referencePeriod ? .predicted : .disposable
             let at26: Double = kind == .intra ? 120_000 : kind == .predicted ? 20_000 : 8000
             let octaves = log2(at26 * [1, 0.7, 1.5, 0.8][index / 200 % 4]) + noise
             func bits(_ qp: Int) -> Int {

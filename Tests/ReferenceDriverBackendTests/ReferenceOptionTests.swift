@@ -22,8 +22,8 @@ import Testing
         for index in frames.indices {
             var buffers = stream.buffers(cabac: cabac)
             // There are 8 columns and 6 rows; the last part of a round of rows is empty.
-            let place = (index + 3) % 4
-            let (first, size) = rows ? (min(2 * place, 6), min(2, 6 - min(2 * place, 6))) : (2 * place, 2)
+            let part = (index + 3) % 4
+            let (first, size) = rows ? (min(2 * part, 6), min(2, 6 - min(2 * part, 6))) : (2 * part, 2)
             if index > 0 && asks {
                 buffers.misc = [
                     misc(VAEncMiscParameterTypeRIR, [rows ? 2 : 1, UInt32(first) | UInt32(size) << 16, 0])

@@ -89,8 +89,8 @@ func descriptors(like one: Int32) -> Int {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? [UInt(status.st_dev), UInt(status.st_ino)] : nil
     }
-    let wanted = object(one)
-    return (0..<4096).count { object($0) == wanted }
+    let expected = object(one)
+    return (0..<4096).count { object($0) == expected }
 }
 
 extension Client {

@@ -159,13 +159,13 @@ import Testing
     @Test func emptyAndUnusedBuffersAreTolerated() {
         for isStrict in [true, false] {
             let stream = StreamClient(Self.client(isStrict: isStrict))
-            let wanted = isStrict ? refused : VA_STATUS_SUCCESS
-            #expect(stream.client.createBuffer(stream.context, VAEncMiscParameterBufferType, size: 4).0 == wanted)
+            let expected = isStrict ? refused : VA_STATUS_SUCCESS
+            #expect(stream.client.createBuffer(stream.context, VAEncMiscParameterBufferType, size: 4).0 == expected)
             let decoder = stream.client.createConfig(VAProfileHEVCMain, VAEntrypointVLD).1
             let context = stream.client.createContext(decoder, 64, 64).1
             #expect(
                 stream.client.createBuffer(context, VAQMatrixBufferType, size: MemoryLayout<VAQMatrixBufferHEVC>.size).0
-                    == wanted)
+                    == expected)
         }
     }
 
@@ -219,8 +219,8 @@ import Testing
     /// GStreamer names Main for Main 10, and hevcencode names no profile: the stream has the config's profile.
     @Test(arguments: [false, true], [0, 1, 3] as [UInt8])
     func wrongProfileIsTolerated(isWide: Bool, profile: UInt8) throws {
-        let wanted: UInt8 = isWide ? 2 : 1
-        for isStrict in [true, false] where profile != wanted {
+        let expected: UInt8 = isWide ? 2 : 1
+        for isStrict in [true, false] where profile != expected {
             let stream = HEVCClient(Environment(isStrict: isStrict), isWide: isWide)
             var buffers = stream.buffers(HEVCClient.lowDelay(1)[0])
             buffers.sequence!.general_profile_idc = profile
@@ -228,7 +228,7 @@ import Testing
             #expect((bytes == nil) == isStrict)
             guard let bytes else { continue }
             let trace = try TraceHeaders(stream: bytes, codec: "hevc")
-            #expect(Set(trace["general_profile_idc"]) == [Int(wanted)])
+            #expect(Set(trace["general_profile_idc"]) == [Int(expected)])
         }
     }
 
@@ -249,8 +249,8 @@ import Testing
             let base = try #require(stream.client.map(image.buf).1).assumingMemoryBound(to: UInt8.self)
             for y in 0..<72 {
                 for x in 0..<136 {
-                    let place = 2 * (y * 136 + x)
-                    let value = Int(frame.bytes[place]) | Int(frame.bytes[place + 1]) << 8
+                    let offset = 2 * (y * 136 + x)
+                    let value = Int(frame.bytes[offset]) | Int(frame.bytes[offset + 1]) << 8
                     try #require(Int(base[y * Int(image.pitches.0) + x]) == value >> 2)
                 }
             }

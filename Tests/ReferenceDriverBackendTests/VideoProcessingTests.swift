@@ -67,10 +67,10 @@ import TestOracles
             let target = processor.surface(Self.formats[output.format].fourcc, width, height)
             try #require(processor.process(picture, into: target) == VA_STATUS_SUCCESS)
             #expect(processor.client.table.vaSyncSurface(processor.client.context, target) == VA_STATUS_SUCCESS)
-            let made = processor.client.samples(target)
-            let wanted = swapped(results[index], output.format, width, height)
-            try #require(made.count == wanted.count)
-            #expect(similarity(made, wanted, output.format) > 45, "\(Self.formats[output.format].name) \(width)×\(height)")
+            let actual = processor.client.samples(target)
+            let expected = swapped(results[index], output.format, width, height)
+            try #require(actual.count == expected.count)
+            #expect(similarity(actual, expected, output.format) > 45, "\(Self.formats[output.format].name) \(width)×\(height)")
         }
     }
 
@@ -113,7 +113,7 @@ import TestOracles
             }
             let (source, results) = try ffmpeg(format == 3 ? 3 : 0, width, height, outputs: outputs)
             let picture = processor.surface(Self.formats[format == 3 ? 3 : 0].fourcc, width, height, samples: source)
-            for (to, wanted) in results.enumerated() {
+            for (to, expected) in results.enumerated() {
                 let target = processor.surface(Self.formats[format].fourcc, width, height)
                 let status = processor.process(picture, into: target) {
                     $0.surface_color_standard = standard
@@ -123,10 +123,10 @@ import TestOracles
                         format == 6 ? VA_SOURCE_RANGE_UNKNOWN : Self.meanings[to].1)
                 }
                 try #require(status == VA_STATUS_SUCCESS)
-                let made = processor.client.samples(target)
+                let actual = processor.client.samples(target)
                 // FFmpeg's filter does not copy chroma unchanged if nothing is to be converted.
                 let isSame = to == from && format != 6
-                #expect(similarity(made, isSame ? source : wanted, format) > 45, "\(matrix) \(name) to \(Self.meanings[to])")
+                #expect(similarity(actual, isSame ? source : expected, format) > 45, "\(matrix) \(name) to \(Self.meanings[to])")
             }
         }
     }
@@ -144,11 +144,11 @@ import TestOracles
             (0xff00_0000, VAProcColorStandardBT709, 2, [0, 128, 128]),
             (0xffff_ffff, VAProcColorStandardBT709, 2, [255, 128, 128]),
         ]
-        for (argb, standard, range, wanted) in colours {
-            for place in [(32, 0, 64, 64), (0, 16, 128, 32), (10, 6, 30, 20), (0, 0, 128, 64)] {
+        for (argb, standard, range, background) in colours {
+            for area in [(32, 0, 64, 64), (0, 16, 128, 32), (10, 6, 30, 20), (0, 0, 128, 64)] {
                 let target = processor.surface(VA_FOURCC_NV12, 128, 64)
                 let region = VARectangle(
-                    x: Int16(place.0), y: Int16(place.1), width: UInt16(place.2), height: UInt16(place.3))
+                    x: Int16(area.0), y: Int16(area.1), width: UInt16(area.2), height: UInt16(area.3))
                 let status = processor.process(source, into: target, to: region) {
                     $0.output_background_color = argb
                     $0.surface_color_standard = standard
@@ -157,18 +157,18 @@ import TestOracles
                     $0.output_color_properties.color_range = UInt8(range)
                 }
                 try #require(status == VA_STATUS_SUCCESS)
-                let made = processor.client.samples(target)
+                let actual = processor.client.samples(target)
                 var wrong = 0
                 for y in 0..<64 {
                     for x in 0..<128 {
                         let isInside =
-                            (place.0..<place.0 + place.2).contains(x) && (place.1..<place.1 + place.3).contains(y)
+                            (area.0..<area.0 + area.2).contains(x) && (area.1..<area.1 + area.3).contains(y)
                         let chroma = 128 * 64 + y / 2 * 128 + x / 2 * 2
-                        let expected = isInside ? [77, 77, 77] : wanted
-                        if [made[y * 128 + x], made[chroma], made[chroma + 1]] != expected { wrong += 1 }
+                        let expected = isInside ? [77, 77, 77] : background
+                        if [actual[y * 128 + x], actual[chroma], actual[chroma + 1]] != expected { wrong += 1 }
                     }
                 }
-                #expect(wrong == 0, "\(argb) \(place)")
+                #expect(wrong == 0, "\(argb) \(area)")
             }
         }
         // Ten bits are in the high bits of words; RGB has bytes.
@@ -216,7 +216,7 @@ import TestOracles
         let target = processor.surface(VA_FOURCC_NV12, width, height)
         let filter = processor.deinterlacing(flags: isBottom ? VA_DEINTERLACING_BOTTOM_FIELD : 0)
         try #require(processor.process(source, into: target, filters: [filter]) == VA_STATUS_SUCCESS)
-        var wanted: [UInt8] = []
+        var expected: [UInt8] = []
         for (start, rows) in [(0, height), (width * height, height / 2)] {
             for row in 0..<rows {
                 for column in 0..<width {
@@ -226,11 +226,11 @@ import TestOracles
                         return Int(samples[start + inside * width + column])
                     }
                     let isKept = row % 2 == (isBottom ? 1 : 0)
-                    wanted.append(UInt8(isKept ? sample(row) : (sample(row - 1) + sample(row + 1) + 1) / 2))
+                    expected.append(UInt8(isKept ? sample(row) : (sample(row - 1) + sample(row + 1) + 1) / 2))
                 }
             }
         }
-        #expect((processor.client.samples(target) == wanted) as Bool)
+        #expect((processor.client.samples(target) == expected) as Bool)
     }
 
     /// Each processor reads what the previous one writes, on separate contexts and threads.
@@ -255,11 +255,11 @@ import TestOracles
         let sources = [50, 60].map { value in
             processor.surface(VA_FOURCC_NV12, 16, 16, samples: [UInt8](repeating: value, count: 384))
         }
-        var rectangles = [
+        var areas = [
             VARectangle(x: 0, y: 0, width: 32, height: 32), VARectangle(x: 32, y: 0, width: 32, height: 32),
         ]
         #expect(client.table.vaBeginPicture(client.context, processor.context, target) == VA_STATUS_SUCCESS)
-        rectangles.withUnsafeMutableBufferPointer { list in
+        areas.withUnsafeMutableBufferPointer { list in
             for index in 0..<2 {
                 var parameters = VAProcPipelineParameterBuffer()
                 parameters.surface = sources[index]
@@ -269,7 +269,7 @@ import TestOracles
             }
         }
         #expect(client.table.vaEndPicture(client.context, processor.context) == VA_STATUS_SUCCESS)
-        let made = client.samples(target)
-        #expect((0..<64 * 32).allSatisfy { made[$0] == ($0 % 64 < 32 ? 50 : 60) })
+        let actual = client.samples(target)
+        #expect((0..<64 * 32).allSatisfy { actual[$0] == ($0 % 64 < 32 ? 50 : 60) })
     }
 }

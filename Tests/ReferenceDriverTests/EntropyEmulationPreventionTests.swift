@@ -39,10 +39,10 @@ import Testing
         var wrong = 0
         for code in 0..<125 {
             let string = [UInt8(code % 5), UInt8(code / 5 % 5), UInt8(code / 25)]
-            for place in 0...21 {
+            for offset in 0...21 {
                 for background in [UInt8(0x80), 1, 0xFF, 4] {
                     var bytes = [UInt8](repeating: background, count: 24)
-                    bytes.replaceSubrange(place..<(place + 3), with: string)
+                    bytes.replaceSubrange(offset..<(offset + 3), with: string)
                     if EmulationPrevention.escape(bytes, after: [0, 0, 1]) != [0, 0, 1] + plain(bytes) { wrong += 1 }
                 }
             }

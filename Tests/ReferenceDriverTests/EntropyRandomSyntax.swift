@@ -203,26 +203,26 @@ struct RandomSyntax {
             let mode = allowed.randomElement(using: &generator)!
             var predicted = 2
             if hasLeft && hasTop {
-                let left = modes[place(address, x, y, dx: -1, dy: 0)]
-                let top = modes[place(address, x, y, dx: 0, dy: -1)]
+                let left = modes[blockIndex(address, x, y, dx: -1, dy: 0)]
+                let top = modes[blockIndex(address, x, y, dx: 0, dy: -1)]
                 predicted = min(left == -1 ? 2 : left, top == -1 ? 2 : top)
             }
             macroblock.setIntraMode(block, mode == predicted ? -1 : Int8(mode < predicted ? mode : mode - 1))
             for dy in 0..<size {
-                for dx in 0..<size { modes[place(address, x, y, dx: dx, dy: dy)] = mode }
+                for dx in 0..<size { modes[blockIndex(address, x, y, dx: dx, dy: dy)] = mode }
             }
         }
     }
 
     /// Returns the index in `modes` of the 4×4 block beside block (`x`, `y`) of a macroblock.
-    private func place(_ address: Int, _ x: Int, _ y: Int, dx: Int, dy: Int) -> Int {
+    private func blockIndex(_ address: Int, _ x: Int, _ y: Int, dx: Int, dy: Int) -> Int {
         let width = options.widthInMacroblocks
         return (address / width * 4 + y + dy) * 4 * width + address % width * 4 + x + dx
     }
 
     private mutating func setModes(_ address: Int, _ mode: Int) {
         for y in 0..<4 {
-            for x in 0..<4 { modes[place(address, x, y, dx: 0, dy: 0)] = mode }
+            for x in 0..<4 { modes[blockIndex(address, x, y, dx: 0, dy: 0)] = mode }
         }
     }
 
@@ -255,7 +255,7 @@ struct RandomSyntax {
     private mutating func makeResidual(_ macroblock: MacroblockSyntax) {
         let intra16x16 = macroblock.kind == .intra16x16
         // Values that must not be read are arbitrary.
-        for place in 0..<MacroblockLevels.count { macroblock.setLevel(place, 77) }
+        for position in 0..<MacroblockLevels.count { macroblock.setLevel(position, 77) }
         for block in 0..<MacroblockLevels.blockCount { macroblock.setNonZeroCount(block, 0) }
         if intra16x16 { fill(macroblock, MacroblockLevels.lumaDC, 16, count: MacroblockLevels.lumaDCBlock) }
         for quadrant in 0..<4 where macroblock.codedBlockPattern & 1 << quadrant != 0 {

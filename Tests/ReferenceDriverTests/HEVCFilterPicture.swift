@@ -51,8 +51,8 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
             slice.filtersAcrossSlices = Bool.random(using: &generator)
             slice.betaOffset = 2 * Int.random(in: -6...6, using: &generator)
             slice.tcOffset = 2 * Int.random(in: -6...6, using: &generator)
-            for place in first..<first + count {
-                storage.tables.slice[job.tiles.rasterScan[place]] = Int32(slices.count)
+            for position in first..<first + count {
+                storage.tables.slice[job.tiles.rasterScan[position]] = Int32(slices.count)
             }
             slices.append(slice)
             first += count

@@ -78,8 +78,8 @@ import Testing
             for fraction in 0..<64 {
                 let far = fraction % 5 == 0
                 let (fx, fy) = (fraction & 7, fraction >> 3)
-                let place = far ? [-200, 180][fraction & 1] : Int.random(in: -20...20, using: &generator)
-                let (mx, my) = (place, Int.random(in: -30...30, using: &generator))
+                let column = far ? [-200, 180][fraction & 1] : Int.random(in: -20...20, using: &generator)
+                let (mx, my) = (column, Int.random(in: -30...30, using: &generator))
                 let x = Int.random(in: 0...(88 - width) / 4, using: &generator) * 4
                 let y = Int.random(in: 0...(72 - height) / 4, using: &generator) * 4
                 if fx < 4 && fy < 4 {
@@ -120,10 +120,10 @@ import Testing
     private func mistakes<Sample: HEVCSample>(
         _ out: ElementPointer<Sample>, _ width: Int, _ height: Int, _ value: (Int) -> (Int, Int)
     ) -> Int {
-        (0..<64 * 64).count { place in
-            guard place % 64 < width, place / 64 < height else { return out[place] != 77 }
-            let (sum, shift) = value(place)
-            return Int(out[place]) != min(max((sum + 1 << (shift - 1)) >> shift, 0), Sample.largest)
+        (0..<64 * 64).count { index in
+            guard index % 64 < width, index / 64 < height else { return out[index] != 77 }
+            let (sum, shift) = value(index)
+            return Int(out[index]) != min(max((sum + 1 << (shift - 1)) >> shift, 0), Sample.largest)
         }
     }
 

@@ -220,12 +220,13 @@ struct HEVCIntraTests {
                             let found = HEVCIntraNeighbours(
                                 x: x, y: y, size: size, grid, tables, tiles: tileLane.elements,
                                 isConstrained: isConstrained)
-                            var wanted = HEVCIntraNeighbours(left: 0, above: 0, corner: expected(x - 1, y - 1))
+                            var expectedNeighbours = HEVCIntraNeighbours(
+                                left: 0, above: 0, corner: expected(x - 1, y - 1))
                             for i in 0..<size / 2 {
-                                if expected(x - 1, y + 4 * i) { wanted.left |= 1 << UInt32(i) }
-                                if expected(x + 4 * i, y - 1) { wanted.above |= 1 << UInt32(i) }
+                                if expected(x - 1, y + 4 * i) { expectedNeighbours.left |= 1 << UInt32(i) }
+                                if expected(x + 4 * i, y - 1) { expectedNeighbours.above |= 1 << UInt32(i) }
                             }
-                            #expect(found == wanted, "(\(x), \(y)) of \(size)")
+                            #expect(found == expectedNeighbours, "(\(x), \(y)) of \(size)")
                         }
                     }
                 }

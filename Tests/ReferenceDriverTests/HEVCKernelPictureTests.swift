@@ -18,8 +18,9 @@ struct HEVCKernelPictureTests {
                 luma: surface.elements, chroma: chroma, lumaPitch: pitch, chromaPitch: pitch, width: width,
                 height: height, isP010: isP010), into: planes, grid)
         func value(_ elements: ElementPointer<UInt8>, _ x: Int, _ y: Int) -> Int {
-            let place = y * pitch + x * (isP010 ? 2 : 1)
-            let ten = isP010 ? (Int(elements[place]) | Int(elements[place + 1]) << 8) >> 6 : Int(elements[place]) << 2
+            let offset = y * pitch + x * (isP010 ? 2 : 1)
+            let ten =
+                isP010 ? (Int(elements[offset]) | Int(elements[offset + 1]) << 8) >> 6 : Int(elements[offset]) << 2
             return Sample.bitDepth == 10 ? ten : ten >> 2
         }
         var wrong = 0

@@ -67,7 +67,7 @@ import Testing
                 slice, job, storage.tables, tiles: tileLane.elements, references: references)
             self.generator = generator
             // Data that is not decoded yet is arbitrary.
-            for place in 0..<blocks { storage.tables.motion[place] = Self.convert(randomMotion(count: 1)) }
+            for index in 0..<blocks { storage.tables.motion[index] = Self.convert(randomMotion(count: 1)) }
             makeCollocated()
             beginSlice()
         }
@@ -99,7 +99,7 @@ import Testing
             let picture = HEVCReconstructedPicture(grid: grid, bitDepth: 8)
             picture.poc = job.poc + (chance(50) ? -random(1...4) : random(1...150))
             var stored: [Textbook.Stored] = []
-            for place in 0..<(grid.areaColumns * grid.areaRows) {
+            for index in 0..<(grid.areaColumns * grid.areaRows) {
                 var area = Textbook.Stored()
                 if chance(80) {
                     area.motion = randomMotion(count: 4)
@@ -121,7 +121,7 @@ import Testing
                 copy.poc1 = Int32(area.pictures[1].poc)
                 copy.isLongTerm0 = area.pictures[0].isLongTerm
                 copy.isLongTerm1 = area.pictures[1].isLongTerm
-                picture.motion.elements[place] = copy
+                picture.motion.elements[index] = copy
             }
             textbook.stored = stored
             textbook.storedPOC = picture.poc
@@ -258,9 +258,9 @@ import Testing
         mutating func commit(_ block: Textbook.Block, _ motion: Textbook.Motion) {
             for row in stride(from: block.y, to: block.y + block.height, by: 4) {
                 for column in stride(from: block.x, to: block.x + block.width, by: 4) {
-                    let place = (row >> 2) * grid.blockColumns + column >> 2
-                    textbook.motion[place] = motion
-                    storage.tables.motion[place] = Self.convert(motion)
+                    let index = (row >> 2) * grid.blockColumns + column >> 2
+                    textbook.motion[index] = motion
+                    storage.tables.motion[index] = Self.convert(motion)
                 }
             }
         }

@@ -55,7 +55,7 @@ struct HEVCMotionTextbook {
     var storedPOC = 0
     var collocatedFromList0 = true
 
-    private func place(_ x: Int, _ y: Int) -> Int { (y >> 2) * (width >> 2) + x >> 2 }
+    private func blockIndex(_ x: Int, _ y: Int) -> Int { (y >> 2) * (width >> 2) + x >> 2 }
 
     /// Implements 6.4.2, and 6.4.1 by what is decoded.
     func neighbour(_ block: Block, _ x: Int, _ y: Int) -> Motion? {
@@ -64,13 +64,14 @@ struct HEVCMotionTextbook {
             && (block.unitY..<(block.unitY + block.unitSize)).contains(y)
         if !isSameUnit {
             if x < 0 || y < 0 || x >= width || y >= height { return nil }
-            if unitNumber[place(x, y)] == nil || area[place(x, y)] != area[place(block.x, block.y)] { return nil }
+            if unitNumber[blockIndex(x, y)] == nil { return nil }
+            if area[blockIndex(x, y)] != area[blockIndex(block.x, block.y)] { return nil }
         } else if block.width << 1 == block.unitSize && block.height << 1 == block.unitSize && block.index == 1
             && block.unitY + block.height <= y && block.unitX + block.width > x
         {
             return nil
         }
-        let found = motion[place(x, y)]
+        let found = motion[blockIndex(x, y)]
         return found.isIntra ? nil : found
     }
 

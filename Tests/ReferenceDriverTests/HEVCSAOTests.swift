@@ -123,20 +123,20 @@ struct HEVCSAOTests {
         var kinds = Set<HEVCSAOParameters.Kind>()
         for log2Tree in 4...6 {
             for round in 0..<6 {
-                let made = HEVCFilterPicture<Sample>(width: 136, height: 88, log2Tree: log2Tree, &generator)
-                let slices = made.slices.map {
+                let original = HEVCFilterPicture<Sample>(width: 136, height: 88, log2Tree: log2Tree, &generator)
+                let slices = original.slices.map {
                     var slice = $0
                     slice.saoLuma = true
                     slice.saoChroma = true
                     return slice
                 }
-                let bounds = HEVCFilterBounds(made.job, slices: slices, slice: made.tables.slice)
-                let source = HEVCReconstructedPicture(grid: made.grid, bitDepth: Sample.bitDepth)
+                let bounds = HEVCFilterBounds(original.job, slices: slices, slice: original.tables.slice)
+                let source = HEVCReconstructedPicture(grid: original.grid, bitDepth: Sample.bitDepth)
                 let sourcePlanes = source.planes(Sample.self)
                 // The source is the picture with shifted bands, or with some of its noise smoothed.
                 for component in 0..<3 {
                     let to = sourcePlanes.plane(component)
-                    let rows = made.samples(component)
+                    let rows = original.samples(component)
                     for y in rows.indices {
                         for x in rows[y].indices {
                             let near = rows[y][max(x - 1, 0)] + rows[y][min(x + 1, rows[y].count - 1)]
@@ -146,20 +146,20 @@ struct HEVCSAOTests {
                         }
                     }
                 }
-                let trees = (0..<made.grid.codingTrees).map { _ in HEVCCodingTree() }
+                let trees = (0..<original.grid.codingTrees).map { _ in HEVCCodingTree() }
                 HEVCSAODecision<Sample>(
-                    bounds: bounds, tiles: made.job.tiles, source: sourcePlanes, planes: made.planes, lambda: 4
+                    bounds: bounds, tiles: original.job.tiles, source: sourcePlanes, planes: original.planes, lambda: 4
                 ).run(trees)
                 for (address, tree) in trees.enumerated() {
                     let sao = tree.sao.elements[0]
-                    let column = address % made.grid.columns
+                    let column = address % original.grid.columns
                     for (isMerged, other) in [
-                        (sao.mergesLeft, address - 1), (sao.mergesUp, address - made.grid.columns),
+                        (sao.mergesLeft, address - 1), (sao.mergesUp, address - original.grid.columns),
                     ] where isMerged {
                         merges += 1
                         #expect(other >= 0 && (!sao.mergesLeft || column > 0))
-                        #expect(made.tables.slice[other] == made.tables.slice[address])
-                        #expect(made.job.tiles.tileID[other] == made.job.tiles.tileID[address])
+                        #expect(original.tables.slice[other] == original.tables.slice[address])
+                        #expect(original.job.tiles.tileID[other] == original.job.tiles.tileID[address])
                         let taken = trees[other].sao.elements[0]
                         for plane in 0..<3 {
                             #expect(component(tree, plane).offsets == component(trees[other], plane).offsets)
@@ -182,7 +182,7 @@ struct HEVCSAOTests {
                 func error(_ plane: Int) -> Int {
                     let to = sourcePlanes.plane(plane)
                     var sum = 0
-                    for (y, row) in made.samples(plane).enumerated() {
+                    for (y, row) in original.samples(plane).enumerated() {
                         for (x, value) in row.enumerated() {
                             let d = value - Int(to.elements[y * to.stride + x])
                             sum += d * d
@@ -191,8 +191,8 @@ struct HEVCSAOTests {
                     return sum
                 }
                 let before = (0..<3).map { error($0) }
-                let copy = HEVCReconstructedPicture(grid: made.grid, bitDepth: Sample.bitDepth)
-                HEVCSAOFilter<Sample>(bounds: bounds, planes: made.planes, scratch: copy.planes()).run(trees)
+                let copy = HEVCReconstructedPicture(grid: original.grid, bitDepth: Sample.bitDepth)
+                HEVCSAOFilter<Sample>(bounds: bounds, planes: original.planes, scratch: copy.planes()).run(trees)
                 for plane in 0..<3 { #expect(error(plane) < before[plane] * 9 / 10) }
             }
         }

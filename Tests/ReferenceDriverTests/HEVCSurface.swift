@@ -12,13 +12,13 @@ struct HEVCSurface {
         let count = frame.width * frame.height
         luma = ElementStorage(count: count * size, repeating: 0)
         chroma = ElementStorage(count: count / 2 * size, repeating: 0)
-        func put(_ elements: ElementPointer<UInt8>, _ place: Int, _ index: Int) {
+        func put(_ elements: ElementPointer<UInt8>, _ offset: Int, _ index: Int) {
             if size == 1 {
-                elements[place] = frame.bytes[index]
+                elements[offset] = frame.bytes[index]
             } else {
                 let value = (UInt16(frame.bytes[2 * index]) | UInt16(frame.bytes[2 * index + 1]) << 8) << 6
-                elements[2 * place] = UInt8(truncatingIfNeeded: value)
-                elements[2 * place + 1] = UInt8(value >> 8)
+                elements[2 * offset] = UInt8(truncatingIfNeeded: value)
+                elements[2 * offset + 1] = UInt8(value >> 8)
             }
         }
         for i in 0..<count { put(luma.elements, i, i) }

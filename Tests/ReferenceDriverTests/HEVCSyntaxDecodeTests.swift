@@ -25,7 +25,7 @@ import Testing
             log2MaxTransformBlock: maxTransform)
         func bounds(_ count: Int) -> [Int] {
             var bounds = [0]
-            for place in 1..<max(count, 1) where pick([false, false, true]) { bounds.append(place) }
+            for bound in 1..<max(count, 1) where pick([false, false, true]) { bounds.append(bound) }
             return bounds + [count]
         }
         let hasTiles = seed % 4 == 3

@@ -54,7 +54,7 @@ struct HEVCRandomTrees {
         self.slice = slice
         areas[address] = headers.tiles.tileID[address] << 16 | number
         // Values that must not be read are arbitrary.
-        for place in 0..<6144 { tree.levels.elements[place] = 77 }
+        for position in 0..<6144 { tree.levels.elements[position] = 77 }
         makeSAO()
         makeQuadtree(
             x: (address % grid.columns) << grid.log2CodingTreeBlock,
@@ -271,13 +271,13 @@ struct HEVCRandomTrees {
         // Half of the blocks have low frequencies only.
         let reach = chance(50) ? 1 << log2Size : Int.random(in: 1...(1 << log2Size), using: &generator)
         var count = 0
-        for place in 0..<(1 << (2 * log2Size)) {
+        for position in 0..<(1 << (2 * log2Size)) {
             var level = 0
-            if place & (1 << log2Size - 1) < reach && place >> log2Size < reach && chance(density) {
+            if position & (1 << log2Size - 1) < reach && position >> log2Size < reach && chance(density) {
                 level = Int.random(in: levelRange, using: &generator) * (chance(50) ? 1 : -1)
                 count += 1
             }
-            tree.levels.elements[start + place] = Int16(level)
+            tree.levels.elements[start + position] = Int16(level)
         }
         if count == 0 { tree.levels.elements[start + Int.random(in: 0..<(1 << (2 * log2Size)), using: &generator)] = 1 }
     }

@@ -116,8 +116,8 @@ import Testing
                 for _ in 0..<50 {
                     let levels = ElementStorage<Int16>(count: 1 << (2 * log2Size), repeating: 0)
                     levels.elements[Int.random(in: 0..<levels.count, using: &generator)] = 1
-                    for place in 0..<levels.count where Int.random(in: 0..<100, using: &generator) < density {
-                        levels.elements[place] = Int16.random(in: -3...3, using: &generator)
+                    for position in 0..<levels.count where Int.random(in: 0..<100, using: &generator) < density {
+                        levels.elements[position] = Int16.random(in: -3...3, using: &generator)
                     }
                     levels.elements[0] = 40
                     let block = HEVCResidualBlock(levels: levels.elements, log2Size: log2Size)

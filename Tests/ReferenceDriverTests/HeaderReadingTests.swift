@@ -134,9 +134,9 @@ import Testing
         var picture = PictureParameterSet()
         picture.cabac = true
         picture.deblockingControlPresent = true
-        var asked = SliceHeader()
-        asked.rawType = 0
-        asked.referenceCounts = [2, 0]
+        var requested = SliceHeader()
+        requested.rawType = 0
+        requested.referenceCounts = [2, 0]
         let changes: [(String, (inout SliceHeader) -> Void)] = [
             ("first_mb_in_slice", { $0.firstMacroblock = 4 }), ("slice_type", { $0.rawType = 2 }),
             ("num_ref_idx_l0_active", { $0.referenceCounts[0] = 1 }), ("cabac_init_idc", { $0.cabacInitIdc = 2 }),
@@ -146,19 +146,19 @@ import Testing
             ("slice_beta_offset_div2", { $0.betaOffsetDiv2 = -1 }),
         ]
         for (name, change) in changes {
-            var packed = asked
+            var packed = requested
             change(&packed)
-            let found = packed.contradictions(with: asked, picture: picture)
+            let found = packed.contradictions(with: requested, picture: picture)
             #expect(found.count == 1 && found[0].hasPrefix(name + " is "), "\(found)")
         }
         // Unlike slice_type 0, slice_type 5 also says that the other slices are P; both mean P.
-        var packed = asked
+        var packed = requested
         packed.rawType = 5
-        #expect(packed.contradictions(with: asked, picture: picture) == [])
+        #expect(packed.contradictions(with: requested, picture: picture) == [])
         picture.cabac = false
         picture.deblockingControlPresent = false
         packed.cabacInitIdc = 1
         packed.disableDeblockingFilterIdc = 1
-        #expect(packed.contradictions(with: asked, picture: picture) == [])
+        #expect(packed.contradictions(with: requested, picture: picture) == [])
     }
 }

@@ -52,10 +52,10 @@ import Testing
             #expect(initial[0] == frames[0] && initial[2] == frames[3])
             for length in 1...4 {
                 for code in 0..<(1 << (2 * length)) {
-                    let wanted = (0..<length).map { frames[code >> (2 * $0) & 3] }
-                    let commands = order.modifications(from: initial, to: wanted)
-                    #expect(modified(initial, by: commands, count: length, order: order) == wanted)
-                    if wanted == Array(initial.prefix(length)) { #expect(commands.isEmpty) }
+                    let expected = (0..<length).map { frames[code >> (2 * $0) & 3] }
+                    let commands = order.modifications(from: initial, to: expected)
+                    #expect(modified(initial, by: commands, count: length, order: order) == expected)
+                    if expected == Array(initial.prefix(length)) { #expect(commands.isEmpty) }
                 }
             }
         }
@@ -88,23 +88,23 @@ import Testing
             Issue.record("no four different pictures")
             return
         }
-        for wanted in [[0], [1], [2], [3], [2, 0, 1], [1, 1, 3], [0, 3, 2, 1]] {
+        for expected in [[0], [1], [2], [3], [2, 0, 1], [1, 1, 3], [0, 3, 2, 1]] {
             var buffers = ClientBuffers()
             unsafe buffers.sequence.seq_fields.bits.pic_order_cnt_type = 2
             unsafe buffers.sequence.seq_fields.bits.log2_max_frame_num_minus4 = 0
             unsafe buffers.picture.pic_fields.bits.transform_8x8_mode_flag = 1
             buffers.setInter(type: 0, frameNum: 4, order: 8)
             buffers.slice.num_ref_idx_active_override_flag = 1
-            buffers.slice.num_ref_idx_l0_active_minus1 = UInt8(wanted.count - 1)
+            buffers.slice.num_ref_idx_l0_active_minus1 = UInt8(expected.count - 1)
             buffers.slice.disable_deblocking_filter_idc = 1
             buffers.setReferences((0..<4).map { ClientBuffers.reference(UInt32($0)) })
-            buffers.setList0(wanted.map { ClientBuffers.reference(UInt32($0)) })
+            buffers.setList0(expected.map { ClientBuffers.reference(UInt32($0)) })
             let decoded = ForeignDecoder.libavcodec.decode(syntax.stream(cabac: false) + buffers.emptySlice)
             #expect(decoded.messages.isEmpty, "\(decoded.messages)")
             #expect(decoded.frames.count == 5)
             for other in 0..<4 {
                 let same = decoded.frames.count == 5 && decoded.frames[4] == decoded.frames[other]
-                #expect(same == (other == wanted[0]), "list \(wanted), picture \(other)")
+                #expect(same == (other == expected[0]), "list \(expected), picture \(other)")
             }
         }
     }

@@ -151,8 +151,8 @@ struct PixelsTransformTests {
             #expect(Int(numerators[8]) == 2 * known[qp % 6].2)
         }
         let first = [13107, 11428, 20972, 12222, 16777, 15481]
-        for (i, place) in [0, 9, 18, 1, 2, 10].enumerated() {
-            #expect(Int(quantizers[0].numerators8x8[place]) == first[i])
+        for (i, position) in [0, 9, 18, 1, 2, 10].enumerated() {
+            #expect(Int(quantizers[0].numerators8x8[position]) == first[i])
         }
     }
 

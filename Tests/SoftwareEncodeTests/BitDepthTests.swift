@@ -45,11 +45,11 @@ import VideoBase
 
     /// The depth follows the input, a request, or the profile. Ten bits are kept.
     @Test func tenBitsAreKept() throws {
-        let made = try Self.encode(pattern: .p010) { $0.inputFormat = .p010 }
-        #expect(made.description.profile == .hevcMain10)
-        #expect(Self.entry("pixelFormat", made.description) == nil)
-        let asked = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.bitDepth = 10 }
-        #expect(asked.description.profile == .hevcMain10)
+        let automatic = try Self.encode(pattern: .p010) { $0.inputFormat = .p010 }
+        #expect(automatic.description.profile == .hevcMain10)
+        #expect(Self.entry("pixelFormat", automatic.description) == nil)
+        let requested = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.bitDepth = 10 }
+        #expect(requested.description.profile == .hevcMain10)
         var options = SourceOptions()
         options.inputFormat = .p010
         let source = try MediaInput.open("testsrc:96x64@25:5", options: options)
@@ -64,7 +64,7 @@ import VideoBase
             }
             count += 1
         }
-        for packet in made.packets { unsafe try decoder.decode(packet, onFrame: compare) }
+        for packet in automatic.packets { unsafe try decoder.decode(packet, onFrame: compare) }
         try unsafe decoder.finish(onFrame: compare)
         #expect(count == 5)
         // With only eight bits of the pattern, the PSNR would be 48 dB.

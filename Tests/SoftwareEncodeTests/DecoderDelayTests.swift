@@ -41,8 +41,8 @@ import VideoBase
             let schedule = try #require(stream.hrd()?.schedules.first)
             #expect(schedule.isConstant == (mode == .cbr))
             // The requested rate, in steps of 64 bits.
-            let asked = mode == .cbr ? bitrate : bitrate * ratio / 2
-            #expect(asked - schedule.bitRate >= 0 && asked - schedule.bitRate < 64)
+            let requested = mode == .cbr ? bitrate : bitrate * ratio / 2
+            #expect(requested - schedule.bitRate >= 0 && requested - schedule.bitRate < 64)
             #expect(stream.frames.count { $0.bufferingPeriod != nil } == 5)
             // The parameter sets for containers are those of the stream.
             let sets = stream.nalUnits.prefix { $0.type >= 32 }.filter { (32...34).contains($0.type) }
@@ -131,10 +131,10 @@ import VideoBase
         }
         #expect(own.rewritten(sps, schedule(own.bitrate, own.cpbSize, own.isConstant)) == sps)
         for (rate, size) in [(64, 16), (1_000_000, 123_456), (2_000_000_000, 2_000_000_000)] {
-            let wanted = schedule(rate, size, true)
-            let other = own.rewritten(sps, wanted)
+            let expected = schedule(rate, size, true)
+            let other = own.rewritten(sps, expected)
             let read = try #require(StreamHRD(sps: other, codec: .hevc))
-            #expect(read.bitrate == wanted.bitrate.value && read.cpbSize == wanted.cpbSize && read.isConstant)
+            #expect(read.bitrate == expected.bitrate.value && read.cpbSize == expected.cpbSize && read.isConstant)
             #expect(read.rewritten(other, schedule(own.bitrate, own.cpbSize, own.isConstant)) == sps)
         }
         for count in 0..<30 { #expect(StreamHRD(sps: Array(sps.prefix(count)), codec: .hevc) == nil) }

@@ -102,9 +102,9 @@ import VideoBase
             ("maxFrameDelay", "0", { ($0.pipeline.lowLatency, $0.pipeline.maxFrameDelay) = (true, 5) }),
             ("idrInterval", "none", { ($0.structure.intraRefresh, $0.structure.idrInterval) = (true, 3) }), ("idrInterval", "none", { ($0.structure.openGOP, $0.structure.idrInterval) = (true, 3) }),
         ]
-        for (option, wanted, set) in cases {
+        for (option, expected, set) in cases {
             let entry = try used(option, set)
-            #expect(entry?.used == wanted && entry?.differs == true, "\(option): \(entry as Any)")
+            #expect(entry?.used == expected && entry?.differs == true, "\(option): \(entry as Any)")
             #expect(throws: VaencError.self) { try used(option) { set(&$0); $0.strict = true } }
         }
     }
@@ -266,7 +266,7 @@ import VideoBase
 
     /// MaxDpbFrames of H.264 (A.3.1) and MaxDpbSize of HEVC (A.4.2), of which one is the current picture.
     @Test func levelsLimitReferences() throws {
-        for (codec, size, level, asked, expected) in [
+        for (codec, size, level, requested, expected) in [
             (VideoCodec.h264, VideoSize(width: 320, height: 136), 12, 16, "13"), (.h264, VideoSize(width: 320, height: 136), 21, 16, "16"),
             (.hevc, VideoSize(width: 352, height: 288), 20, 8, "5"), (.hevc, VideoSize(width: 352, height: 288), 21, 8, "8"),
         ] {
@@ -274,7 +274,7 @@ import VideoBase
                 $0.codec = codec
                 $0.size = size
                 $0.level = CodecLevel(tenths: level)
-                $0.structure.references = asked
+                $0.structure.references = requested
                 $0.structure.bFrames = 0
                 $0.rate.bitrate = BitsPerSecond(100_000)
             }

@@ -126,14 +126,14 @@ final class Collector: Sendable {
             }
             let pictures = Streams.inspect(packets.flatMap(\.bytes), codec: codec == .h264 ? .h264 : .hevc).pictures
             #expect(packets.map(\.qp) == pictures.map(\.qp), "\(pictures.map(\.qp))")
-            var asked = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
-            set(&asked)
+            var requested = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
+            set(&requested)
             for packet in packets {
                 switch packet.type {
-                case .idr, .i: if let qp = asked.rate.qpI { #expect(packet.qp == qp) }
-                case .p: if let qp = asked.rate.qp { #expect(packet.qp == qp) }
+                case .idr, .i: if let qp = requested.rate.qpI { #expect(packet.qp == qp) }
+                case .p: if let qp = requested.rate.qp { #expect(packet.qp == qp) }
                 // B pictures that others refer to are finer.
-                case .b: if let qp = asked.rate.qpB, !packet.isReference { #expect(packet.qp == qp) }
+                case .b: if let qp = requested.rate.qpB, !packet.isReference { #expect(packet.qp == qp) }
                 }
             }
         }

@@ -10,18 +10,18 @@ import VideoBase
     /// A level that is too low for the pictures is raised, as in hardware. libx265 would refuse it, and libx264 would
     /// write it.
     @Test(arguments: [VideoCodec.h264, .hevc]) func lowLevelIsRaisedForTheSize(_ codec: VideoCodec) throws {
-        for (size, asked, used) in [
+        for (size, requested, used) in [
             (VideoSize(width: 1280, height: 720), 20, "3.1"), (VideoSize(width: 640, height: 360), 10, codec == .h264 ? "3.0" : "2.1"),
             (VideoSize(width: 176, height: 144), 31, "3.1"),
         ] {
             let (packets, description) = try SoftwareEncoderTests.encode(2, size: size) {
                 $0.codec = codec
-                $0.level = CodecLevel(tenths: asked)
+                $0.level = CodecLevel(tenths: requested)
             }
             #expect(packets.count == 2 && description.level.description == used, "\(size): \(description.level)")
             let entry = description.effective.first { $0.option == "level" }
-            #expect(entry?.used == used && entry?.differs == (asked != 31), "\(entry as Any)")
-            #expect(asked == 31 || entry?.why.description.contains("\(size)") == true)
+            #expect(entry?.used == used && entry?.differs == (requested != 31), "\(entry as Any)")
+            #expect(requested == 31 || entry?.why.description.contains("\(size)") == true)
         }
         let error = #expect(throws: VaencError.self) {
             try SoftwareEncoderTests.encode(1) {
@@ -201,13 +201,13 @@ import VideoBase
     /// As in hardware, the first picture over a requested limit ends the session.
     @Test(arguments: [VideoCodec.h264, .hevc]) func strictSessionEndsAtAMissedLimit(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 96, height: 96)
-        for isAsked in [true, false] {
+        for isRequested in [true, false] {
             var configuration = EncoderConfiguration(size: size)
             configuration.codec = codec
             configuration.frameRate = Rational(25)
             configuration.rate.rateControl = .vbr
             configuration.rate.bitrate = BitsPerSecond(20_000)
-            if isAsked { configuration.rate.maxBitrate = BitsPerSecond(21_000) }
+            if isRequested { configuration.rate.maxBitrate = BitsPerSecond(21_000) }
             configuration.rate.vbvSize = 100_000
             configuration.structure.gopFrames = 10
             configuration.rate.maxQP = 30
@@ -219,12 +219,12 @@ import VideoBase
                 performing: {
                     try SoftwareEncoderTests.feed(encoder, 0..<50, size: size)
                     try encoder.completeFrames(until: nil)
-                    if !isAsked { throw VaencError(.usage, "nothing") }
+                    if !isRequested { throw VaencError(.usage, "nothing") }
                 })
             // The encoder's thread has ended after this call.
             encoder.invalidate()
             #expect(encoder.statistics.broken.overMaxBitrate > 0)
-            if isAsked {
+            if isRequested {
                 #expect(error?.category == .unavailable && error?.message.contains("exceeds `maxBitrate` within one second") == true, "\(error as Any)")
                 #expect(collector.errors.count == 1)
                 #expect(encoder.statistics.delivered == collector.packets.count && collector.packets.count < 50)

@@ -34,8 +34,8 @@ struct DeviceClass: Sendable, CustomStringConvertible {
             let key = String(name.prefix { $0 != "-" }.replacing("nonfree", with: ""))
             if capabilities.isEmpty {
                 others.append(name)
-            } else if let place = found.firstIndex(where: { $0.key == key && $0.device.capabilities == capabilities }) {
-                found[place].device.personalities.append(personality)
+            } else if let index = found.firstIndex(where: { $0.key == key && $0.device.capabilities == capabilities }) {
+                found[index].device.personalities.append(personality)
             } else {
                 found.append((key, DeviceClass(personalities: [personality], capabilities: capabilities)))
             }

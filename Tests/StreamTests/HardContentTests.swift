@@ -10,11 +10,11 @@ import Testing
     @Test(arguments: HardContent.Mode.allCases, [StreamCodec.h264, .hevc])
     func worstPictureIsNearX264s(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
         let clip = try Self.clip.get()
-        let yardstick = try clip.x264(mode, kilobits: 80)
+        let baseline = try clip.x264(mode, kilobits: 80)
         for controller in mode == .avbr ? ["driver"] : ["driver", "vaenc"] {
             let result = try clip.vaenc(mode, kilobits: 80, controller: controller, codec: codec)
-            #expect(result.worst > yardstick.worst - 3, "\(controller): \(result); x264: \(yardstick)")
-            #expect(result.bitsPerSecond < 1.1 * yardstick.bitsPerSecond || mode == .qvbr, "\(controller): \(result)")
+            #expect(result.worst > baseline.worst - 3, "\(controller): \(result); x264: \(baseline)")
+            #expect(result.bitsPerSecond < 1.1 * baseline.bitsPerSecond || mode == .qvbr, "\(controller): \(result)")
         }
     }
 
@@ -22,10 +22,10 @@ import Testing
     @Test(arguments: [HardContent.Mode.cbr, .vbr], [StreamCodec.h264, .hevc])
     func worstPictureAfterBlackIsNearX264s(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
         let clip = try Self.afterBlack.get()
-        let yardstick = try clip.x264(mode, kilobits: 200)
+        let baseline = try clip.x264(mode, kilobits: 200)
         for controller in ["driver", "vaenc"] {
             let result = try clip.vaenc(mode, kilobits: 200, controller: controller, codec: codec)
-            #expect(result.worst > yardstick.worst - 3, "\(controller): \(result); x264: \(yardstick)")
+            #expect(result.worst > baseline.worst - 3, "\(controller): \(result); x264: \(baseline)")
         }
     }
 }

@@ -60,8 +60,8 @@ import Testing
         for unit in stream.nalUnits where unit.isSlice && unit.payload.count > 30 {
             for _ in 0..<4 {
                 var damaged = sound
-                let place = Int.random(in: (unit.payload.lowerBound + 12)..<(unit.payload.upperBound - 3), using: &generator)
-                damaged.stream[place] ^= 0x10
+                let offset = Int.random(in: (unit.payload.lowerBound + 12)..<(unit.payload.upperBound - 3), using: &generator)
+                damaged.stream[offset] ^= 0x10
                 #expect(!damaged.faults(frameCount: 6).isEmpty)
             }
         }

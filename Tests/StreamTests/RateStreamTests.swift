@@ -102,7 +102,7 @@ import Testing
         ("cbr --bitrate 150k --vbv-size 75k", 150_000.0), ("vbr --bitrate 150k --max-bitrate 200k", 150_000),
         ("cbr --bitrate 100k --vbv-size 30k", 100_000),
     ])
-    func rateIncludesInsertedHeaders(_ mode: String, _ wanted: Double) throws {
+    func rateIncludesInsertedHeaders(_ mode: String, _ expected: Double) throws {
         let count = 250
         let encoded = try EncodedStream(
             raw: try Fixture.bikes.rawPath(width: 320, height: 136), width: 320, height: 136,
@@ -114,7 +114,7 @@ import Testing
         let stream = encoded.inspected
         #expect(stream.nalUnits.count { $0.type == 9 } == count)
         let rate = Double(stream.frames.reduce(0) { $0 + $1.byteCount }) * 8 * 25 / Double(count)
-        #expect(abs(rate / wanted - 1) < 0.06, "\(rate)")
+        #expect(abs(rate / expected - 1) < 0.06, "\(rate)")
     }
 
     /// If the highest QP does not suffice for the rate, each picture that the buffer has no room for is counted.
@@ -145,7 +145,7 @@ import Testing
         ).withoutRepeats
         #expect(encoded.faults(frameCount: 250) == [])
         #expect(encoded.violations() == [])
-        #expect(encoded.report?["statistics"]?["driverRates"]?.array.count ?? 0 > 2, "the driver was not told of anything")
+        #expect(encoded.report?["statistics"]?["driverRates"]?.array.count ?? 0 > 2, "the driver got no new rate")
         let bits = encoded.inspected.frames.map { $0.byteCount * 8 }
         let average = bits.reduce(0, +) / 10
         // Windows of one second near the average: a share of each is reserved for pictures that become larger than

@@ -5,18 +5,19 @@ import VideoBase
 /// Compares the claims of the effective configuration with the stream.
 extension SessionRun {
     /// Returns the claims that the stream contradicts.
-    func contradictions(_ asked: EncoderConfiguration) -> [String] {
-        structureFaults(asked) + (codec == .h264 ? pictureFaults(asked) + headerFaults(asked) : hevcFaults(asked))
-            + commonHeaderFaults(asked) + rateFaults(asked)
+    func contradictions(_ requested: EncoderConfiguration) -> [String] {
+        structureFaults(requested)
+            + (codec == .h264 ? pictureFaults(requested) + headerFaults(requested) : hevcFaults(requested))
+            + commonHeaderFaults(requested) + rateFaults(requested)
     }
 
     func number(_ option: String) -> Int? { used(option).flatMap { Int($0) } }
     func isOn(_ option: String) -> Bool { used(option) == "on" }
 
-    private func structureFaults(_ asked: EncoderConfiguration) -> [String] {
+    private func structureFaults(_ requested: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         let frames = inspected.picturesInOutputOrder
-        let (keys, intra) = expectedIntra(asked, count: frames.count)
+        let (keys, intra) = expectedIntra(requested, count: frames.count)
         let foundKeys = frames.filter(\.isIDR).map(\.displayIndex)
         let foundIntra = frames.filter(\.isIntra).map(\.displayIndex)
         if foundKeys != keys { faults.append("IDR pictures at \(foundKeys), not \(keys)") }
@@ -31,7 +32,7 @@ extension SessionRun {
         if kept, !isOn("bPyramid") { faults.append("a B picture is a reference") }
         if isOn("bPyramid"), room > b, !kept { faults.append("no B picture is a reference") }
         // If whole groups of B and P pictures do not fill the GOP, pictures are left over before an I picture.
-        let leaves = asked.structure.forcedKeyFrames.isEmpty && b > 0 && ((number("gop") ?? 1) - 1) % (b + 1) > 0
+        let leaves = requested.structure.forcedKeyFrames.isEmpty && b > 0 && ((number("gop") ?? 1) - 1) % (b + 1) > 0
         if isOn("openGOP"), leaves, foundIntra.count > foundKeys.count, !hasLeadingPictures {
             faults.append("no picture leads an I picture")
         }
@@ -40,14 +41,14 @@ extension SessionRun {
         let most = frames.map(\.referencesInList0).max() ?? 0
         if most > references { faults.append("\(most) pictures in list 0, not \(references)") }
         let layers = Set(frames.compactMap(\.temporalLayer))
-        let wanted = number("temporalLayers") ?? 1
-        if wanted > 1,
-            layers.isEmpty || layers.contains(where: { $0 >= wanted }) || (room > 8 && layers.count != wanted)
+        let expected = number("temporalLayers") ?? 1
+        if expected > 1,
+            layers.isEmpty || layers.contains(where: { $0 >= expected }) || (room > 8 && layers.count != expected)
         {
-            faults.append("layers \(layers.sorted()), not \(wanted)")
+            faults.append("layers \(layers.sorted()), not \(expected)")
         }
         // With one layer, H.264 writes no layer; HEVC always writes it.
-        if wanted == 1, !layers.isSubset(of: codec == .h264 ? [] : [0]) { faults.append("layers \(layers.sorted())") }
+        if expected == 1, !layers.isSubset(of: codec == .h264 ? [] : [0]) { faults.append("layers \(layers.sorted())") }
         let isLongTerm = frames.contains(where: \.isLongTerm)
         if isLongTerm != (number("longTermReferences") ?? 0 > 0) {
             faults.append("long-term references: \(isLongTerm)")
@@ -60,16 +61,16 @@ extension SessionRun {
     }
 
     /// Returns the display indices of IDR pictures and of all intra pictures, found by counting.
-    private func expectedIntra(_ asked: EncoderConfiguration, count: Int) -> (keys: [Int], intra: [Int]) {
+    private func expectedIntra(_ requested: EncoderConfiguration, count: Int) -> (keys: [Int], intra: [Int]) {
         let interval = isOn("intraRefresh") ? Int.max : number("gop") ?? Int.max
         let period = number("idrInterval") ?? (isOn("openGOP") ? Int.max : 1)
         var keys: [Int] = []
         var intra: [Int] = []
         var ordinal = 0
         // A forced time means the first frame at that time or later.
-        let times = Set(asked.structure.forcedKeyTimes.map { Int(($0 * asked.frameRate.value).rounded(.up)) })
+        let times = Set(requested.structure.forcedKeyTimes.map { Int(($0 * requested.frameRate.value).rounded(.up)) })
         for index in 0..<count {
-            let isForced = index == 0 || asked.structure.forcedKeyFrames.contains(index) || times.contains(index)
+            let isForced = index == 0 || requested.structure.forcedKeyFrames.contains(index) || times.contains(index)
             guard isForced || index - (intra.last ?? 0) >= interval else { continue }
             ordinal = isForced ? 0 : ordinal + 1
             if isForced || ordinal >= period {
@@ -95,7 +96,7 @@ extension SessionRun {
         }
     }
 
-    private func pictureFaults(_ asked: EncoderConfiguration) -> [String] {
+    private func pictureFaults(_ requested: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         func expect(_ field: String, _ value: Int) {
             let found = Set(trace[field])
@@ -120,7 +121,7 @@ extension SessionRun {
         return faults
     }
 
-    private func headerFaults(_ asked: EncoderConfiguration) -> [String] {
+    private func headerFaults(_ requested: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         let number = used("profile") == "High" ? 100 : used("profile") == "Main" ? 77 : 66
         if Set(trace["profile_idc"]) != [number] { faults.append("profile_idc \(Set(trace["profile_idc"]))") }
@@ -133,7 +134,7 @@ extension SessionRun {
     }
 
     /// Returns the faults of slices and headers that both codecs share.
-    private func commonHeaderFaults(_ asked: EncoderConfiguration) -> [String] {
+    private func commonHeaderFaults(_ requested: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         let counts = Set(inspected.pictures.map(\.sliceCount))
         if let limit = number("maxSliceBytes") {
@@ -148,13 +149,13 @@ extension SessionRun {
         }
         let name = encoded.stream.firstRange(of: Array("vaenc ".utf8)) != nil
         if name != isOn("identifier") { faults.append("the identifier: \(name)") }
-        if inspected.visibleSize ?? (0, 0) != (asked.size.width, asked.size.height) {
+        if inspected.visibleSize ?? (0, 0) != (requested.size.width, requested.size.height) {
             faults.append("the visible size")
         }
         return faults
     }
 
-    private func rateFaults(_ asked: EncoderConfiguration) -> [String] {
+    private func rateFaults(_ requested: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         let mode = used("rateControl") ?? ""
         let hasHRD = isOn("hrdParameters")
@@ -176,13 +177,15 @@ extension SessionRun {
         let high = number("maxQP") ?? 51
         for (frame, picture) in zip(inspected.pictures, encoded.reconstruction.pictures) {
             // Macroblocks of a region may exceed the limits.
-            let isPlain = asked.coding.regionsOfInterest.isEmpty
+            let isPlain = requested.coding.regionsOfInterest.isEmpty
             if isPlain, !(low...high).contains(picture.qp) {
                 faults.append("picture \(frame.index): QP \(picture.qp), not \(low)…\(high)")
             }
             guard mode == "cqp", isPlain else { continue }
-            let wanted = frame.isIntra ? number("qpI") : frame.isB ? number("qpB") : number("qp")
-            if let wanted, frame.qp != wanted { faults.append("picture \(frame.index): QP \(frame.qp), not \(wanted)") }
+            let expected = frame.isIntra ? number("qpI") : frame.isB ? number("qpB") : number("qp")
+            if let expected, frame.qp != expected {
+                faults.append("picture \(frame.index): QP \(frame.qp), not \(expected)")
+            }
         }
         if let limit = number("maxFrameBytes"), let most = inspected.pictures.map(\.byteCount).max(), most > limit {
             faults.append("a picture of \(most) bytes, not \(limit)")

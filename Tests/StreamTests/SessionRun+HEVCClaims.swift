@@ -4,7 +4,7 @@ import VideoBase
 
 /// Compares the claims of the effective configuration that concern HEVC alone with the stream.
 extension SessionRun {
-    func hevcFaults(_ asked: EncoderConfiguration) -> [String] {
+    func hevcFaults(_ requested: EncoderConfiguration) -> [String] {
         var faults: [String] = []
         let isMain10 = used("profile").map { $0.hasSuffix("Main 10") } ?? false
         for sps in hevc.sequenceSets {
@@ -44,13 +44,13 @@ extension SessionRun {
                 header.slice_deblocking_filter_disabled_flag
                     ? [] : [header.slice_tc_offset_div2, header.slice_beta_offset_div2]
             })
-        let wanted: [Int]
+        let expected: [Int]
         switch used("deblocking") {
-        case "off": wanted = []
-        case "on"?, nil: wanted = [0, 0]
-        case let offsets?: wanted = offsets.split(separator: ":").compactMap { Int($0) }
+        case "off": expected = []
+        case "on"?, nil: expected = [0, 0]
+        case let offsets?: expected = offsets.split(separator: ":").compactMap { Int($0) }
         }
-        return found == [wanted] ? [] : ["deblocking \(found), not \(wanted)"]
+        return found == [expected] ? [] : ["deblocking \(found), not \(expected)"]
     }
 
     /// Decoders can start at every I picture unless later pictures may refer to pictures before it: long-term

@@ -132,13 +132,13 @@ private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
         unsafe frame.bytes.withUnsafeBytes { bytes in
             let (width, height, size) = (frame.width, frame.height, frame.bytesPerSample)
             /// Writes a sample; P010 has its samples in the high bits.
-            func put(_ sample: Int, _ row: UnsafeMutableRawPointer, _ place: Int) {
+            func put(_ sample: Int, _ row: UnsafeMutableRawPointer, _ column: Int) {
                 if size == 1 {
-                    unsafe row.storeBytes(of: bytes[sample], toByteOffset: place, as: UInt8.self)
+                    unsafe row.storeBytes(of: bytes[sample], toByteOffset: column, as: UInt8.self)
                 } else {
                     let value = unsafe bytes.load(fromByteOffset: 2 * sample, as: UInt16.self).littleEndian
                     unsafe row.storeBytes(
-                        of: (value << UInt16(16 - frame.bitDepth)).littleEndian, toByteOffset: 2 * place,
+                        of: (value << UInt16(16 - frame.bitDepth)).littleEndian, toByteOffset: 2 * column,
                         as: UInt16.self)
                 }
             }

@@ -69,8 +69,8 @@ public enum Fixture: String, Sendable, CaseIterable {
         let frames = frames ?? frameCount
         let name = rawValue.split(separator: ".")[0]
         let path = "\(Self.folder)/\(name)-\(width)x\(height)-\(frames).yuv"
-        let wanted = PlanarFrame.byteCount(width: width, height: height) * frames
-        if Files.size(path) == wanted { return path }
+        let expected = PlanarFrame.byteCount(width: width, height: height) * frames
+        if Files.size(path) == expected { return path }
         let part = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max)).part"
         let result = try ProcessRunner.run(
             "ffmpeg",
@@ -79,7 +79,7 @@ public enum Fixture: String, Sendable, CaseIterable {
                 "scale=\(width):\(height):flags=bicubic+accurate_rnd+bitexact", "-pix_fmt", "yuv420p", "-vsync", "0",
                 "-f", "rawvideo", "-y", part,
             ])
-        guard result.status == 0, Files.size(part) == wanted else {
+        guard result.status == 0, Files.size(part) == expected else {
             unsafe unlink(part)
             throw Missing(description: "ffmpeg could not make \(path): \(result.errors)")
         }

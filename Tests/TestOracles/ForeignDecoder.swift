@@ -58,7 +58,7 @@ public enum ForeignDecoder: String, Sendable {
         var result: [UInt8] = []
         /// The latest sets by nal_unit_type: VPS 32, SPS 33, PPS 34.
         var latest: [UInt8: ArraySlice<UInt8>] = [:]
-        var place = 0
+        var offset = 0
         for (index, start) in starts.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1] : stream.count
             let type = stream[start + 3] >> 1 & 63
@@ -67,14 +67,14 @@ public enum ForeignDecoder: String, Sendable {
             let unit = stream[(start + 3)..<end]
             let content = unit[...(unit.lastIndex { $0 != 0 } ?? start + 3)]
             if latest[type]?.elementsEqual(content) ?? false {
-                result += stream[place..<start]
-                place = end
+                result += stream[offset..<start]
+                offset = end
             } else {
                 for dependent in type...34 { latest[dependent] = nil }
                 latest[type] = content
             }
         }
-        return result + stream[place...]
+        return result + stream[offset...]
     }
 }
 

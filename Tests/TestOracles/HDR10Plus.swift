@@ -51,13 +51,13 @@ public enum HDR10Plus {
     /// Returns the bytes between start codes, without the zeros before a start code.
     private static func units(_ stream: [UInt8]) -> [ArraySlice<UInt8>] {
         var starts: [Int] = []
-        var place = 0
-        while place + 3 <= stream.count {
-            if stream[place] == 0, stream[place + 1] == 0, stream[place + 2] == 1 {
-                starts.append(place + 3)
-                place += 3
+        var offset = 0
+        while offset + 3 <= stream.count {
+            if stream[offset] == 0, stream[offset + 1] == 0, stream[offset + 2] == 1 {
+                starts.append(offset + 3)
+                offset += 3
             } else {
-                place += 1
+                offset += 1
             }
         }
         return starts.enumerated().map { index, start in

@@ -45,11 +45,11 @@ extension HeaderAgreement {
             ("vui_parameters_present_flag", bit(sps.vui != nil)),
             ("sps_extension_present_flag", bit(sps.sps_extension_present_flag)),
         ]
-        for (place, layer) in sps.buffering.enumerated() {
+        for (index, layer) in sps.buffering.enumerated() {
             fields += [
-                ("sps_max_dec_pic_buffering_minus1[\(place)]", layer.max_dec_pic_buffering_minus1),
-                ("sps_max_num_reorder_pics[\(place)]", layer.max_num_reorder_pics),
-                ("sps_max_latency_increase_plus1[\(place)]", layer.max_latency_increase_plus1),
+                ("sps_max_dec_pic_buffering_minus1[\(index)]", layer.max_dec_pic_buffering_minus1),
+                ("sps_max_num_reorder_pics[\(index)]", layer.max_num_reorder_pics),
+                ("sps_max_latency_increase_plus1[\(index)]", layer.max_latency_increase_plus1),
             ]
         }
         return fields + (sps.vui.map(usabilityFields) ?? [])

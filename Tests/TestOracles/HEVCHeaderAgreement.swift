@@ -84,21 +84,21 @@ extension HeaderAgreement {
             ("slice_segment_header_extension_length", slice.slice_segment_header_extension_length),
         ]
         fields += list("entry_point_offset_minus1", slice.entry_point_offset.map { $0 - 1 })
-        for place in 0..<2 {
-            fields += list("list_entry_l\(place)", slice.list_entry[place] ?? [])
-            if let weights = slice.weights, place < weights.luma.count {
-                fields += list("luma_weight_l\(place)_flag", weights.luma[place].map(bit))
-                fields += list("chroma_weight_l\(place)_flag", weights.chroma[place].map(bit))
+        for index in 0..<2 {
+            fields += list("list_entry_l\(index)", slice.list_entry[index] ?? [])
+            if let weights = slice.weights, index < weights.luma.count {
+                fields += list("luma_weight_l\(index)_flag", weights.luma[index].map(bit))
+                fields += list("chroma_weight_l\(index)_flag", weights.chroma[index].map(bit))
             }
         }
         if !slice.short_term_ref_pic_set_sps_flag { fields += setFields(slice.shortTerm) }
         let fromSequence = slice.longTerm.count { $0.lt_idx_sps != nil }
         fields += [("num_long_term_sps", fromSequence), ("num_long_term_pics", slice.longTerm.count - fromSequence)]
-        for (place, picture) in slice.longTerm.enumerated() {
+        for (index, picture) in slice.longTerm.enumerated() {
             fields += [
-                ("lt_idx_sps[\(place)]", picture.lt_idx_sps), ("poc_lsb_lt[\(place)]", picture.lsb),
-                ("used_by_curr_pic_lt_flag[\(place)]", bit(picture.isUsed)),
-                ("delta_poc_msb_present_flag[\(place)]", bit(picture.msbCycle != nil)),
+                ("lt_idx_sps[\(index)]", picture.lt_idx_sps), ("poc_lsb_lt[\(index)]", picture.lsb),
+                ("used_by_curr_pic_lt_flag[\(index)]", bit(picture.isUsed)),
+                ("delta_poc_msb_present_flag[\(index)]", bit(picture.msbCycle != nil)),
             ]
         }
         return fields
@@ -110,9 +110,9 @@ extension HeaderAgreement {
         var fields: Fields = [("num_negative_pics", set.negative.count), ("num_positive_pics", set.positive.count)]
         for (name, entries) in [("s0", set.negative), ("s1", set.positive)] {
             var last = 0
-            for (place, entry) in entries.enumerated() {
-                fields.append(("delta_poc_\(name)_minus1[\(place)]", abs(entry.deltaPOC - last) - 1))
-                fields.append(("used_by_curr_pic_\(name)_flag[\(place)]", bit(entry.isUsed)))
+            for (index, entry) in entries.enumerated() {
+                fields.append(("delta_poc_\(name)_minus1[\(index)]", abs(entry.deltaPOC - last) - 1))
+                fields.append(("used_by_curr_pic_\(name)_flag[\(index)]", bit(entry.isUsed)))
                 last = entry.deltaPOC
             }
         }
@@ -175,8 +175,8 @@ extension HeaderAgreement {
         fields += list("fixed_pic_rate_within_cvs_flag", hrd.subLayers.map { bit($0.fixed_pic_rate_within_cvs_flag) })
         fields += list("low_delay_hrd_flag", hrd.subLayers.map { bit($0.low_delay_hrd_flag) })
         fields += list("cpb_cnt_minus1", hrd.subLayers.map { $0.cpb_cnt - 1 })
-        fields += hrd.subLayers.enumerated().map { place, layer in
-            ("elemental_duration_in_tc_minus1[\(place)]", layer.elemental_duration_in_tc.map { $0 - 1 })
+        fields += hrd.subLayers.enumerated().map { index, layer in
+            ("elemental_duration_in_tc_minus1[\(index)]", layer.elemental_duration_in_tc.map { $0 - 1 })
         }
         // Only the first schedule is compared: the arrays of later ones repeat the names.
         if let schedule = hrd.subLayers.first.flatMap({ $0.nal.first ?? $0.vcl.first }) {

@@ -23,16 +23,16 @@ extension EncodedStream {
         var copy = self
         let frames = inspectedStream.pictures
         var kept: [Int] = []
-        for place in reconstruction.pictures.indices {
+        for index in reconstruction.pictures.indices {
             guard kept.count < frames.count else { break }
-            let picture = reconstruction.pictures[place]
+            let picture = reconstruction.pictures[index]
             let frame = frames[kept.count]
             func isFrame(_ other: Reconstruction.Picture) -> Bool {
                 frame.isOf(type: other.type) && other.poc == frame.pictureOrderCount
             }
-            let left = reconstruction.pictures.count - place - 1
-            let isFollowed = left >= frames.count - kept.count && isFrame(reconstruction.pictures[place + 1])
-            if isFrame(picture), !isFollowed { kept.append(place) }
+            let left = reconstruction.pictures.count - index - 1
+            let isFollowed = left >= frames.count - kept.count && isFrame(reconstruction.pictures[index + 1])
+            if isFrame(picture), !isFollowed { kept.append(index) }
         }
         copy.reconstruction.pictures = kept.map { reconstruction.pictures[$0] }
         copy.reconstruction.frames = kept.map { reconstruction.frames[$0] }

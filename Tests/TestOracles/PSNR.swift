@@ -44,8 +44,8 @@ public enum PSNR {
     /// Returns the sum of squared differences of two-byte samples.
     private static func wideSquaredError(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Int {
         var sum = 0
-        for place in stride(from: 0, to: a.count, by: 2) {
-            let (i, j) = (a.startIndex + place, b.startIndex + place)
+        for offset in stride(from: 0, to: a.count, by: 2) {
+            let (i, j) = (a.startIndex + offset, b.startIndex + offset)
             let difference = Int(a[i]) - Int(b[j]) + (Int(a[i + 1]) - Int(b[j + 1])) << 8
             sum += difference * difference
         }

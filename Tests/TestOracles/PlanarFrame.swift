@@ -47,8 +47,8 @@ public struct PlanarFrame: Sendable, Hashable {
         precondition(bitDepth == 8, "only 8 bits can be widened")
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count * 2)
-        for (place, byte) in bytes.enumerated() {
-            let value = UInt16(byte) << 2 | UInt16(bytes[bytes.count - 1 - place] & 3)
+        for (index, byte) in bytes.enumerated() {
+            let value = UInt16(byte) << 2 | UInt16(bytes[bytes.count - 1 - index] & 3)
             result.append(UInt8(truncatingIfNeeded: value))
             result.append(UInt8(value >> 8))
         }

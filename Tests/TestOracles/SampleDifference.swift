@@ -47,11 +47,11 @@ extension PlanarFrame {
         for plane in 0..<3 {
             let (columns, rows) = plane == 0 ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
             let side = plane == 0 ? blockSize : blockSize / 2
-            for place in 0..<(columns * rows) {
-                let (value, other) = (sample(base + place), expected.sample(base + place))
+            for offset in 0..<(columns * rows) {
+                let (value, other) = (sample(base + offset), expected.sample(base + offset))
                 if value == other { continue }
                 counts[plane] += 1
-                let (x, y) = (place % columns, place / columns)
+                let (x, y) = (offset % columns, offset / columns)
                 let block = y / side * blocksPerRow + x / side
                 if let first, (first.block, first.plane) <= (block, plane) { continue }
                 first = SampleDifference(

@@ -97,9 +97,9 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         for unit in hashes {
             // The bytes are the header, the payload type, the size, the hash type, and 16 bytes for each plane.
             #expect(stream[unit.lowerBound + 2] == 132)
-            for place in [5, 20, 21, 37, 52] {
+            for offset in [5, 20, 21, 37, 52] {
                 var mutated = stream
-                mutated[unit.lowerBound + place] ^= 4
+                mutated[unit.lowerBound + offset] ^= 4
                 let decoded = ForeignDecoder.libavcodec.decode(mutated, codec: .hevc)
                 #expect(decoded.messages.contains { $0.lowercased().contains("checksum") }, "\(decoded.messages)")
             }
@@ -170,8 +170,8 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         #expect(sets(mixed) == [32, 33, 34, 32, 33, 34, 32, 33, 34])
         // A damaged repetition is kept, with the following sets that depend on it, and the decoder reports it.
         let whole = ForeignDecoder.libde265.decode(stream, codec: .hevc).frames
-        for (place, kept) in [(4, [33, 34]), (5, [34])] {
-            let unit = units(stream).filter { (32...34).contains(type(of: $0, in: stream)) }[place]
+        for (index, kept) in [(4, [33, 34]), (5, [34])] {
+            let unit = units(stream).filter { (32...34).contains(type(of: $0, in: stream)) }[index]
             let damaged = unit.dropFirst(2).map { stream.mutated(at: $0) }
             for each in damaged {
                 #expect(sets(ForeignDecoder.withoutRepeatedSets(each)) == [32, 33, 34] + kept + kept)
@@ -199,21 +199,21 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         let sound = EncodedStream(stream: stream, codec: .hevc, reconstruction: reconstruction)
         #expect(sound.faults(frameCount: 8) == [])
         #expect(!sound.faults(frameCount: 7).isEmpty)
-        for place in [0, frames[3].bytes.count / 2, frames[3].bytes.count - 1] {
+        for offset in [0, frames[3].bytes.count / 2, frames[3].bytes.count - 1] {
             var damaged = sound
             damaged.reconstruction.frames[3] = try #require(
                 PlanarFrame(
                     width: sample.width, height: sample.height, bitDepth: sample.bitDepth,
-                    bytes: frames[3].bytes.mutated(at: place, 1)))
+                    bytes: frames[3].bytes.mutated(at: offset, 1)))
             #expect(damaged.faults(frameCount: 8).count == 2)
         }
     }
 }
 
 extension [UInt8] {
-    fileprivate func mutated(at place: Int, _ bits: UInt8 = 0x10) -> [UInt8] {
+    fileprivate func mutated(at offset: Int, _ bits: UInt8 = 0x10) -> [UInt8] {
         var copy = self
-        copy[place] ^= bits
+        copy[offset] ^= bits
         return copy
     }
 }

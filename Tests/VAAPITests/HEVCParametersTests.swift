@@ -8,8 +8,8 @@ import VideoBase
 @Suite struct HEVCParametersTests {
     private func bytes(_ parameters: some ParameterBuffer, _ type: BufferType) -> [UInt8] {
         var result: [UInt8] = []
-        unsafe parameters.withBuffers { made, bytes in
-            #expect(made == type)
+        unsafe parameters.withBuffers { actual, bytes in
+            #expect(actual == type)
             unsafe result += bytes
         }
         return result
@@ -45,10 +45,10 @@ import VideoBase
         sequence.bitDepthChromaMinus8 = 2
         sequence.temporalMVP = true
         sequence.sampleAdaptiveOffset = true
-        let made = bytes(sequence, .sequence)
-        #expect(made[2] == 1 && word(made, at: 16) == 6_000_000)
+        let actual = bytes(sequence, .sequence)
+        #expect(actual[2] == 1 && word(actual, at: 16) == 6_000_000)
         // The depths begin at bits 3 and 6; sample adaptive offset is bit 12, temporal MVP bit 15.
-        #expect(word(made, at: 24) == 1 | 2 << 3 | 2 << 6 | 1 << 12 | 1 << 15)
+        #expect(word(actual, at: 24) == 1 | 2 << 3 | 2 << 6 | 1 << 12 | 1 << 15)
     }
 
     @Test func eachSequenceFlagSetsOnlyItsBit() {
@@ -134,18 +134,19 @@ import VideoBase
     @Test func pictureReferencesFillTheArrays() throws {
         let (surfaces, output) = try objects()
         var picture = picture(surfaces, output)
-        let made = bytes(picture, .picture)
-        #expect(made.count == MemoryLayout<VAEncPictureParameterBufferHEVC>.size)
+        let actual = bytes(picture, .picture)
+        #expect(actual.count == MemoryLayout<VAEncPictureParameterBufferHEVC>.size)
         // A VAPictureHEVC has seven words: the surface, the order count, the flags, four reserved.
-        #expect(word(made, at: 0) == surfaces[0].identifier && word(made, at: 4) == 8 && word(made, at: 8) == 0)
+        #expect(word(actual, at: 0) == surfaces[0].identifier && word(actual, at: 4) == 8 && word(actual, at: 8) == 0)
         let references = (0..<15).map { 28 + 28 * $0 }
-        #expect(references.prefix(5).map { word(made, at: $0 + 8) } == [0x10, 0x20, 0x48, 0x8, 0])
-        #expect(references.prefix(5).map { Int32(bitPattern: word(made, at: $0 + 4)) } == [4, 12, -3, 2, 3])
-        #expect(references.prefix(5).allSatisfy { word(made, at: $0) == surfaces[1].identifier })
-        #expect(references.dropFirst(5).allSatisfy { word(made, at: $0) == 0xffff_ffff && word(made, at: $0 + 8) == 1 })
-        #expect(word(made, at: 28 * 16) == output.identifier)
+        #expect(references.prefix(5).map { word(actual, at: $0 + 8) } == [0x10, 0x20, 0x48, 0x8, 0])
+        #expect(references.prefix(5).map { Int32(bitPattern: word(actual, at: $0 + 4)) } == [4, 12, -3, 2, 3])
+        #expect(references.prefix(5).allSatisfy { word(actual, at: $0) == surfaces[1].identifier })
+        #expect(
+            references.dropFirst(5).allSatisfy { word(actual, at: $0) == 0xffff_ffff && word(actual, at: $0 + 8) == 1 })
+        #expect(word(actual, at: 28 * 16) == output.identifier)
         // There is no collocated picture; init_qp 26 is the third byte.
-        #expect(Array(made[452..<456]) == [0xff, 0, 26, 0])
+        #expect(Array(actual[452..<456]) == [0xff, 0, 26, 0])
         let c = picture.lowered
         #expect(unsafe c.pic_fields.value == 3 << 1 | 1 << 4 && c.nal_unit_type == 1)
 
@@ -209,12 +210,12 @@ import VideoBase
         let (surfaces, _) = try objects()
         var slice = HEVCSliceParameters(sliceSegmentAddress: 30, numCTUs: 60, sliceType: .p, isLastOfPicture: true)
         slice.refPicList0 = [HEVCPicture(surfaces[0], pictureOrderCount: 4, role: .shortTermBefore)]
-        let made = bytes(slice, .slice)
-        #expect(made.count == MemoryLayout<VAEncSliceParameterBufferHEVC>.size)
-        #expect(word(made, at: 0) == 30 && word(made, at: 4) == 60 && Array(made[8..<12]) == [1, 0, 0, 0])
-        #expect(word(made, at: 12) == surfaces[0].identifier && word(made, at: 20) == 0x10)
+        let actual = bytes(slice, .slice)
+        #expect(actual.count == MemoryLayout<VAEncSliceParameterBufferHEVC>.size)
+        #expect(word(actual, at: 0) == 30 && word(actual, at: 4) == 60 && Array(actual[8..<12]) == [1, 0, 0, 0])
+        #expect(word(actual, at: 12) == surfaces[0].identifier && word(actual, at: 20) == 0x10)
         for entry in 1..<30 {
-            #expect(word(made, at: 12 + 28 * entry) == 0xffff_ffff && word(made, at: 20 + 28 * entry) == 1)
+            #expect(word(actual, at: 12 + 28 * entry) == 0xffff_ffff && word(actual, at: 20 + 28 * entry) == 1)
         }
         var c = slice.lowered
         #expect(unsafe c.max_num_merge_cand == 5 && c.slice_fields.value == 1 | 1 << 13)
@@ -271,11 +272,11 @@ import VideoBase
         }
         slice.weights = .init(
             lumaLog2Denom: 6, deltaChromaLog2Denom: -1, list0: [entry(10), entry(20)], list1: [entry(-30)])
-        let made = bytes(slice, .slice)
+        let actual = bytes(slice, .slice)
         // After the lists there are two bytes; then for each list 15 weights, 15 offsets, and 15 pairs of each for
         // chroma.
         let start = 12 + 28 * 30
-        func signed(_ offset: Int) -> Int8 { Int8(bitPattern: made[start + offset]) }
+        func signed(_ offset: Int) -> Int8 { Int8(bitPattern: actual[start + offset]) }
         #expect(signed(0) == 6 && signed(1) == -1)
         #expect([2, 3, 4].map(signed) == [10, 20, 0] && [17, 18, 19].map(signed) == [11, 21, 0])
         #expect((32..<37).map(signed) == [12, 13, 22, 23, 0] && (62..<67).map(signed) == [14, 15, 24, 25, 0])

@@ -19,7 +19,7 @@ import VideoBase
             if known { #expect(status.name != nil, "libva knows \(value)") }
             if let name = status.name {
                 #expect(name.hasPrefix("VA_STATUS_"))
-                #expect(texts.insert(status.description).inserted, "\(status) is said twice")
+                #expect(texts.insert(status.description).inserted, "\(status) is used twice")
             } else {
                 #expect(status.description == "status \(value)")
             }

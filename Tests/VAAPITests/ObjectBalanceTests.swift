@@ -12,7 +12,7 @@ import Testing
         let trace = try Self.traceOfObjectsTests()
         let calls = trace.results
         func succeeded(_ call: String) -> Int { calls.count { $0.call == call && $0.status == "VA_STATUS_SUCCESS" } }
-        func made(_ call: String) -> Int { calls.count { $0.call == call } }
+        func callCount(_ call: String) -> Int { calls.count { $0.call == call } }
         #expect(succeeded("vaInitialize") >= Self.traced.count, "the traces are not those of the tests")
         #expect(calls.contains { $0.status != "VA_STATUS_SUCCESS" }, "no call was refused")
         for (make, free) in [
@@ -21,12 +21,12 @@ import Testing
             ("vaMapBuffer", "vaUnmapBuffer"),
         ] {
             #expect(succeeded(make) > 0, "\(make)")
-            #expect(succeeded(make) == made(free), "\(make) and \(free)")
-            #expect(succeeded(free) == made(free), "\(free)")
+            #expect(succeeded(make) == callCount(free), "\(make) and \(free)")
+            #expect(succeeded(free) == callCount(free), "\(free)")
         }
-        #expect(succeeded("vaDeriveImage") + succeeded("vaCreateImage") == made("vaDestroyImage"))
+        #expect(succeeded("vaDeriveImage") + succeeded("vaCreateImage") == callCount("vaDestroyImage"))
         // A picture that was begun is ended, also if rendering failed.
-        #expect(succeeded("vaBeginPicture") == made("vaEndPicture"))
+        #expect(succeeded("vaBeginPicture") == callCount("vaEndPicture"))
         #expect(trace.surfacesMade > 0 && trace.surfacesMade == trace.surfacesFreed)
     }
 

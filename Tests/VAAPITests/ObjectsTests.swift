@@ -186,7 +186,7 @@ import VideoBase
     @Test(.enabled(if: TestDevice.isReference)) func refusedPictureLeavesTheContextUsable() throws {
         let encoder = try TinyEncoder(TestDevice.open())
         try encoder.fill()
-        func refuse(_ change: (inout H264PictureParameters) -> Void) throws -> VAError? {
+        func rejection(_ change: (inout H264PictureParameters) -> Void) throws -> VAError? {
             var parameters = encoder.picture()
             change(&parameters)
             return #expect(throws: VAError.self) {
@@ -197,7 +197,7 @@ import VideoBase
                 _ = try picture.end(into: encoder.output)
             }
         }
-        let unknown = try refuse { $0.codedBuffer = 0x7777 }
+        let unknown = try rejection { $0.codedBuffer = 0x7777 }
         #expect(unknown?.frame == 7)
         #expect(unknown?.message.contains("frame 7") == true)
         #expect(["vaRenderPicture", "vaEndPicture"].contains(unknown?.call))

@@ -27,17 +27,17 @@ import VideoBase
         vui.fixedFrameRate = true
         vui.restriction = .init()
         sequence.vui = vui
-        let made = try #require(buffers(sequence).first)
-        #expect(made.type == .sequence)
+        let actual = try #require(buffers(sequence).first)
+        #expect(actual.type == .sequence)
         // The C struct has 1132 bytes; level_idc is the second byte, intra_period the first aligned word.
-        #expect(made.bytes.count == 1132)
-        #expect(made.bytes[1] == 41)
-        #expect(word(made.bytes, at: 4) == 250)
-        #expect(word(made.bytes, at: 8) == 500)
-        #expect(word(made.bytes, at: 12) == 3)
-        #expect(word(made.bytes, at: 24) == 120 | 68 << 16)
+        #expect(actual.bytes.count == 1132)
+        #expect(actual.bytes[1] == 41)
+        #expect(word(actual.bytes, at: 4) == 250)
+        #expect(word(actual.bytes, at: 8) == 500)
+        #expect(word(actual.bytes, at: 12) == 3)
+        #expect(word(actual.bytes, at: 24) == 120 | 68 << 16)
         // chroma_format_idc is 1, frame_mbs_only bit 2, direct_8x8 bit 5, frame_num 5 << 6, type 2 << 10, lsb 9 << 12.
-        #expect(word(made.bytes, at: 28) == 1 | 1 << 2 | 1 << 5 | 5 << 6 | 2 << 10 | 9 << 12)
+        #expect(word(actual.bytes, at: 28) == 1 | 1 << 2 | 1 << 5 | 5 << 6 | 2 << 10 | 9 << 12)
         let c = sequence.lowered
         #expect(c.frame_cropping_flag == 1 && c.frame_crop_bottom_offset == 4 && c.frame_crop_right_offset == 0)
         #expect(c.vui_parameters_present_flag == 1)
@@ -51,12 +51,12 @@ import VideoBase
 
     @Test func packedHeadersAreTwoBuffers() {
         let header = PackedHeader(.slice, [0, 0, 1, 0x65, 0x88], bitLength: 37, hasEmulationBytes: true)
-        let made = buffers(header)
-        #expect(made.map(\.type) == [.packedHeaderParameters, .packedHeaderData])
-        #expect(word(made[0].bytes, at: 0) == 3)
-        #expect(word(made[0].bytes, at: 4) == 37)
-        #expect(made[0].bytes[8] == 1)
-        #expect(made[1].bytes == [0, 0, 1, 0x65, 0x88])
+        let actual = buffers(header)
+        #expect(actual.map(\.type) == [.packedHeaderParameters, .packedHeaderData])
+        #expect(word(actual[0].bytes, at: 0) == 3)
+        #expect(word(actual[0].bytes, at: 4) == 37)
+        #expect(actual[0].bytes[8] == 1)
+        #expect(actual[1].bytes == [0, 0, 1, 0x65, 0x88])
         #expect(word(buffers(PackedHeader(.sequence, [1, 2], hasEmulationBytes: false))[0].bytes, at: 4) == 16)
         // A length beyond the data would make the driver read beyond it.
         #expect(word(buffers(PackedHeader(.sequence, [1], bitLength: 99, hasEmulationBytes: false))[0].bytes, at: 4) == 8)
@@ -126,10 +126,10 @@ import VideoBase
             ], qpDeltaRange: -10...5)
         let region = MiscParameters.regionsOfInterest(regions)
         #expect(region.retained === regions.list)
-        let made = buffers(region)[0].bytes
-        #expect(word(made, at: 0) == 10 && word(made, at: 4) == 2)
-        #expect(made[8] == 5 && made[9] == UInt8(bitPattern: -10))
-        #expect(word(made, at: 20) == 1)
+        let actual = buffers(region)[0].bytes
+        #expect(word(actual, at: 0) == 10 && word(actual, at: 4) == 2)
+        #expect(actual[8] == 5 && actual[9] == UInt8(bitPattern: -10))
+        #expect(word(actual, at: 20) == 1)
         let c = unsafe regions.lowered
         let first = unsafe try #require(c.roi)[0]
         let second = unsafe try #require(c.roi)[1]

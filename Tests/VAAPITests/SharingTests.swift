@@ -78,8 +78,8 @@ import VideoBase
             var status = stat()
             return unsafe fstat(descriptor, &status) == 0 ? [UInt(status.st_dev), UInt(status.st_ino)] : nil
         }
-        let wanted = object(one)
-        return (0..<4096).count { object($0) == wanted }
+        let expected = object(one)
+        return (0..<4096).count { object($0) == expected }
     }
 
     @Test func descriptorsAreBorrowedOrOwned() throws {
@@ -136,9 +136,9 @@ import VideoBase
         parameters.sourceColor.matrix = 1
         parameters.targetColor.matrix = 1
         try processor.process(parameters, into: result)
-        let made = try samples(result)
-        let wanted = (0..<64).flatMap { _ in (0..<160).map { (40..<120).contains($0) ? 100 : 235 as UInt8 } }
-        #expect(Array(made[..<wanted.count]) == wanted)
+        let actual = try samples(result)
+        let expected = (0..<64).flatMap { _ in (0..<160).map { (40..<120).contains($0) ? 100 : 235 as UInt8 } }
+        #expect(Array(actual[..<expected.count]) == expected)
         let error = #expect(throws: VAError.self) {
             try processor.process(
                 ProcessingParameters(source: source, sourceRegion: VideoRectangle(x: 0, y: 0, width: 82, height: 48)),

@@ -126,24 +126,24 @@ import Vaenc
             Conversion(.h264, nil, .p010), Conversion(.h264, nil, .i420p10), Conversion(.h264, nil, .i420),
             Conversion(.hevc, 8, .p010), Conversion(.hevc, 10, .nv12), Conversion(.hevc, 10, .i420), Conversion(.hevc, nil, .p010),
         ])
-    func framesOfAnotherDepthAreConverted(_ device: DeviceSelector, _ asked: Conversion) throws {
-        var configuration = configuration(asked.codec)
-        configuration.bitDepth = asked.depth
-        configuration.inputFormat = asked.format
+    func framesOfAnotherDepthAreConverted(_ device: DeviceSelector, _ conversion: Conversion) throws {
+        var configuration = configuration(conversion.codec)
+        configuration.bitDepth = conversion.depth
+        configuration.inputFormat = conversion.format
         (configuration.rate.qp, configuration.rate.qpI) = (10, 10)
-        let depth = asked.codec == .h264 ? 8 : asked.depth ?? asked.format.bitDepth
+        let depth = conversion.codec == .h264 ? 8 : conversion.depth ?? conversion.format.bitDepth
         let list = PacketList()
         let session = try CompressionSession(configuration: configuration, device: device) { list.add($0) }
         defer { session.invalidate() }
-        let frames = try source().prefix(3).map { asked.format.bitDepth > 8 ? $0.widenedTo10Bits : $0 }
+        let frames = try source().prefix(3).map { conversion.format.bitDepth > 8 ? $0.widenedTo10Bits : $0 }
         for (index, frame) in frames.enumerated() {
-            try session.encode(own(frame, as: asked.format), presentation: Pictures.time(index))
+            try session.encode(own(frame, as: conversion.format), presentation: Pictures.time(index))
         }
         try session.completeFrames()
         let entry = try session.encoderDescription.effective.first { $0.option == "pixelFormat" }
-        #expect((entry?.differs == true) == (depth != asked.format.bitDepth), "\(entry as Any)")
+        #expect((entry?.differs == true) == (depth != conversion.format.bitDepth), "\(entry as Any)")
         let stream = try list.values().flatMap(\.bytes)
-        let video = ForeignDecoder.libavcodec.decode(stream, codec: asked.codec == .h264 ? .h264 : .hevc)
+        let video = ForeignDecoder.libavcodec.decode(stream, codec: conversion.codec == .h264 ? .h264 : .hevc)
         #expect(video.messages.isEmpty && video.frames.count == frames.count, "\(video.messages)")
         for (decoded, frame) in zip(video.frames, frames) {
             let expected = try converted(frame, to: depth)

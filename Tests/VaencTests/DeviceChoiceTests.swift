@@ -51,9 +51,9 @@ import VAAPI
         ("use another `device`, or `device: .software`", "use another `device`"), ("see `dmesg`, or use `device: .software`", "see `dmesg`"),
         ("use `device: .software`", "leave out `requireHardware`"), ("lower the bit rate", "lower the bit rate"),
         ("this machine has no render node; use `device: .software` (libx264 and libx265)", "this machine has no render node"),
-    ]) func requiredHardwareKeepsOtherAdvice(_ remedy: String, _ wanted: String) {
+    ]) func requiredHardwareKeepsOtherAdvice(_ remedy: String, _ expected: String) {
         let error = HardwareRequirement.advised(VaencError(.unavailable, "it failed", remedy: remedy))
-        #expect((error as? VaencError)?.remedy == wanted)
+        #expect((error as? VaencError)?.remedy == expected)
     }
 
     /// Remedies fit sessions with a source and without one.

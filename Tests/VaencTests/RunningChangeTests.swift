@@ -122,9 +122,9 @@ import VAAPI
                 #expect(try session.value(named: name) == value, "\(name)")
                 #expect(session.serializableProperties[name] == value, "\(name)")
             }
-            let told = try entries(session, each.used.keys)
-            #expect(told.mapValues(\.used) == each.used)
-            #expect(told.values.allSatisfy { $0.why != .requested || !each.properties.keys.contains($0.option) })
+            let reported = try entries(session, each.used.keys)
+            #expect(reported.mapValues(\.used) == each.used)
+            #expect(reported.values.allSatisfy { $0.why != .requested || !each.properties.keys.contains($0.option) })
             try Pictures.encode(3..<6, on: session)
             // The running values equal the session's configuration.
             try await session.swap(to: session.configuration)

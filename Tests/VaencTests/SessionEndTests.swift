@@ -217,7 +217,7 @@ import VideoBase
         }
         var iterator = calls.makeAsyncIterator()
         #expect(await iterator.next() != nil)
-        await until { box.isGone }
+        await until { box.isReleased }
     }
 }
 
@@ -239,5 +239,5 @@ final class SessionBox: Sendable {
 
     func waitAndRelease() { state.wait { $0.session == nil ? nil : ($0.session = nil) } }
 
-    var isGone: Bool { state.withLock { $0.watched == nil } }
+    var isReleased: Bool { state.withLock { $0.watched == nil } }
 }

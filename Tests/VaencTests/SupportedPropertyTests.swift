@@ -127,7 +127,7 @@ import VideoBase
         _ trial: Trial, _ property: AnyProperty, _ value: PropertyValue, _ base: EncoderConfiguration,
         _ report: DeviceReport, _ device: DeviceCapabilities
     ) {
-        let place = "\(trial.name) \(value), \(base.codec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
+        let label = "\(trial.name) \(value), \(base.codec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
         var isTaken = false
         var refusal = ""
         for context in trial.contexts where !isTaken {
@@ -136,7 +136,7 @@ import VideoBase
             var plain = configuration
             _ = property.write(&plain, value)
             guard let abilities = SessionCapabilities(report, plain), property.write(value, to: &configuration, on: abilities) else {
-                Issue.record("\(place): type")
+                Issue.record("\(label): type")
                 return
             }
             do {
@@ -146,10 +146,10 @@ import VideoBase
         }
         do {
             _ = try CompressionSession.draft([(property, value)], of: base, chosen: base.codec, on: report)
-            #expect(isTaken, "\(place) may be set, and is not taken: \(refusal)")
+            #expect(isTaken, "\(label) may be set, and is not taken: \(refusal)")
         } catch {
             let category = (error as? any DescribedError)?.category
-            #expect(!isTaken && (category == .unavailable || category == .usage), "\(place): \(error)")
+            #expect(!isTaken && (category == .unavailable || category == .usage), "\(label): \(error)")
             #expect((error as? any DescribedError)?.remedy != nil, "\(error)")
             let isListed = SessionCapabilities(report, base).flatMap(property.supported) != nil
             if !isListed { #expect(category == .unavailable, "\(error)") }

@@ -12,11 +12,11 @@ import VideoBase
     private static func film(_ folder: String) throws -> String {
         let tags = ";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=Part 1\n"
         try Files.write(Array(tags.utf8), to: folder + "/tags")
-        let made = try ProcessRunner.run(
+        let setup = try ProcessRunner.run(
             "ffmpeg",
             ["-v", "error", "-f", "lavfi", "-i", "testsrc=s=160x96:r=25:d=2", "-f", "lavfi", "-i", "sine=r=48000:d=2", "-i", folder + "/tags"]
                 + ["-map", "0", "-map", "1", "-map_metadata", "2", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/film.mp4"])
-        #expect(made.status == 0, "\(made.errors)")
+        #expect(setup.status == 0, "\(setup.errors)")
         return folder + "/film.mp4"
     }
 
@@ -149,8 +149,8 @@ import VideoBase
             let silent = try run("/silent.mp4") { $0.readsSound = false }
             let entry = silent.outputs[0].effective.first { $0.option.contains("audio") && $0.used == "left out" }
             #expect(entry?.why == "`SourceOptions.readsSound` is off", "\(silent.outputs[0].effective)")
-            let asked = try run("/asked.mp4", audio: .aac) { $0.readsSound = false }
-            let sound = asked.outputs[0].effective.first { $0.option == "audio" }
+            let requested = try run("/asked.mp4", audio: .aac) { $0.readsSound = false }
+            let sound = requested.outputs[0].effective.first { $0.option == "audio" }
             #expect(sound?.used == "none" && sound?.why == "`SourceOptions.readsSound` is off", "\(sound as Any)")
         }
     }
@@ -158,8 +158,8 @@ import VideoBase
     /// Names decide the codec in both forms of `init`; a pipe without a reader does not outlast `cancel`.
     @Test func namedPipesEndWithCancel() async throws {
         try await Files.withTemporaryFolder { folder in
-            let made = try ProcessRunner.run("mkfifo", [folder + "/a.h264"])
-            #expect(made.status == 0)
+            let setup = try ProcessRunner.run("mkfifo", [folder + "/a.h264"])
+            #expect(setup.status == 0)
             let transcoder = try Transcoder(input: "testsrc:64x48@25:10", output: folder + "/a.h264", device: .software)
             let task = Task { try await transcoder.run() }
             transcoder.cancel()

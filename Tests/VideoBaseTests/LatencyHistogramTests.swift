@@ -34,8 +34,8 @@ import Testing
         #expect(abs(histogram.mean - mean) <= mean * 1e-9)
         for hundredths in [0, 1, 50, 99, 100] {
             let exact = Double(values[min(number - 1, number * hundredths / 100)])
-            let told = histogram.percentile(hundredths)
-            #expect(abs(told - exact) <= exact / 256, "\(hundredths) %: \(told) for \(exact)")
+            let reported = histogram.percentile(hundredths)
+            #expect(abs(reported - exact) <= exact / 256, "\(hundredths) %: \(reported) for \(exact)")
         }
     }
 

@@ -76,8 +76,8 @@ import VideoBase
                     #expect(converted.value == time.value && converted.timescale == time.timescale)
                     continue
                 }
-                let wanted = Int128(time.value) * Int128(scale)
-                let least = min(max(wanted, Int128(Int64.min) * Int128(time.timescale)), Int128(Int64.max) * Int128(time.timescale))
+                let expected = Int128(time.value) * Int128(scale)
+                let least = min(max(expected, Int128(Int64.min) * Int128(time.timescale)), Int128(Int64.max) * Int128(time.timescale))
                 let error = (Int128(converted.value) * Int128(time.timescale) - least).magnitude
                 #expect(2 * error <= UInt128(time.timescale) && converted.timescale == scale, "\(time) to \(scale)")
             }
@@ -91,8 +91,8 @@ import VideoBase
                 for count in -2...17 {
                     let earlier = MediaTime(value: Int64(value), timescale: Int32(scale)).earlier(byPictures: Int64(count), of: rate)
                     // The expected value is value/scale − count·denominator/numerator, with a common denominator.
-                    let wanted = Int128(value * rate.numerator - count * rate.denominator * scale)
-                    #expect(Int128(earlier.value) * Int128(scale * rate.numerator) == wanted * Int128(earlier.timescale), "\(value)/\(scale) \(count) \(rate)")
+                    let expected = Int128(value * rate.numerator - count * rate.denominator * scale)
+                    #expect(Int128(earlier.value) * Int128(scale * rate.numerator) == expected * Int128(earlier.timescale), "\(value)/\(scale) \(count) \(rate)")
                 }
             }
         }

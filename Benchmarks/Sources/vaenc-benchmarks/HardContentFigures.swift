@@ -10,13 +10,13 @@ enum HardContentFigures {
         for clip in try HardContent.clips(names, size: "320x180") {
             for kilobits in kilobits {
                 for mode in HardContent.Mode.allCases {
-                    let yardstick = try clip.x264(mode, kilobits: kilobits)
+                    let baseline = try clip.x264(mode, kilobits: kilobits)
                     for codec in [StreamCodec.h264, .hevc] {
                         for controller in mode == .avbr ? ["driver"] : ["driver", "vaenc"] {
                             let result = try clip.vaenc(mode, kilobits: kilobits, controller: controller, codec: codec)
                             let name = "\(clip.name) \(kilobits) \(mode.rawValue.uppercased()) \(codec.rawValue), \(controller)"
                             figures += [
-                                Figure("\(name): worst", result.worst, "dB", atLeast: yardstick.worst - 3),
+                                Figure("\(name): worst", result.worst, "dB", atLeast: baseline.worst - 3),
                                 Figure("\(name): mean", result.mean, "dB"),
                                 Figure("\(name): rate", result.bitsPerSecond / 1000, "kbit/s"),
                             ]

@@ -224,14 +224,14 @@ enum HostCost {
     private static func withRaw<R>(frames: Int = 1000, _ body: (String, String) throws -> R) throws -> R {
         try Files.withTemporaryFolder { folder in
             let raw = folder + "/in.yuv"
-            let made = try ProcessRunner.run(
+            let setup = try ProcessRunner.run(
                 "ffmpeg",
                 [
                     "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-frames:v",
                     "40",
                     "-pix_fmt", "nv12", "-f", "rawvideo", "-y", raw,
                 ])
-            guard made.status == 0 else { throw Unmeasurable(description: made.errors) }
+            guard setup.status == 0 else { throw Unmeasurable(description: setup.errors) }
             // Forty pictures over and over: reading costs the same, and making them does not take minutes.
             let repeated = try ProcessRunner.run(
                 "bash",

@@ -131,8 +131,8 @@ enum Rates {
         let second = Int(fps.rounded())
         var window = sizes.prefix(second).reduce(0, +)
         var fullest = window
-        for place in sizes.indices.dropFirst(second) {
-            window += sizes[place] - sizes[place - second]
+        for index in sizes.indices.dropFirst(second) {
+            window += sizes[index] - sizes[index - second]
             fullest = max(fullest, window)
         }
         return Run(

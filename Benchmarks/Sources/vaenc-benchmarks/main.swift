@@ -16,13 +16,13 @@ let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
     ("hard", "Rate control on fades, flashes, cuts and black at 320×180: the worst picture against x264's", HardContentFigures.run),
     ("ratechange", "The bit rate changed while encoding, at 640×360 on the reference driver", RateChange.run),
 ]
-let asked = CommandLine.arguments.dropFirst()
-if let unknown = asked.first(where: { name in !parts.contains { $0.name == name } }) {
+let requested = CommandLine.arguments.dropFirst()
+if let unknown = requested.first(where: { name in !parts.contains { $0.name == name } }) {
     print("no such part: \(unknown) (\(parts.map(\.name).joined(separator: ", ")))")
     exit(64)
 }
 var missed = 0
-for part in parts where asked.isEmpty || asked.contains(part.name) {
+for part in parts where requested.isEmpty || requested.contains(part.name) {
     print(part.title)
     do {
         for figure in try part.run() {
