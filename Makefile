@@ -1,15 +1,16 @@
-# vaenc: `make demo` shows it, `make test` proves it, `make install PREFIX=…` installs it.
-# Every target installs the Debian packages that it needs and that are missing (as root, or with sudo).
+# vaenc: `make demo` shows what it does, `make test` tests it, `make install PREFIX=…` installs it.
+# Every target installs the missing Debian packages that it needs (as root, or with sudo).
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 SHARED ?= ../shared
 SWIFT ?= swift
 SWIFTFLAGS ?= --explicit-target-dependency-import-check error
-# Tests look inside modules, in release: an unoptimised reference driver is some fifty times slower.
+# Tests use internal declarations of modules. They are release builds, because the reference driver is some fifty times
+# slower without optimization.
 TESTABLE := -Xswiftc -enable-testing
 TESTS := .build/release
-# What users run is built without that, in a folder of its own: the two builds share no object file.
+# The products are built without -enable-testing in a separate folder, because the two builds share no object file.
 PRODUCTS := --scratch-path .build/products
 BUILD := .build/products/release
 
@@ -21,12 +22,12 @@ all: build
 packages-build packages-test packages-demo packages-clients: packages-%:
 	@scripts/install-packages.sh $*
 
-# vaenc and the reference driver, in one build: they share no module, and so keep two cores busy.
+# Builds vaenc and the reference driver in one build. They share no module, so they compile in parallel.
 build: packages-build
 	VAENC_PRODUCTS=vaenc $(SWIFT) build -c release $(SWIFTFLAGS) $(PRODUCTS)
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
 
-# The fault driver besides.
+# Builds the fault driver too.
 .PHONY: build-all
 build-all: packages-build
 	VAENC_PRODUCTS=all $(SWIFT) build -c release $(SWIFTFLAGS) $(PRODUCTS)
@@ -39,7 +40,8 @@ fixtures:
 demo: packages-demo build fixtures
 	@scripts/demo.sh $(BUILD)
 
-# What a developer runs all day: every module and feature, foreign decoders and clients. docs/TESTING.md lists what each part proves.
+# The tests during development: every module and feature, foreign decoders and clients. docs/TESTING.md describes each
+# part.
 test: test-build
 	@scripts/run-tests.py $(TESTS)
 
@@ -49,50 +51,52 @@ test-build: packages-test fixtures
 	@scripts/check-exports.sh $(TESTS)/libvaenc_drv_video.so
 	@scripts/check-exports.sh $(TESTS)/libvaenc_fault_drv_video.so
 
-# The parts that `make test` leaves out, each alone.
+# Each part that `make test` omits.
 test-matrix test-faults test-times: test-%: test-build
 	@scripts/run-tests.py $(TESTS) $*
 
-# Everything, an hour and more; needs the tools in SHARED.
+# All tests. They take more than an hour and need the tools in SHARED.
 test-all: test test-matrix test-faults test-times test-codec-seam test-dependent test-devices test-drivers
 
-# A codec that nobody implements is a compiler error in every file that docs/ADDING-A-CODEC.md lists.
+# Checks that an unimplemented codec is a compiler error in every file that docs/ADDING-A-CODEC.md lists.
 .PHONY: test-codec-seam
 test-codec-seam: packages-build
 	@scripts/check-codec-seam.py
 
-# A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
+# Makes a debug build of a package that depends on this one by URL and version, and runs every program of the pages.
 test-dependent: packages-test
 	@DRIVER=$(firstword $(wildcard $(TESTS)/libvaenc_drv_video.so $(BUILD)/libvaenc_drv_video.so)) scripts/test-dependent.sh
 
-# Every allocation of FFmpeg's libraries in every command, one failing in each run: more than an hour.
+# Makes every allocation of FFmpeg's libraries fail in every command, one in each run. This takes more than an hour.
 test-allocations: packages-test fixtures
 	@VAENC_ALLOCATION_SWEEP=all $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter AllocationFailureTests
 
-# The programs of libva-utils on the reference driver; fetches Debian's source package, or takes the tree LIBVA_UTILS.
+# Runs the programs of libva-utils on the reference driver. Fetches Debian's source package unless LIBVA_UTILS is a
+# source tree.
 test-clients: packages-clients build
 	@scripts/test-clients.sh $(BUILD)
 
-# Every call of an encode, failing, late and corrupt, at every place; prints the table.
+# Makes every VA call of an encode fail, hang or return corrupt data, and prints the table of results.
 faults: packages-test fixtures
 	@$(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter FaultSweep
 
-# The real Intel and AMD drivers over faked kernels; needs the tools in SHARED.
+# Tests the real Intel and AMD drivers over faked kernels. Needs the tools in SHARED.
 test-drivers: packages-test
 	@scripts/test-drivers.sh $(SHARED)
 
-# The kernel's own test cameras and sound card, in a virtual machine; needs the tools in SHARED.
+# Tests the kernel's test cameras and sound card in a virtual machine. Needs the tools in SHARED.
 test-devices:
 	@scripts/test-devices.sh $(SHARED)
 
-# A million pictures for each codec, and 100,000 into each container, on a device that costs nothing: half an hour.
+# Encodes a million pictures with each codec, and 100,000 into each container, on a device that costs nothing. This
+# takes half an hour.
 soak: packages-test build
 	@scripts/soak.py $(BUILD)/vaenc
 
 bench: packages-test build-all fixtures
 	@Benchmarks/run
 
-# vaenc and the driver carry their Swift runtime: they run where no toolchain is.
+# vaenc and the drivers contain the Swift runtime, so they run without a toolchain.
 install: build-all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vaenc
 	install -m 755 -s $(BUILD)/vaenc $(DESTDIR)$(PREFIX)/bin/vaenc
@@ -104,11 +108,11 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_fault_drv_video.so
 	-rmdir $(DESTDIR)$(PREFIX)/lib/vaenc 2>/dev/null
 
-# The fault driver as installed, around the reference driver as installed, under vainfo.
+# Checks the installed fault driver around the installed reference driver with vainfo.
 check-install: packages-test
 	@scripts/check-fault-driver.sh $(DESTDIR)$(PREFIX)/lib/vaenc
 
-# Address, leak and thread sanitizers over the tests that make and free VA objects: 15 minutes besides the builds.
+# Runs the tests under the address, leak and thread sanitizers.
 sanitize: packages-test fixtures build-all
 	@scripts/sanitize.sh
 

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// vaenc against other programs, as a user runs them: `Benchmarks/run [PART]...`. The targets linked from Tests hold
-// the runner of processes, the foreign decoders and the BD-rate; the one from Sources reads streams.
+// Compares vaenc with other programs, run as a user runs them: `Benchmarks/run [PART]...`. The targets linked from Tests
+// run processes, decode with foreign decoders and compute the BD-rate. The target linked from Sources reads streams.
 let package = Package(
     name: "vaenc-benchmarks",
     targets: [

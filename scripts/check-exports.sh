@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check-exports.sh DRIVER.so: the driver must export libva's entry point, and nothing else: a program that loads it may have
-# functions of the same names, those of another build of vaenc among them.
+# check-exports.sh DRIVER.so: checks that the driver exports libva's entry point and nothing else. A program that loads
+# the driver may have functions with the names of other symbols, for example those of another build of vaenc.
 set -euo pipefail
 symbols=$(nm -D --defined-only --extern-only "$1")
 grep -q ' T __vaDriverInit_1_0$' <<<"$symbols" || { echo "$1 does not export __vaDriverInit_1_0" >&2; exit 1; }

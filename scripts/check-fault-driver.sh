@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check-fault-driver.sh FOLDER: the fault driver there loads, wraps the reference driver there, and fails when told to.
+# check-fault-driver.sh FOLDER: checks that the fault driver in FOLDER loads, wraps the reference driver in FOLDER, and
+# fails as VAENC_FAULT requests.
 set -euo pipefail
 export LIBVA_DRIVERS_PATH=$1 LIBVA_DRIVER_NAME=libvaenc_fault VAENC_FAULT_DRIVER=libvaenc XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp}
 info() { xvfb-run -a vainfo --display x11 2>&1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli-reference.sh [--check] BIN: writes docs/CLI-REFERENCE.md, the help of BIN (a vaenc) and of each of its commands. With --check
-# it writes nothing and exits 1 if the page differs.
+# cli-reference.sh [--check] BIN: writes docs/CLI-REFERENCE.md, the help of the vaenc program BIN and of each of its
+# commands. With --check it writes nothing, and the exit status is 1 if the page differs.
 set -euo pipefail
 check=
 [ "${1-}" = --check ] && { check=1; shift; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# debian13-root.sh SHARED FOLDER build|test: makes a Debian 13 root in FOLDER (SHARED/tools/newer-debian) with what the
-# project's build, or its tests too, need there. What is there already is kept; one that runs already is waited for.
+# debian13-root.sh SHARED FOLDER build|test: makes a Debian 13 root in FOLDER with SHARED/tools/newer-debian, and
+# installs the packages that the project's build or tests need there. It keeps an existing root. If the script already
+# runs for FOLDER, it waits for the other run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 shared=$(cd "$1" && pwd -P)
@@ -13,7 +14,7 @@ fail() {
     tail -n 5 "$2" >&2
     exit 69
 }
-# The tool writes beside itself: it needs a place of its own.
+# The tool writes files beside itself, so it is copied into FOLDER.
 cp "$shared"/tools/newer-debian/* "$tools/"
 "$tools/make-root.sh" >"$tools/make-root.log" 2>&1 9>&- || fail "the root could not be made" "$tools/make-root.log"
 cd "$(dirname "$here")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh BUILD_DIR: what vaenc does, on this machine, in half a minute.
+# demo.sh BUILD_DIR: shows in half a minute what vaenc does on this machine.
 set -euo pipefail
 vaenc=$1/vaenc
 clip=.build/fixtures/bikes.mp4
@@ -11,7 +11,7 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 say "1. What can encode here: vaenc probe"
 "$vaenc" probe
 
-# A GPU where there is one that works; otherwise VA-API all the same, through the reference driver.
+# Uses the first GPU that encodes. Without one, it uses VA-API through the reference driver.
 device=reference
 for node in /dev/dri/renderD*; do
     [ -e "$node" ] || continue
@@ -29,7 +29,7 @@ echo "HEVC into MP4 where the device has HEVC, and H.264 beside it: two encoders
 say "3. What came out, in the eyes of other programs"
 for file in bikes.mp4 bikes.h264; do
     ffmpeg -v error -xerror -i "$out/$file" -f null -
-    # Raw streams have no times: both sides count frames.
+    # Raw streams have no times, so both inputs get times from the frame number.
     ffmpeg -v error -i "$out/$file" -i "$clip" \
         -lavfi '[0:v]settb=1/25,setpts=N[a];[1:v]settb=1/25,setpts=N[b];[a][b]psnr=stats_file='"$out/psnr.txt" -f null -
     stream=$(ffprobe -v error -show_entries stream=codec_name,profile,width,height -of csv=p=0 "$out/$file")

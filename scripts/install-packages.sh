@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install-packages.sh [--list] [build|test|demo|clients|drivers|devices]...: installs the Debian packages (12 or newer) that those
-# parts of the project need and that are missing; with no group, those of `build`. Where all are there it runs
-# nothing and asks nothing. Needs root or sudo otherwise. `--list` prints the packages instead.
+# install-packages.sh [--list] [build|test|demo|clients|drivers|devices]...: installs the missing Debian packages (12 or
+# newer) of these groups. The default group is `build`. If no package is missing, it does nothing. Otherwise it needs
+# root or sudo. `--list` prints the packages and installs none.
 set -eu
 
 packages() {
@@ -31,7 +31,8 @@ command -v dpkg-query >/dev/null || {
     echo "install-packages: this is no Debian system; install what matches: $(echo $wanted)" >&2
     exit 69
 }
-# Some packages are provided by another (pkg-config by pkgconf): ask for the real ones' status, then for providers'.
+# A package may be provided by another one (pkg-config by pkgconf), so the names that packages provide count as
+# installed.
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n${db:Status-Status} ${Provides}\n' 2>/dev/null |
     sed -n 's/^installed //p' | sed 's/([^)]*)//g' | tr ', ' '\n\n' | sort -u)
 missing=$(comm -23 <(echo "$wanted") <(echo "$installed"))

@@ -1,8 +1,9 @@
-/* Tells the thread sanitizer of the order that Synchronization.Mutex makes among threads that contend for it.
+/* Reports to the thread sanitizer the order in which threads hold a contended Synchronization.Mutex.
  *
- * Mutex takes and gives itself by atomics in the code that uses it, which the sanitizer sees; where it must wait, by
- * futexes inside the Swift runtime's library, which is not instrumented. What lies behind a mutex then looks raced for.
- * Preloaded, this stands around those two functions. Compiled by clang: they have Swift's calling convention. */
+ * An uncontended Mutex is locked and unlocked by atomics in the calling code, which is instrumented. If a thread must
+ * wait, futex calls inside the Swift runtime's library do this, which is not instrumented. The sanitizer then reports
+ * races on data that the mutex protects. This library is preloaded and wraps the two functions of the runtime. It must
+ * be compiled by clang, because they have Swift's calling convention. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@
 typedef SWIFT void (*lock_function)(uint32_t thread, SELF void *mutex);
 typedef SWIFT void (*unlock_function)(SELF void *mutex);
 
-/* Of the sanitizer's runtime; absent from programs without it. */
+/* Functions of the sanitizer's runtime; null in programs without it. */
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# sanitize.sh: every suite under the address and leak sanitizers, then under the thread sanitizer. The command line
-# program that they run is built with the sanitizer too; the reference driver's code as the tests link it.
+# sanitize.sh: runs every suite under the address and leak sanitizers, then under the thread sanitizer. The command line
+# program that the tests run is built with the sanitizer too, and so is the reference driver's code that the tests link.
 #
-# SANITIZERS=address or =thread runs one of the two, FILTER names other suites, LIMIT the seconds a group may take.
-# VAENC_DRIVER_DIR names a folder of drivers that no build changes meanwhile.
+# SANITIZERS=address or SANITIZERS=thread runs only one of them. FILTER selects other suites. LIMIT is the maximum time
+# of a group in seconds. VAENC_DRIVER_DIR is the folder of the drivers; no build may change them during the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Each group is a process of its own, so that a stall has a name.
+# Each group runs in a separate process, so that a group that hangs is named.
 groups=(
     'PipelineTests|EncodeSessionTests'
     'DecodeSessionTests|ReferenceDecodeTests'
@@ -21,15 +21,15 @@ groups=(
     'CommandLineTests'
 )
 [ -z "${FILTER:-}" ] || groups=("$FILTER")
-# The drivers are loaded as users load them: release, as `make build` leaves them, without instrumentation of their own.
+# The drivers are loaded as users load them: as release builds of `make build-all`, without instrumentation.
 export VAENC_DRIVER_DIR=${VAENC_DRIVER_DIR:-$PWD/.build/products/release}
 for driver in vaenc vaenc_fault; do ls "$VAENC_DRIVER_DIR/lib${driver}_drv_video.so" >/dev/null; done
-# Package.swift links vaenc accordingly.
+# With this variable, Package.swift links vaenc for sanitizers.
 export VAENC_SANITIZER=1
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/scripts/leaks.txt:print_suppressions=0}
 clang=$(swiftc -print-target-info | sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1/bin/clang|p')
 
-# Optimised: the unoptimised reference driver is some fifty times slower.
+# The build is optimized, because the reference driver is some fifty times slower without optimization.
 how=(-c release --explicit-target-dependency-import-check error -Xswiftc -enable-testing)
 failed=()
 for sanitizer in ${SANITIZERS:-address thread}; do
@@ -38,8 +38,8 @@ for sanitizer in ${SANITIZERS:-address thread}; do
     swift build "${how[@]}" --build-tests --sanitize "$sanitizer" --scratch-path "$folder"
     preload=()
     mistake=leak
-    # What a sanitizer's own memory and libraries make fail: counts of memory, limits on it, and allocations that fail by a
-    # preloaded library; programs that preload one, or end by a signal that the sanitizer takes; SDL's and ALSA's leaks.
+    # These tests fail under any sanitizer. They measure or limit memory, which includes the sanitizer's own. They
+    # preload libraries, or end a program by a signal that the sanitizer handles. Or SDL and ALSA leak memory.
     skipped=()
     for test in AllocationFailureTests MemoryLimitTests ForeignFFmpegTests PreviewTests 'MicrophoneTests[./]alsaCardIsRecorded' \
         'ProbeTests[./]aborting' abortingDriverIsReportedAsFailure tinyUnitsTake tinyPicturesTake memoryIsConstantOverALongStream; do
@@ -49,7 +49,8 @@ for sanitizer in ${SANITIZERS:-address thread}; do
         "$clang" -O2 -Wall -Wextra -Werror -fPIC -shared scripts/mutex-order.c -o "$folder/mutex-order.so"
         preload=(env "LD_PRELOAD=$PWD/$folder/mutex-order.so")
         mistake=race
-        # A limit on the size of files is one on this sanitizer's own memory: SIGBUS. The others count memory, or a long clip.
+        # A limit on file sizes also limits this sanitizer's memory, which ends in SIGBUS. The other tests measure
+        # memory or encode a long clip.
         for test in 'BadInputTests[./]failedWriteRemovesTheOutput' 'KillTests[./]fullDisk' 'LiveOutputTests[./]fullDisk' \
             fileSizeLimit promisedSizes memoryDoesNotGrowWithPictures 'CompareTests[./]realClips'; do
             skipped+=(--skip "$test")
@@ -69,7 +70,7 @@ for sanitizer in ${SANITIZERS:-address thread}; do
         timeout -k 10 "${LIMIT:-3600}" "${preload[@]}" \
             swift test "${how[@]}" --skip-build --sanitize "$sanitizer" --scratch-path "$folder" --filter "$group" \
             "${skipped[@]}" >"$folder/group.log" 2>&1 || status=$?
-        # Passing without a test is no success.
+        # A run without any test is a failure.
         if [ $status = 0 ]; then grep -aE 'Test run with [1-9][0-9]* tests?.* passed' "$folder/group.log" || status=none; fi
         if [ $status != 0 ]; then
             cat "$folder/group.log"

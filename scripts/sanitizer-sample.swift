@@ -1,7 +1,8 @@
-// What sanitizers must be silent about, and what they must report: sanitize.sh runs this before it believes them.
+// A program that checks the sanitizers. sanitize.sh runs it before the tests: without an argument, a sanitizer must
+// report nothing; with `race` or `leak`, it must report the defect.
 //
-// Four threads contend for a Mutex; with the argument `race` they also share a value without one, with `leak` objects
-// are let go of without an end.
+// Four threads contend for a Mutex. With the argument `race`, they also share an unprotected value. With `leak`,
+// objects are retained and never released.
 import Glibc
 import Synchronization
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# test-clients.sh BUILD: programs of libva-utils on the reference driver in the folder BUILD, as users have it: test_va_api without a
-# failure; avcenc and hevcencode make streams that ffmpeg decodes to the pictures they were made of. It fetches the source package
-# of the Debian release that it runs on. LIBVA_UTILS=FOLDER names a source tree in its place.
+# test-clients.sh BUILD: runs programs of libva-utils on the reference driver in the folder BUILD, in its default mode.
+# test_va_api must pass. avcenc and hevcencode must make streams that ffmpeg decodes to pictures like their input. It
+# fetches the source package of this Debian release. LIBVA_UTILS=FOLDER uses the source tree in FOLDER instead.
 set -euo pipefail
 build=$(cd "${1:?usage: test-clients.sh BUILD}" && pwd)
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$build/clients
 mkdir -p "$work"
 
-# The system's own sources, as sources of source packages, and apt's files in a folder of their own: no root is needed.
+# Uses the system's package sources for source packages, and a separate folder for apt's files, so that no root is
+# needed.
 fetch() {
     local apt=$work/apt
     rm -rf "$apt" "$work/source"
@@ -38,7 +39,7 @@ source=${LIBVA_UTILS-}
 [ -n "$source" ] || fetch
 [ -n "$version" ] || version=$(sed -n "s/.*version *: *'\([0-9.]*\)'.*/\1/p" "$source/meson.build" | head -n 1)
 
-# Debian's source package comes without its copy of Google Test.
+# Debian's source package does not contain the copy of Google Test.
 if [ -e "$source/test/gtest/src/gtest-all.cc" ]; then
     gtest=(-std=c++11 -I"$source/test/gtest" -I"$source/test/gtest/include" "$source/test/gtest/src/gtest-all.cc")
 else
@@ -67,7 +68,7 @@ echo "libva-utils $version: test_va_api: $total cases, $passed passed, of which 
 [ $status = 0 ] || grep '^\[  FAILED  \]' "$work/test_va_api.log" | tail -n 12 >&2
 
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=176x144:r=25 -frames:v 12 -pix_fmt yuv420p -f rawvideo "$work/in.yuv"
-encode() { # NAME FORMAT PROGRAM OPTIONS…: the program makes NAME.
+encode() { # NAME FORMAT PROGRAM OPTIONS…: runs the program, which writes NAME, and checks the stream
     local name=$1 format=$2 mean
     shift 2
     rm -f "$work/$name"

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# test-dependent.sh [FOLDER]: what somebody else does with the library. Makes a package as README.md says, which depends on a clone
-# of this tree by URL and version, with every Swift program of the pages; builds it for debugging, runs the programs and tests it
-# on the reference driver, which it builds for release: three minutes; DRIVER names one that is there. FOLDER keeps the package.
+# test-dependent.sh [FOLDER]: uses the library as another project does. It makes a package as README.md describes, which
+# depends on a clone of this tree by URL and version, with every Swift program of the pages. It builds the package for
+# debugging, runs the programs, and runs the package's tests on the reference driver. This takes three minutes.
+#   FOLDER   the folder of the package, which is kept (default: a temporary folder)
+#   DRIVER   the file of a built reference driver (default: makes a release build)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -15,14 +17,14 @@ else
 fi
 package=$folder/film output=$folder/output
 fail() { echo "test-dependent: $*" >&2; exit 1; }
-step() { # NAME COMMAND…: says how long it took
+step() { # NAME COMMAND…: runs the command and prints how long it took
     local start=$SECONDS name=$1
     shift
     "$@" >"$folder/log" 2>&1 || { tail -n 40 "$folder/log" >&2; fail "$name failed"; }
     echo "$name: $((SECONDS - start)) s"
 }
 
-# A repository that has this tree, committed or not, under the version's tag.
+# Makes a repository with this tree, including uncommitted changes, under the version's tag.
 version=$(sed -n 's/^public let vaencVersion = "\(.*\)"$/\1/p' Sources/VideoBase/Version.swift)
 grep -q "from: \"$version\"" README.md || fail "README.md does not name version $version"
 rm -rf "$folder/vaenc"
@@ -43,12 +45,13 @@ add_program() { # NAME FILE
 }
 add_program blocked Blocked.swift
 
-# The packages that README.md lists are those that the build needs.
+# README.md must list the packages that the build needs.
 listed=$(sed -n '/^apt-get install/,/[^\\]$/p' README.md | sed 's/^apt-get install//; s/\\$//' | tr -s ' ' '\n' | sed '/^$/d' | sort)
 [ "$listed" = "$(scripts/install-packages.sh --list build)" ] || fail "README.md's packages are not those of scripts/install-packages.sh"
 
 cd "$package"
-# SwiftPM remembers what a version was: here, and not beyond this run. What it has of others is taken from this build.
+# SwiftPM caches the contents of a version. This run has its own caches, because each run has other contents. The
+# repositories of other packages are copied from this build.
 own=(--cache-path "$folder/cache" --security-path "$folder/security")
 rm -rf Package.resolved .build/repositories .build/checkouts/vaenc .build/workspace-state.json "$folder/cache" "$folder/security"
 mkdir "$folder/cache"
@@ -64,7 +67,7 @@ fi
 unset VAENC_DRIVER_DIR
 step "its tests" swift test --skip-build "${own[@]}"
 
-# README's program and those of the pages, as printed, each in a folder with the files that it names.
+# Runs README's program and those of the pages unchanged, each in a folder with the files that it reads.
 mkdir -p "$output/inputs"
 ffmpeg -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=2 -f lavfi -i sine=sample_rate=48000:duration=2 \
     -c:v libx264 -bf 2 -pix_fmt yuv420p -c:a aac -shortest "$output/inputs/movie.mp4"
@@ -82,7 +85,7 @@ run() {
 run_all() {
     for name in film $programs; do
         if grep -q '"/dev/video0"' "$package/Sources/$name/main.swift"; then
-            cameras=$((cameras + 1)) # They are run by ProgramTests, with a camera.
+            cameras=$((cameras + 1)) # ProgramTests runs them with a simulated camera.
         else
             run "$name"
         fi
@@ -98,12 +101,12 @@ for file in "$output"/*/*.{mp4,mov,h264,h265}; do
 done
 echo "$(echo "film $programs" | wc -w) programs, $cameras of them with a camera and not run here: $((SECONDS - start)) s"
 
-# A program that blocks the thread that its reader needs ends with an error.
+# If a program blocks the thread that its reader needs, it gets an error.
 run blocked
 grep -q "no reader has begun, and it may run on the main actor, which this call blocks" "$output/blocked/stdout" ||
     fail "blocking calls on the main thread do not tell of their reader: $(cat "$output/blocked/stdout")"
 
-# The same calls at the top level of a main.swift, where the blocking ones would be chosen, do not compile.
+# At the top level of a main.swift, the compiler would choose the blocking calls, so they must not compile there.
 add_program mistake Mistake.swift
 if swift build --target mistake "${own[@]}" >"$folder/log" 2>&1; then fail "blocking calls compile at the top level of a main.swift"; fi
 for call in makePixelBuffer encode completeFrames; do

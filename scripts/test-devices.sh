@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# test-devices.sh SHARED: vaenc on the kernel's own test devices, the cameras of vivid and the sound card of snd-aloop, in
-# the virtual machine of SHARED/tools/devvm. What it recorded there is judged outside, by ffprobe and ffmpeg. A line a
-# check on stdout; status 1 where one fails. Needs root for the machine's first start.
-#   VAENC_BUILD   folder of a vaenc already built, and of its reference driver (else a release build is made)
+# test-devices.sh SHARED: tests vaenc on the kernel's test devices, the cameras of vivid and the sound card of
+# snd-aloop, in the virtual machine of SHARED/tools/devvm. ffprobe and ffmpeg check the recordings outside the machine.
+# It prints a line for each check. The exit status is 1 if a check fails. It needs root for the machine's first start.
+#   VAENC_BUILD   the folder of a built vaenc and its reference driver (default: makes a release build)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
@@ -11,7 +11,7 @@ cd "$top"
 "$here/install-packages.sh" devices
 build=${VAENC_BUILD-}
 if [ -z "$build" ]; then
-    # The flags of the Makefile: what `make test` has built is not built again.
+    # The flags are the Makefile's, so the objects of `make test` are reused.
     for product in vaenc vaenc_drv_video; do
         swift build -c release --explicit-target-dependency-import-check error -Xswiftc -enable-testing --product $product >&2
     done

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# test-drivers.sh SHARED: vaenc, H.264 and HEVC, on the real Intel and AMD drivers, over the faked kernels of
-# SHARED/tools/fakegpu, with this Debian's drivers and with Debian 13's (SHARED/tools/newer-debian; the project is built
-# there too). A table on stdout, a line per GPU and check; status 1 where a check fails. Needs root.
-#   VAENC_BUILD     folder of a vaenc already built (else a release build is made)
-#   VAENC_NEWER=0   leaves Debian 13 out; VAENC_NEWER=drivers leaves out only the project's own tests there;
-#                   VAENC_NEWER=all runs all of them there, not only those that use FFmpeg, libva or other programs
+# test-drivers.sh SHARED: tests vaenc with H.264 and HEVC on the real Intel and AMD drivers, over the faked kernels of
+# SHARED/tools/fakegpu. It uses the drivers of this Debian and of Debian 13 (SHARED/tools/newer-debian), and builds the
+# project in both. It prints a line for each GPU and check. The exit status is 1 if a check fails. It needs root.
+#   VAENC_BUILD     the folder of a built vaenc (default: makes a release build)
+#   VAENC_NEWER     0: without Debian 13; drivers: without the project's own tests on Debian 13; all: all of these tests
+#                   (default: only tests that depend on the versions of FFmpeg, libva or other programs)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
@@ -17,7 +17,7 @@ older="intel-tgl intel-adl intel-icl intel-kbl amd-navi21 amd-vangogh amd-navi10
 newer="intel-tgl intel-adl intel-icl intel-kbl intel-dg2 intel-mtl
     amd-navi21 amd-vangogh amd-navi10 amd-renoir amd-raven amd-rembrandt amd-navi31 amd-phoenix"
 
-# The flags of the Makefile: what `make test` has built is not built again.
+# The flags are the Makefile's, so the objects of `make test` are reused.
 flags="--explicit-target-dependency-import-check error -Xswiftc -enable-testing"
 build=${VAENC_BUILD-}
 if [ -z "$build" ]; then
@@ -31,7 +31,7 @@ status=0
 python3 "$here/drivers/judge.py" "$code" "$work/$code" $older || status=1
 [ "${VAENC_NEWER-1}" != 0 ] || exit $status
 
-# The root is kept for the next run.
+# The root of Debian 13 is kept for the next run.
 tools=${VAENC_DEBIAN13:-$top/.build/debian13}
 goal="--product vaenc" packages=build
 if [ "${VAENC_NEWER-1}" != drivers ]; then goal=--build-tests packages=test; fi
@@ -49,7 +49,7 @@ binaries=$(inside swift build -c release --show-bin-path --scratch-path .build-d
 inside "$here/drivers/collect.sh" "$work/debian13" "$binaries/vaenc" "$shared/tools/fakegpu" $newer
 python3 "$here/drivers/judge.py" debian13 "$work/debian13" $newer || status=1
 
-# Judged there already: what neither FFmpeg's nor libva's version can change.
+# These tests do not depend on the versions of FFmpeg and libva, and already run on this system.
 same="BitstreamInspection|EncodePlanning|EncodeSession|Fault|H264Syntax|HEVCSyntax|NALUnits|RateControl|ReferenceDriver|Stream|VideoBase"
 skip="--skip ^(${same})Tests\\."
 [ "${VAENC_NEWER-1}" != all ] || skip=

@@ -56,10 +56,10 @@ import Testing
 
     private func expected(_ filters: String, deep: Bool, _ size: (Int, Int), in folder: String) throws -> [PlanarFrame] {
         let depth = deep ? "yuv420p10le" : "yuv420p"
-        let setup = try ProcessRunner.run(
+        let result = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", "in.mp4", "-vf", filters, "-pix_fmt", depth, "-vsync", "0", "-f", "rawvideo", "-"], directory: folder)
-        try #require(setup.status == 0, "\(setup.errors)")
-        return try #require(PlanarFrame.split(setup.stdout, width: size.0, height: size.1, bitDepth: deep ? 10 : 8))
+        try #require(result.status == 0, "\(result.errors)")
+        return try #require(PlanarFrame.split(result.stdout, width: size.0, height: size.1, bitDepth: deep ? 10 : 8))
     }
 
     private struct Outcome {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""judge.py FOLDER: what record.sh made in the virtual machine, judged by ffprobe and ffmpeg."""
+"""judge.py FOLDER: checks with ffprobe and ffmpeg what record.sh recorded in the virtual machine."""
 import json
 import os
 import subprocess
@@ -44,7 +44,7 @@ def plays(path):
 
 
 def levels(path, size):
-    """The mean luma of each picture."""
+    """Returns the mean luma of each picture."""
     raw = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"],
         capture_output=True).stdout
@@ -77,7 +77,7 @@ shared = levels("shared.h264", 160 * 120)
 check("shared", "20 pictures in the camera's DMA-BUFs, no copy", status("shared") == 0 and memory.get("used") == "dmabuf-import"
       and sum(one["encoded"] for one in counts) == 20 and len(shared) == 20 and (copies == 0 or "copied" in memory["why"]),
       memory.get("why", ""))
-# vivid draws the same bars into each.
+# vivid draws the same bars into each picture.
 drawn = levels("nv12.mp4", 160 * 120)
 check("shared", "and they are the camera's", bool(shared and drawn) and max(abs(a - drawn[0]) for a in shared) < 4)
 
@@ -110,7 +110,7 @@ check("sound", "AAC beside the pictures", status("sound") == 0 and plays("sound.
 shown = times("sound.mp4")
 capture = report("sound").get("capture", {})
 camera = (capture.get("cameras") or [{}])[0]
-# What was taken from the camera when the recording ended, and the picture after its end, are not encoded.
+# Pictures that were in the queue when the recording ended, and the picture after its end, are not encoded.
 given = camera.get("captured", 0) - camera.get("late", 0)
 check("sound", "pictures go on beside it; losses are counted", len(shown) >= 50 and len(shown) <= given <= len(shown) + 6
       and max(b - a for a, b in zip(shown, shown[1:])) < 1, f"{len(shown)} pictures, late {camera.get('late')}, by the driver {camera.get('droppedByDriver')}")

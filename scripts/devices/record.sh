@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# record.sh VAENC FOLDER, inside the virtual machine: makes the recordings that judge.py looks at. Each leaves NAME.status
-# (the exit status), NAME.json (the report), NAME.errors. The machine is some ten times slower than its host: sizes are tiny.
+# record.sh VAENC FOLDER: runs inside the virtual machine and makes the recordings that judge.py checks. Each recording
+# writes NAME.status (the exit status), NAME.json (the report) and NAME.errors. Pictures are small, because the machine
+# is some ten times slower than its host.
 set -u
 vaenc=$1
 cd "$2" || exit 1
@@ -14,12 +15,12 @@ fast="--device software --preset 7 --codec h264"
 hdmi="--capture-input 3 --capture-size 160x120"
 
 record probe probe --capture --device software
-# vivid takes free sizes on its HDMI input alone.
+# vivid supports arbitrary sizes only on its HDMI input.
 for format in yuyv nv12 i420; do
     # shellcheck disable=SC2086
     record "$format" capture /dev/video0 -o "$format.mp4" $hdmi --input-format $format --frames 60 $fast
 done
-# The camera's DMA-BUFs, read in place by an encoder's driver.
+# The encoder's driver reads the camera's DMA-BUFs without a copy.
 # shellcheck disable=SC2086
 VAENC_REFERENCE_COUNTS=$PWD/shared.counts record shared capture /dev/video0 -o shared.h264 $hdmi --input-format nv12 --frames 20 \
     --device reference --codec h264 --qp 20 --preset 7
@@ -29,7 +30,7 @@ record webcam capture /dev/video0 --capture-input 0 -o webcam.h264 --capture-siz
 record switched capture /dev/video0 -o switched.mkv $hdmi --input-format nv12 --switch-to /dev/video1@2 --duration 4 $fast
 record photo capture /dev/video0 -o photo.jpg --capture-input 0 --capture-size 320x180
 
-# What is played to one end of the loopback card is recorded from the other.
+# Plays a tone to one end of the loopback card, and records it from the other end.
 ffmpeg -v error -re -f lavfi -i sine=frequency=1000:sample_rate=48000 -t 20 -ac 1 -f alsa hw:Loopback,0,0 &
 player=$!
 sleep 1
@@ -38,7 +39,7 @@ record sound capture /dev/video0 -o sound.mp4 $hdmi --input-format nv12 --durati
 kill $player 2>/dev/null
 wait $player 2>/dev/null
 
-# Pulled out while it records: every call fails with ENODEV from then on.
+# The camera is disconnected during the recording. From then on every call fails with ENODEV.
 # shellcheck disable=SC2086
 record unplugged capture /dev/video0 -o unplugged.mp4 $hdmi --input-format nv12 $fast --progress json &
 recorder=$!

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# collect.sh OUT VAENC FAKEGPU GPU...: on each faked GPU, asks the vendor's driver through vainfo and `VAENC probe`, and
-# encodes with VAENC: what it chooses by itself, a plan for each codec, and each mode that the driver advertises, most
-# of it under libva's call trace. What comes out lies in OUT/GPU for judge.py.
-# It runs in the system whose drivers are meant, which needs vainfo and gcc and nothing else. As many GPUs at once as the
-# machine has processors.
+# collect.sh OUT VAENC FAKEGPU GPU...: on each faked GPU, queries the vendor's driver through vainfo and `VAENC probe`,
+# and encodes with VAENC. It encodes with the codec that vaenc chooses, with a fixed plan for each codec, and in each
+# mode that the driver advertises. Most encodes run under libva's call trace. The results are in OUT/GPU, for judge.py.
+# It runs in the system with the drivers under test, which needs only vainfo and gcc. One GPU is tested on each
+# processor.
 set -u
 out=$1 vaenc=$2 fakegpu=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
 node=/dev/dri/renderD128
 mkdir -p "$out"
-# Raw frames of 10 bits and a size, all zero: 100 of them are a file with holes.
+# Makes sparse files of 100 raw 10-bit frames of each size, whose samples are all zero.
 for size in 640x368 1366x768; do
     truncate -s $((${size%x*} * ${size#*x} * 3 * 100)) "$out/$size.p010"
 done
@@ -21,7 +21,7 @@ collect() {
     local at=$out/$gpu
     rm -rf "$at"
     mkdir -p "$at"
-    # Runs a command on the faked GPU; its output, errors and status go to NAME.out, NAME.err, NAME.status.
+    # Runs a command on the faked GPU, and writes its output, errors and status to NAME.out, NAME.err and NAME.status.
     on_gpu() {
         local name=$1
         shift
@@ -32,9 +32,9 @@ collect() {
     on_gpu vainfo vainfo -a --display drm --device $node
     on_gpu probe "$vaenc" probe --device $node --json
     on_gpu verify "$vaenc" probe --device $node --verify --json
-    # What is traced and counted from here on is the encode alone, without the process that tries the driver.
+    # From here on, no process tries the driver beforehand, so traces and counts contain only the encode.
     export VAENC_DRIVER_TRIALS=0
-    # The codec left open: 8 bits, 10 bits, and less than HEVC takes.
+    # Encodes without a requested codec: 8 bits, 10 bits, and a size below the minimum for HEVC.
     local small=96x96
     case $gpu in amd-*) small=128x128 ;; esac
     local input
@@ -43,18 +43,18 @@ collect() {
         on_gpu "choice-${input%% *}" "$vaenc" encode ${input#* } --device $node --json --overwrite --format mp4 \
             -o "$at/choice-${input%% *}.mp4"
     done
-    # The plan that judge.py knows: 100 frames, a key frame every 30, P frames between, one reference.
+    # Encodes the plan that judge.py expects: 100 frames, a key frame every 30 frames, P frames between, one reference.
     local plan=(--qp 27 --qp-i 24 --gop 30 --bframes 0 --refs 1 --slices 1)
     local encode=(encode testsrc:640x368@30:100 --device $node --codec h264 --profile high --entropy cabac "${plan[@]}"
         --json --overwrite)
     on_gpu encode "$vaenc" "${encode[@]}" -o "$at/encode.h264"
     on_gpu trace env LIBVA_TRACE="$at/trace" "$vaenc" "${encode[@]}" -o "$at/trace.h264"
-    # HEVC's plan and each mode that the driver advertises, by entry point; `modes` lists what was run.
+    # Encodes HEVC's plan and each mode that the driver advertises, for each entry point. The file `modes` lists them.
     "$here/modes.py" "$at/probe.out" >"$at/modes"
     local name size options strict suffix
     while read -r name size options; do
-        # A quality level is a hint: where a driver refuses pictures with it, vaenc goes on without. A plan has a QP for
-        # I pictures, which some drivers do not.
+        # A quality level is a hint. If a driver rejects pictures with it, vaenc continues without it. A plan has a
+        # separate QP for I pictures, which some drivers do not support.
         case $name in *-slow | *-fast | *-plan) strict= ;; *) strict=--strict ;; esac
         input=testsrc:$size@30:100
         case $name in hevc10-*) input=$(tenbit "$size") ;; esac

@@ -1,6 +1,6 @@
 import TestOracles
 
-/// Every controller on fades, flashes, cuts and black: the worst picture against x264's.
+/// Measures every controller on fades, flashes, cuts and black, and compares the worst picture with x264's.
 enum HardContentFigures {
     private static let names = ["trailer", "fades", "flashes", "cuts", "black", "sudden"]
     private static let kilobits = [200, 400]

@@ -1,15 +1,15 @@
 import Glibc
 import TestOracles
 
-/// A program that encodes, and how it is run.
+/// A program that encodes, with its arguments and environment.
 struct Contender {
     var name: String
     var program: String
     var arguments: [String]
     var environment: [String: String?] = [:]
 
-    /// The same on one CPU: what its threads cost each other by running side by side is left out, and machines that
-    /// differ in that can be compared.
+    /// The same program on one CPU. The result excludes the cost of threads that run in parallel, which differs between
+    /// machines.
     var onOneCPU: Contender {
         Contender(
             name: name, program: "taskset", arguments: ["-c", "0", program] + arguments, environment: environment)
@@ -25,7 +25,7 @@ struct Contender {
     }
 }
 
-/// Medians of runs that take turns.
+/// The measurements of one program's runs.
 struct Cost {
     var cpu: [Double] = []
     var wall: [Double] = []
@@ -39,7 +39,8 @@ struct Cost {
         if let firstOutput = result.firstOutputSeconds { first.append(firstOutput) }
     }
 
-    /// Each contender `rounds` times, one after the other within a round, after one run of each that is not counted.
+    /// Runs each contender once without measuring, and then `rounds` times. In each round, the contenders run one after
+    /// the other.
     static func measure(_ contenders: [Contender], rounds: Int) throws -> [Cost] {
         for contender in contenders { _ = try contender.run() }
         var costs = [Cost](repeating: Cost(), count: contenders.count)
@@ -50,7 +51,7 @@ struct Cost {
     }
 }
 
-/// What the host pays when the device costs nothing: the reference driver in null mode.
+/// Measures the cost on the host with a device that costs nothing: the reference driver in null mode.
 enum HostCost {
     static let size = (width: 1920, height: 1080)
     static var nullDriver: [String: String?] {
@@ -85,11 +86,11 @@ enum HostCost {
             environment: device == nil ? nullDriver : [:])
     }
 
-    /// CPU, memory and time on 1000 frames.
+    /// Measures CPU time, memory and wall time for 1000 frames.
     static func run() throws -> [Figure] {
         let frames = 1000
         return try withRaw { folder, raw in
-            // A child starts as a copy of this program: no peak below this program's own can be seen.
+            // A child starts as a copy of this program, so its measured peak is at least this program's own.
             let floor = try Contender(name: "true", program: "true", arguments: []).run()
             var figures = [Figure("peak memory, the least that can be measured", Double(floor.peakKB) / 1024, "MiB")]
             for (format, limit) in [("nv12", 0.75), ("i420", 0.6)] {
@@ -119,7 +120,7 @@ enum HostCost {
         }
     }
 
-    /// CPU for coded pictures of 1, 25 and 100 kB: 0.2, 6 and 24 Mbit/s at 30 frames a second.
+    /// Measures CPU time for coded pictures of 1, 25 and 100 kB, which are 0.2, 6 and 24 Mbit/s at 30 frames per second.
     static func coded() throws -> [Figure] {
         let frames = 500
         return try withRaw(frames: frames) { folder, raw in
@@ -150,7 +151,7 @@ enum HostCost {
         }
     }
 
-    /// From the program's start to the first byte of the stream.
+    /// Measures the time from the program's start to the first byte of the stream.
     static func startup() throws -> [Figure] {
         try withRaw(frames: 30) { _, raw in
             let costs = try Cost.measure(
@@ -166,7 +167,7 @@ enum HostCost {
         }
     }
 
-    /// On AMD's own driver over the faked kernel.
+    /// Measures CPU time on AMD's own driver over the faked kernel.
     static func amd() throws -> [Figure] {
         let frames = 300
         let node = "/dev/dri/renderD128"
@@ -189,7 +190,7 @@ enum HostCost {
         }
     }
 
-    /// Asking a device what it can do.
+    /// Measures how long it takes to query a device's capabilities.
     static func probe() throws -> [Figure] {
         let node = "/dev/dri/renderD128"
         var figures: [Figure] = []
@@ -220,7 +221,7 @@ enum HostCost {
         return result
     }
 
-    /// A raw file of 1920×1080 frames with content that moves, in memory where /dev/shm has room.
+    /// Calls `body` with a temporary folder and the path of a raw file of 1920×1080 frames with moving content.
     private static func withRaw<R>(frames: Int = 1000, _ body: (String, String) throws -> R) throws -> R {
         try Files.withTemporaryFolder { folder in
             let raw = folder + "/in.yuv"
@@ -232,7 +233,7 @@ enum HostCost {
                     "-pix_fmt", "nv12", "-f", "rawvideo", "-y", raw,
                 ])
             guard setup.status == 0 else { throw Unmeasurable(description: setup.errors) }
-            // Forty pictures over and over: reading costs the same, and making them does not take minutes.
+            // The 40 pictures are repeated. Reading them costs the same, and the file is made in seconds instead of minutes.
             let repeated = try ProcessRunner.run(
                 "bash",
                 [

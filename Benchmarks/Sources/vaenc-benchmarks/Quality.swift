@@ -1,6 +1,6 @@
 import TestOracles
 
-/// Compression of the reference driver against x264's, and its speed.
+/// Measures the compression of the reference driver compared with x264's, and its speed.
 enum Quality {
     struct Clip {
         var fixture: Fixture
@@ -50,7 +50,7 @@ enum Quality {
         return figures
     }
 
-    /// B pictures in a pyramid against none, by BD-rate on the reference driver.
+    /// Returns the BD-rate of B pictures in a pyramid compared with no B pictures, on the reference driver.
     static func pyramids() throws -> [Figure] {
         try clips.prefix(2).map { clip in
             let raw = try clip.fixture.rawPath(width: clip.width, height: clip.height)
@@ -72,7 +72,7 @@ enum Quality {
         }
     }
 
-    /// Preset 7 at 1280×720 on one core.
+    /// Measures preset 7 at 1280×720 on one core.
     static func speed() throws -> [Figure] {
         let raw = try Fixture.bigBuckBunny.rawPath()
         let frames = Double(Fixture.bigBuckBunny.frameCount)
@@ -122,7 +122,7 @@ enum Quality {
         }
     }
 
-    /// Bytes, and the mean luma PSNR of the decoded pictures.
+    /// Returns the number of bytes, and the mean luma PSNR of the decoded pictures in dB.
     static func point(
         _ stream: [UInt8], _ source: [PlanarFrame], codec: StreamCodec = .h264
     ) throws -> BDRate.Point {

@@ -1,6 +1,7 @@
 import TestOracles
 
-/// HEVC on the reference driver: its compression against x265's and against its own H.264, and its speed.
+/// Measures HEVC of the reference driver: its compression compared with x265's and with the driver's H.264, and its
+/// speed.
 extension Quality {
     static func hevc() throws -> [Figure] {
         var figures: [Figure] = []
@@ -47,7 +48,8 @@ extension Quality {
         }
     }
 
-    /// I and P pictures alone, one reference, no wavefronts, no message that names the encoder: as ours.
+    /// x265's parameters for the same structure as vaenc's: only I and P pictures, one reference, no wavefronts, and no
+    /// SEI message that names the encoder.
     private static let x265Structure =
         "bframes=0:ref=1:keyint=1000:min-keyint=1000:scenecut=0:no-wpp=1:pools=none:frame-threads=1:info=0"
         + ":log-level=error"
@@ -66,7 +68,7 @@ extension Quality {
         }
     }
 
-    /// Presets 4 and 7 at 640×360 on one core, by CPU time: what else runs on the machine counts less.
+    /// Measures presets 4 and 7 at 640×360 on one core. CPU time depends less on other processes than wall time.
     private static func hevcSpeed() throws -> [Figure] {
         let (width, height) = (640, 360)
         let raw = try Fixture.bigBuckBunny.rawPath(width: width, height: height)

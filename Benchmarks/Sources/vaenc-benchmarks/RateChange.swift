@@ -1,11 +1,11 @@
 import BitstreamInspection
 import TestOracles
 
-/// The bit rate changed from 1 to 4 Mbit/s and back while the encoder runs.
+/// Measures changes of the bit rate from 1 to 4 Mbit/s and back while the encoder runs.
 enum RateChange {
     private static let low = 1_000_000.0
     private static let high = 4_000_000.0
-    /// Seconds of the changes.
+    /// The times of the changes in seconds.
     private static let times = (up: 10, down: 20)
 
     static func run() throws -> [Figure] {
@@ -41,7 +41,7 @@ enum RateChange {
             ], timeout: 600)
         guard result.status == 0 else { throw Unmeasurable(description: result.errors) }
         let frames = Streams.inspect(try Files.read(output)).frames
-        /// Bits a second from one second to another.
+        /// Returns the bit rate in bits/s between two times in seconds.
         func measured(_ from: Double, _ to: Double) -> Double {
             let range = Int((from * fps).rounded())..<min(Int((to * fps).rounded()), frames.count)
             return Double(frames[range].reduce(0) { $0 + $1.byteCount }) * 8 * fps / Double(range.count)

@@ -1,13 +1,13 @@
 import BitstreamInspection
 import TestOracles
 
-/// Rate control on a minute of real video: the driver's controller and vaenc's own, CBR and VBR.
+/// Measures rate control on a minute of real video, with the driver's controller and with vaenc's, in CBR and VBR.
 enum Rates {
     static let clips: [(fixture: Fixture, rate: String)] = [
         (.bigBuckBunny, "25"), (.bikes, "25"), (.carphone, "30000/1001"),
     ]
     private static let kilobits = [500, 1000, 2000]
-    /// Streams to which bytes are added that the driver, which controls their rate, does not see.
+    /// Settings with which vaenc adds bytes to the stream that the driver's rate controller does not see.
     private static let added = [
         (name: "headers after the encode", options: "", personality: "radeonsi-navi21"),
         (name: "slices of 400 bytes", options: "--max-slice-bytes 400", personality: "iHD-9A49"),
@@ -16,18 +16,18 @@ enum Rates {
     static let width = 640
     static let height = 360
 
-    /// What is coded, and of what.
+    /// The codec and the bit depth of a stream.
     struct Coding {
         var codec = StreamCodec.h264
         var bitDepth = 8
 
-        /// As FFmpeg names the samples.
+        /// FFmpeg's name of the pixel format.
         var pixels: String { bitDepth > 8 ? "yuv420p10le" : "yuv420p" }
     }
 
     struct Run {
         var bitsPerSecond: Double
-        /// Bits of the fullest second, over the allowed maximum.
+        /// The number of bits of the largest second, divided by the allowed maximum.
         var fullestSecond: Double
         var violations: [String]
         var psnr: Double
@@ -83,7 +83,7 @@ enum Rates {
         Figure("\(name): fullest second, of the maximum", run.fullestSecond, "", atMost: 1)
     }
 
-    /// A minute of the clip, over and over, as I420.
+    /// Writes the clip as a raw planar file, repeated until it lasts `seconds`. Returns the path of the file.
     static func minute(
         _ fixture: Fixture, _ rate: String, _ folder: String, seconds: Int = 60, _ coding: Coding = Coding()
     ) throws -> String {
@@ -146,7 +146,7 @@ enum Rates {
         return parts.isEmpty ? nil : parts[0] / (parts.count > 1 ? parts[1] : 1)
     }
 
-    /// Luma PSNR over all frames, by ffmpeg.
+    /// Returns the luma PSNR over all frames in dB, as ffmpeg computes it.
     private static func psnr(_ stream: String, _ raw: String, _ rate: String, _ coding: Coding) throws -> Double
     {
         let result = try ProcessRunner.run(

@@ -1,7 +1,8 @@
 import TestOracles
 
-/// Rate control of HEVC: on the driver without restriction and on those of two makers, at 8 and 10 bits. A third of a
-/// minute: what the buffer takes up weighs more than over a minute, and the limits are those of the tests' short streams.
+/// Measures rate control of HEVC at 8 and 10 bits, on the unrestricted driver and on the personalities of two vendors.
+/// The streams last 20 seconds. The content of the buffer is a larger share of them than of a minute, so the limits are
+/// those of the tests' short streams.
 extension Rates {
     private static let devices = [
         (name: "", personality: "", options: ""),

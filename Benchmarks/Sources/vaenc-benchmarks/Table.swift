@@ -1,13 +1,13 @@
 import TestOracles
 
-/// A figure and what it should be.
+/// A measured value and its target.
 struct Figure {
     var name: String
     var value: Double
     var unit: String
-    /// At most this; nil where the figure only informs.
+    /// The upper limit. Without limits the figure is for information only.
     var atMost: Double?
-    /// At least this.
+    /// The lower limit.
     var atLeast: Double?
 
     init(_ name: String, _ value: Double, _ unit: String, atMost: Double? = nil, atLeast: Double? = nil) {
@@ -36,7 +36,7 @@ func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
     return right ? space + text : text + space
 }
 
-/// Three digits or so, no exponent.
+/// Returns the number with about three significant digits and without an exponent.
 func number(_ value: Double) -> String {
     let decimals = abs(value) >= 100 ? 0 : abs(value) >= 10 ? 1 : abs(value) >= 1 ? 2 : 3
     let scale = [1.0, 10, 100, 1000][decimals]
