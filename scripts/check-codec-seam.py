@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""check-codec-seam.py [--print]: adds a codec that nobody implements to a copy of the sources, and collects the files that the compiler
-then names. They must be the files that docs/ADDING-A-CODEC.md lists. Also refuses comparisons with one codec, which would make every
-other codec the second one without a word. `--print` prints the list for the page. Takes some three minutes on two cores.
+"""check-codec-seam.py [--print]: adds an unimplemented codec to a copy of the sources, and collects the files with
+compiler errors. They must be the files that docs/ADDING-A-CODEC.md lists. The script also rejects comparisons with one
+codec, because they would silently treat every new codec like the other one. `--print` prints the list for the page. The
+script takes some three minutes on two cores.
 """
 import pathlib
 import re
@@ -12,13 +13,13 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/ADDING-A-CODEC.md"
-# The codec, and the types of which each codec has its own case.
+# The enums that have a case for each codec.
 ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecCapabilities", "StreamLevel", "SoftwareLibrary"]
 COMPARISON = re.compile(r"[=!]= *\.(h264|hevc)\b")
 
 
 def comparisons():
-    """Lines that compare a codec with one of the codecs."""
+    """Yields the lines that compare a codec with one of the codecs."""
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if COMPARISON.search(line.split("//")[0]):
@@ -40,7 +41,7 @@ def add_cases(tree):
 
 
 def end_of_switch(text, start):
-    """The offset of the brace that closes the switch whose keyword is at or behind `start`."""
+    """Returns the offset of the brace that closes the first switch at or after `start`."""
     depth, index = 0, text.index("{", text.index("switch", start))
     while True:
         character = text[index]
@@ -48,7 +49,7 @@ def end_of_switch(text, start):
             index = text.index("\n", index)
             continue
         if character == '"':
-            # A string on one line; what is interpolated has balanced braces.
+            # Skips a string on one line. Interpolations have balanced braces.
             index += 1
             while text[index] != '"':
                 index += 2 if text[index] == "\\" and text[index + 1] != "(" else 1
@@ -59,7 +60,8 @@ def end_of_switch(text, start):
 
 
 def compiled(tree):
-    """The files with a switch that does not know the new cases. Each is given a default, so that the compiler goes on to the next."""
+    """Returns the number of switches without the new cases in each file. Each switch gets a default case, so that the
+    compiler continues with the next one."""
     files = {}
     while True:
         run = subprocess.run(

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""doc-programs.py PACKAGE URL: writes the package of README.md, with its URL, and every Swift program of the pages and doc comments.
+"""doc-programs.py PACKAGE URL: writes the package that README.md describes, with this URL, and every Swift program of the
+pages and of doc comments.
 
-Each fenced `swift` block is a main.swift of its own, as printed; those that call `record` get Record.swift beside it. A block that
-does not import Vaenc is no complete program: an error. Prints the programs' names.
+Each fenced `swift` block becomes the unchanged main.swift of a program. Programs that call `record` also get
+Record.swift. A block that does not import Vaenc is no complete program, which is an error. The script prints the names
+of the programs.
 """
 import pathlib
 import re

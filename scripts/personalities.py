@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The reference driver's personalities, from what real drivers answered (`vainfo -a`, raw attribute values).
+"""Makes the reference driver's personalities from capabilities of real drivers (`vainfo -a`, raw attribute values).
 
 personalities.py write CAPABILITIES       writes the driver's table from a folder of dumps
 personalities.py check CAPABILITIES BUILD compares `vainfo -a` under each personality of the driver in BUILD with the
-                                          dump that it was made from; a line per personality, status 1 on a difference
+                                          dump that it was made from; prints a line for each personality; the exit
+                                          status is 1 if there is a difference
 """
 import os
 import re
@@ -15,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent / "drivers"))
 import vainfo  # noqa: E402
 
 TABLE = Path(__file__).parent.parent / "Sources/Drivers/Reference/Backend/Personalities/PersonalityTable.swift"
-# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders, decoders and video processors answer.
+# The values of VAConfigAttribType, VAProfile and VAEntrypoint of va.h that encoders, decoders and video processors use.
 TYPES = {
     "RTFormat": 0, "RateControl": 5, "DecSliceMode": 6, "DecProcessing": 8, "EncPackedHeaders": 10, "EncInterlaced": 11,
     "EncMaxRefFrames": 13,
@@ -29,27 +30,29 @@ PROFILES = {
     "VAProfileHEVCMain": 17, "VAProfileHEVCMain10": 18}
 ENTRYPOINTS = {
     "VAEntrypointVLD": 1, "VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8, "VAEntrypointVideoProc": 10}
-# vainfo 2.12 prints EncMaxRefFrames' value on the row of EncMaxSlices: what the drivers' sources say.
+# vainfo 2.12 prints the value of EncMaxRefFrames on the row of EncMaxSlices, so these values are from the drivers'
+# sources.
 SLICES = {"iHD": 256, "iHDnonfree": 256, "i965": 32, "radeonsi": 128}
-# Least and greatest sizes where no dump has them; AMD's greatest were assumed when the dumps were made.
+# The minimum and maximum sizes if no dump has them. AMD's maximum sizes were assumed when the dumps were made.
 SIZES = {
     "iHD": (32, 32, 4096, 4096), "iHDnonfree": (32, 32, 4096, 4096), "iHD25nonfree": (32, 32, 4096, 4096),
     "i965": (16, 16, 4096, 4096), "radeonsi": (256, 128, 4096, 2304), "radeonsi25": (128, 128, 4096, 2304)}
-# The least sides of processed pictures, which no dump has.
+# The minimum size of processed pictures, which no dump has.
 PROCESSED = (16, 16)
-# VA_SURFACE_ATTRIB_MEM_TYPE_… where no raw answer has them: what the drivers' sources say, iHD's for integrated GPUs
-# and for those with memory of their own.
+# The values of VA_SURFACE_ATTRIB_MEM_TYPE_… if the raw attributes do not have them. They are from the drivers' sources.
+# iHD has different values for integrated GPUs and for GPUs with their own memory.
 MEMORY = {"iHD": 0x70000005, "iHDnonfree": 0x70000005, "i965": 0x30000005, "radeonsi": 0x60000001, "radeonsi25": 0x68000001}
 DISCRETE = {"56A0": 0x40000001}
-# Mesa's alignment of HEVC surfaces (VASurfaceAttribAlignmentSize), which only its newer versions tell.
+# The alignment of Mesa's HEVC surfaces (VASurfaceAttribAlignmentSize), which only newer versions report.
 ALIGNMENT = {"radeonsi25": 70}
-# Least sizes that are decoded, which no dump has: a macroblock.
+# The minimum size of decoded pictures, which no dump has: a macroblock.
 DECODED = (16, 16)
 
 
 def hevc(driver, gpu, entrypoint):
-    """What vainfo of libva 2.17 leaves out of HEVC entries, or prints wrongly: {type: value}, and least sizes. Asked for
-    raw of the drivers themselves where they ran, else of the same driver's newer version on the same GPU."""
+    """Returns the HEVC attributes that vainfo of libva 2.17 does not print or prints wrongly, as {type: value}, and the
+    minimum size. The values were read from the drivers themselves. If a driver could not run, they are those of its newer
+    version on the same GPU."""
     gen11 = gpu == "8A52"
     if driver == "radeonsi":
         features = 0x10041010 if gpu == "raven" else 0x10041050
@@ -65,7 +68,7 @@ def hevc(driver, gpu, entrypoint):
 
 
 def value(driver, name, printed):
-    """The raw value behind printed rows; None for what is not a number that clients go by."""
+    """Returns the raw value of printed rows; None if the attribute is not supported here."""
     if name == "EncMaxSlices" and driver in SLICES:
         return SLICES[driver]
     if name in vainfo.FLAGS:
@@ -86,7 +89,7 @@ def value(driver, name, printed):
 
 
 def entries(folder, name):
-    """{(profile, entry point): ({type: value}, sizes, alignment)} of a dump; raw values win."""
+    """Returns {(profile, entry point): [{type: value}, sizes, alignment]} of a dump. Raw values have priority."""
     driver = name.split("-")[0]
     found = {}
     for key, rows in vainfo.parse((folder / f"{name}.txt").read_text()).items():
@@ -124,16 +127,16 @@ def entries(folder, name):
         elif key in found and line.startswith("  surface:"):
             size = dict(re.findall(r"(M\w+)=(\d+)", line))
             found[key][1] = tuple(int(size[n]) for n in ("MinWidth", "MinHeight", "MaxWidth", "MaxHeight"))
-    # What encodes nothing is nobody's counterpart here.
+    # A device that encodes nothing is no personality.
     return found if any(key[1].startswith("VAEntrypointEnc") for key in found) else {}
 
 
 def memory(folder, name):
-    """The memory types that the driver makes surfaces of."""
+    """Returns the memory types of the driver's surfaces."""
     raw = folder / f"attributes-{name}.txt"
-    said = re.findall(r"mem=(0x[0-9a-f]+)", raw.read_text()) if raw.exists() else []
+    types = re.findall(r"mem=(0x[0-9a-f]+)", raw.read_text()) if raw.exists() else []
     driver, gpu = name.split("-")
-    return int(said[0], 0) if said else MEMORY[driver] if "iHD" not in driver else DISCRETE.get(gpu, MEMORY[driver])
+    return int(types[0], 0) if types else MEMORY[driver] if "iHD" not in driver else DISCRETE.get(gpu, MEMORY[driver])
 
 
 def names(folder):
@@ -144,7 +147,7 @@ def write(folder):
     sets, lines = [], []
     for name in names(folder):
         text = (folder / f"{name}.txt").read_text()
-        # What a dump's machine ran is no part of the driver's name.
+        # The kernel and DRM versions of the dump's machine are removed from the driver's name.
         vendor = re.search(r"Driver version: (.*?)(?: \(\))?$", text, re.M)[1]
         vendor = re.sub(r", DRM [\d.]+, [^)]*\)", ")", vendor)
         rows = []
@@ -174,7 +177,7 @@ def write(folder):
 
 
 def wrap(line):
-    """A line of the literal, continued where it would be too long."""
+    """Returns a line of the literal, with line continuations if it is too long."""
     words, out = line.split(" "), ""
     width = 0
     for word in words:
@@ -191,8 +194,8 @@ def wrap(line):
 def check(folder, build):
     failed = False
     for name in names(folder):
-        wanted = entries(folder, name)
-        if not wanted:
+        expected = entries(folder, name)
+        if not expected:
             continue
         environment = dict(
             os.environ, LIBVA_DRIVERS_PATH=build, LIBVA_DRIVER_NAME="libvaenc", LIBVA_MESSAGING_LEVEL="0",
@@ -202,12 +205,12 @@ def check(folder, build):
         answers = vainfo.parse(run.stdout)
         printed = vainfo.parse((folder / f"{name}.txt").read_text())
         faults, rows = [], 0
-        if set(answers) != set(wanted):
+        if set(answers) != set(expected):
             faults.append(f"entry points {sorted(answers)}")
-        for key in set(answers) & set(wanted):
+        for key in set(answers) & set(expected):
             for row in set(answers[key]) | set(printed[key]):
                 if row == "EncMaxSlices":
-                    continue  # this vainfo may print another attribute's value
+                    continue  # vainfo may print another attribute's value on this row
                 rows += 1
                 if answers[key].get(row) != printed[key].get(row):
                     faults.append(f"{'/'.join(key)} {row}: {answers[key].get(row)}, not {printed[key].get(row)}")

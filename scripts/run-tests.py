@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` left in the folder BUILD, each suite in a process of its own,
-a few at once, the longest first. Without PART: the suites that Tests/parts.txt names in no part. PART `all`:
-every suite, as with --filter alone. A suite that crashes or hangs is named and costs no other.
+"""run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` wrote into the folder BUILD. Each suite
+runs in a separate process, several at once, the longest first. Without PART, it runs the suites that are in no part of
+Tests/parts.txt. PART `all` runs every suite, and so does --filter without PART. A suite that crashes or hangs is
+reported, and the others still run.
 
-Prints a line for each suite, then what failed, and the twenty slowest tests. Status 0: all passed.
-  --jobs N        suites at once (default: one more than processors, as some tests wait)
-  --filter TEXT   only suites whose name has this text
+It prints a line for each suite, the twenty slowest tests, and what failed. The exit status is 0 if all tests passed.
+  --jobs N        the number of suites at once (default: the number of processors plus one, because some tests wait)
+  --filter TEXT   runs only suites whose name contains TEXT
   --repeat N      runs the suites N times
   --list          prints the suites and runs none
 """
@@ -22,14 +23,14 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = ROOT / "Tests/parts.txt"
-LIMIT = 1200  # seconds that one suite may take on a busy machine
+LIMIT = 1200  # the timeout of a suite in seconds, for a busy machine
 PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 PASSED = re.compile(r"Test (?:\"(.*)\"|(\S+\(.*?\))) (?:with \d+ test cases? )?(?:passed|failed) after ([0-9.]+) seconds")
 SUMMARY = re.compile(r"Test run with (\d+) tests? in \d+ suites? (passed|failed)")
 
 
 def parts():
-    """The suites of each part: lines `[part] what it proves`, then a suite a line."""
+    """Returns the suites of each part. A part is a line `[part] description`, followed by a line for each suite."""
     found, part = {}, None
     for line in PARTS.read_text().splitlines():
         line = line.split("#")[0].strip()
@@ -42,7 +43,7 @@ def parts():
 
 
 def suites(program):
-    """The names of all suites, as `Module.Suite`."""
+    """Returns the names of all suites, as `Module.Suite`."""
     listing = subprocess.run(
         [program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, timeout=120).stdout
     names = {line.split("/")[0] for line in listing.splitlines() if re.match(r"^\w+\.\w+/", line)}
@@ -55,7 +56,7 @@ children = set()
 
 
 def end(*_):
-    """Ctrl-C: the suites have process groups of their own, which would go on."""
+    """Handles Ctrl-C. It kills the suites, because they have their own process groups and would continue."""
     for child in list(children):
         try:
             os.killpg(child.pid, signal.SIGKILL)
@@ -88,7 +89,7 @@ class Run:
         self.tests = [(float(m[3]), m[1] or m[2]) for m in map(PASSED.search, self.lines) if m]
 
     def report(self):
-        """The lines that say what failed."""
+        """Returns the output lines that describe failures."""
         words = [l for l in self.lines if re.search(r" recorded an issue |(?:^|\s)(?:error|Fatal error): |✘ Test (?!run)|[Cc]rash|did not end", l)]
         if self.status < 0:
             words.append(f"the process ended by {signal.Signals(-self.status).name}; its last lines:")
@@ -122,7 +123,7 @@ def main():
     chosen = {s for s in (chosen if options.part else every if options.filter else every - named) if options.filter in s}
     if not chosen:
         sys.exit("run-tests.py: no suite has that name")
-    # How long each took last time, so that a long one is not the last to begin.
+    # The durations of the previous run. The longest suites start first, so that none of them starts last.
     record = ROOT / ".build/test-seconds.json"
     seconds = json.loads(record.read_text()) if record.exists() else {}
     order = sorted(chosen, key=lambda s: (-seconds.get(s, 30 if s in named else 5), s)) * options.repeat

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """soak.py VAENC [--pictures N] [--container-pictures N] [--only TEXT]: encodes very many pictures on a device that costs
-nothing (the reference driver's null mode) and reports what grows: memory, descriptors, threads, time for a picture.
+nothing (the reference driver's null mode), and checks that memory, descriptors, threads and the time per picture do not
+grow.
 
-Each codec goes into Annex B with a million pictures and into every container with 100,000, with B pictures and CBR. Two
-more rows read a clip whose times begin just below 2^33 ticks of 90 kHz and 2^31 milliseconds. One line a row; exit status
-1 if a row breaks a limit:
-  memory       after the first tenth of the run: grows by at most 100 bytes a picture into a container (its index), by
-               1 into a bare stream, and by 4 MB more, which is an allocator's rounding. libavformat keeps 10 kB for each
-               segment of HLS, here 100 pictures: 120 bytes a picture
-  descriptors, threads   do not grow after the first fifth (by more than the one file that HLS is changing)
-  speed        by its processor time, the last quarter runs at least 0.7 times as fast as the second
+Each codec is encoded with B pictures and CBR: a million pictures into Annex B, and 100,000 into every container. Two
+more runs read a clip whose times begin just below 2^33 ticks of 90 kHz and 2^31 milliseconds. The script prints a line
+for each run. The exit status is 1 if a run exceeds a limit:
+  memory       after the first tenth of the run, it grows by at most 100 bytes per picture in a container (the index),
+               by 1 byte in a bare stream, and by 4 MB for the allocator's rounding. In HLS, libavformat keeps 10 kB for
+               each segment of 100 pictures, so the limit is 120 bytes per picture.
+  descriptors, threads   after the first fifth, they grow by at most 1 (the file that HLS is replacing)
+  speed        in processor time, the last quarter is at least 0.7 times as fast as the second
 """
 import argparse, json, os, shutil, subprocess, sys, tempfile, time
 
@@ -17,7 +18,7 @@ CONTAINERS = ["mp4", "fmp4", "mov", "mkv", "ts", "flv", "hls", "avcc"]
 
 
 def sample(pid):
-    """Resident bytes, descriptors, threads and processor seconds of a process; None when it has ended."""
+    """Returns the resident bytes, descriptors, threads and processor seconds of a process; None if it has ended."""
     try:
         with open(f"/proc/{pid}/status") as status:
             fields = dict(line.split(":", 1) for line in status)
@@ -31,7 +32,8 @@ def sample(pid):
 
 
 def watch(command, environment, folder):
-    """Runs a command; its exit status, last error line, and a list of (pictures, memory, descriptors, threads, CPU s)."""
+    """Runs a command. Returns the exit status, the last line of stderr, and a list of (pictures, memory, descriptors,
+    threads, processor seconds)."""
     errors = open(f"{folder}/progress", "w+")
     child = subprocess.Popen(
         command, env=dict(os.environ, **environment), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -58,7 +60,7 @@ def watch(command, environment, folder):
 
 
 def judge(samples, pictures, perPicture):
-    """What is wrong with a run, and its figures."""
+    """Returns the exceeded limits of a run, and its figures."""
     steady = [s for s in samples if s[0] >= pictures / 10]
     if len(steady) < 8:
         return ["too few samples: encode more pictures"], ""
@@ -85,7 +87,7 @@ def judge(samples, pictures, perPicture):
 
 
 def clip(folder, name, seconds, frames, *arguments):
-    """A clip of small pictures whose times begin at so many seconds."""
+    """Makes a clip of small pictures whose times begin at `seconds`. Returns its name."""
     subprocess.run(
         ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25", "-frames:v", str(frames), "-c:v", "libx264",
          "-preset", "ultrafast", "-output_ts_offset", str(seconds), *arguments, name], cwd=folder, check=True)
@@ -116,9 +118,9 @@ def main():
             if options.only not in name:
                 continue
             suffix = {"annexb": codec, "hls": "m3u8", "fmp4": "mp4", "avcc": "avcc"}.get(form, form)
-            given = clip(folder, source[0], source[1], pictures) if source else f"testsrc:64x64@25:{pictures}"
+            source_name = clip(folder, source[0], source[1], pictures) if source else f"testsrc:64x64@25:{pictures}"
             status, message, samples = watch(
-                [vaenc, "encode", given, "--device", "reference", "--codec", codec, "--bframes", "2", "--rate-control", "cbr",
+                [vaenc, "encode", source_name, "--device", "reference", "--codec", codec, "--bframes", "2", "--rate-control", "cbr",
                  "--bitrate", "200k", "--format", form, "--progress", "json", "-o", f"out.{suffix}", "--overwrite"],
                 {"VAENC_REFERENCE_MODE": "null"}, folder)
             faults, figures = judge(samples, pictures, perPicture)

@@ -64,8 +64,8 @@ for name in ["yuyv", "nv12", "i420"]:
     check(name, "60 frames, all of them play", status(name) == 0 and len(shown) == 60 and plays(name + ".mp4"))
     grows = all(a < b for a, b in zip(shown, shown[1:]))
     camera = (capture.get("cameras") or [{}])[0]
-    given = camera.get("captured", 0) - camera.get("late", 0)
-    check(name, "times grow from zero; nothing is lost uncounted", grows and shown[:1] == [0] and given >= 60 and camera.get("damaged") == 0,
+    delivered = camera.get("captured", 0) - camera.get("late", 0)
+    check(name, "times grow from zero; nothing is lost uncounted", grows and shown[:1] == [0] and delivered >= 60 and camera.get("damaged") == 0,
           f"late {camera.get('late')}, by the driver {camera.get('droppedByDriver')}")
     check(name, "a drawn picture, not a blank one", len({round(level) for level in levels(name + ".mp4", 160 * 120)}) >= 1
           and camera.get("format") == name and camera.get("exportsBuffers") is True)
@@ -111,14 +111,14 @@ shown = times("sound.mp4")
 capture = report("sound").get("capture", {})
 camera = (capture.get("cameras") or [{}])[0]
 # Pictures that were in the queue when the recording ended, and the picture after its end, are not encoded.
-given = camera.get("captured", 0) - camera.get("late", 0)
-check("sound", "pictures go on beside it; losses are counted", len(shown) >= 50 and len(shown) <= given <= len(shown) + 6
+delivered = camera.get("captured", 0) - camera.get("late", 0)
+check("sound", "pictures go on beside it; losses are counted", len(shown) >= 50 and len(shown) <= delivered <= len(shown) + 6
       and max(b - a for a, b in zip(shown, shown[1:])) < 1, f"{len(shown)} pictures, late {camera.get('late')}, by the driver {camera.get('droppedByDriver')}")
 packets = probe("sound.mp4", "packet=pts_time,duration_time", "-select_streams", "a").get("packets", [])
-heard = max((float(one["pts_time"]) + float(one["duration_time"]) for one in packets), default=-9)
+sound_end = max((float(one["pts_time"]) + float(one["duration_time"]) for one in packets), default=-9)
 rate = [float(part) for part in camera.get("frameRate", "1/1").split("/")]
-ends = shown[-1] + rate[1] / rate[0] if shown else 9
-check("sound", "both end together", abs(heard - ends) < 0.04, f"{abs(heard - ends) * 1000:.0f} ms apart")
+video_end = shown[-1] + rate[1] / rate[0] if shown else 9
+check("sound", "both end together", abs(sound_end - video_end) < 0.04, f"{abs(sound_end - video_end) * 1000:.0f} ms apart")
 sound = capture.get("sound", {})
 check("sound", "a tone without holes that nobody counted", sound.get("samplesDropped") == 0 and sound.get("samples", 0) > 4 * sound.get("rate", 1e9),
       f"{sound.get('samples')} samples, {sound.get('gaps')} gaps, {sound.get('samplesFilled')} filled")

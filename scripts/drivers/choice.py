@@ -1,11 +1,11 @@
-"""What vaenc chooses where no codec is named, and why it says it does: judged by what vainfo lists."""
+"""Checks the codec that vaenc chooses if none is requested, and the reported reason, against what vainfo lists."""
 import json
 import vainfo
 from fakes import read
 
 
 def chosen(at, name):
-    """Codec, profile and the reason that is reported; or the error."""
+    """Returns the codec, the profile and the reported reason; or None, None and the error."""
     if read(f"{at}/{name}.status").strip() != "0":
         return None, None, read(f"{at}/{name}.err").strip()
     report = json.loads(read(f"{at}/{name}.out"))
@@ -33,8 +33,8 @@ def check(at, gpu):
         else:
             expected = "h264", "High", "the device does not encode HEVC"
         verdicts.append(judge(at, name, *expected))
-    # 96×96 is too small for HEVC of Intel's low power, 128×128 for AMD's, where the driver says so; older ones say
-    # nothing, and vaenc takes nothing below 256×128 there.
+    # 96×96 is below the minimum of Intel's low-power HEVC encoder, and 128×128 below AMD's, if the driver reports a
+    # minimum. AMD's older drivers report none; with them, vaenc encodes nothing below 256×128.
     device = next(d for d in json.loads(read(f"{at}/probe.out"))["devices"] if d.get("path") == "/dev/dri/renderD128")
     if gpu.startswith("amd") and "Mesa Gallium driver 22." in device["driver"]:
         expected = None, None, "the device does not encode pictures of 128×128"

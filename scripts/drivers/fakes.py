@@ -1,8 +1,8 @@
-"""What the faked kernels and libva's call trace noted down."""
+"""Reads the logs of the faked kernels and libva's call trace."""
 import glob, re
 from streams import FRAMES
 
-# How a driver says that it lacks something: a client can only ask, once, and go another way.
+# Failures that report a missing feature of the driver. Each may occur once, because the client then uses another call.
 REFUSALS = {"vaDeriveImage: VA_STATUS_ERROR_OPERATION_FAILED", "vaSyncBuffer: VA_STATUS_ERROR_UNIMPLEMENTED",
             "vaSyncSurface2: VA_STATUS_ERROR_UNIMPLEMENTED"}
 
@@ -16,7 +16,7 @@ def read(path):
 
 
 def judge_calls(pattern):
-    """No VA call failed: how many there were, and those that say what the driver lacks."""
+    """Checks that no VA call failed. Returns the number of calls, and the failures that report a missing feature."""
     calls, failed = 0, []
     for path in glob.glob(pattern):
         for line in read(path).splitlines():
@@ -33,7 +33,7 @@ def judge_calls(pattern):
 
 
 def judge_kernel(folder, name, gpu):
-    """The faked kernel found nothing to complain of, and saw every picture."""
+    """Checks that the faked kernel reported no problem and got every picture."""
     problems = []
     if gpu.startswith("intel"):
         log = read(f"{folder}/{name}.i915")
@@ -50,7 +50,7 @@ def judge_kernel(folder, name, gpu):
 
 
 def parameter_buffers(pattern):
-    """The sequence, picture and slice parameter buffers in libva's trace, in order: kind and fields."""
+    """Returns the sequence, picture and slice parameter buffers in libva's trace, in order: kind and fields."""
     found = []
     for path in glob.glob(pattern):
         record = None
@@ -73,13 +73,13 @@ def parameter_buffers(pattern):
 
 
 class Packets:
-    """What AMD's driver sent to the faked VCN."""
+    """The packets that AMD's driver sent to the faked VCN."""
 
     def __init__(self, path):
         self.session = self.method = self.spec = self.output = None
-        # (target, peak) in bit/s, and the numbers of packets with a QP.
+        # The rates as (target, peak) in bit/s, and the number of packets with a QP.
         self.rates, self.sent = [], 0
-        # Of each picture: type (I, P, B), slot of its reference and of itself, QP.
+        # For each picture: the type (I, P, B), the slot of its reference, its own slot, and the QP.
         self.pictures = []
         qps = None
         for line in read(path).splitlines():
@@ -103,8 +103,8 @@ class Packets:
                 values = [int(w, 16) if "f" in w else int(w) for w in words[2:]]
                 kind = {0: "B", 1: "P", 2: "I"}[values[0]]
                 self.pictures.append((kind, values[9], values[10], qps and qps["IPB".index(kind)]))
-        # A driver that takes no packed headers first encodes a picture for nobody, in which vaenc reads its parameter
+        # With a driver that takes no packed headers, vaenc first encodes an extra picture to read the driver's parameter
         # sets.
-        self.rehearsed = len(self.pictures) == FRAMES + 1 and self.pictures[0][0] == "I"
-        if self.rehearsed:
+        self.has_extra_picture = len(self.pictures) == FRAMES + 1 and self.pictures[0][0] == "I"
+        if self.has_extra_picture:
             self.pictures = self.pictures[1:]

@@ -1,4 +1,4 @@
-"""HEVC's headers, as planned, and beside the parameter buffers that the driver got."""
+"""Compares HEVC's headers with the plan and with the parameter buffers that the driver got."""
 from fakes import parameter_buffers
 from streams import FRAMES, GOP, TYPES, headers, slices, types
 
@@ -7,18 +7,18 @@ DEPTHS = {"hevc": 8, "hevc10": 10}
 
 
 def coded_size(size):
-    """What AMD's hardware makes of a size."""
+    """Returns the coded size of AMD's hardware for a picture size."""
     width, height = map(int, size.split("x"))
     return -(-width // 64) * 64, -(-height // 16) * 16
 
 
 def sets(units):
-    """The parameter sets: VPS, SPS, PPS."""
+    """Returns the parameter sets: VPS, SPS, PPS."""
     return [[u for u in units if u["unit"] == f"{name} Parameter Set"] for name in ("Video", "Sequence", "Picture")]
 
 
 def judge_headers(path, codec, size, gpu, two_lists):
-    """Those of the plan: a key frame every 30 frames, P pictures that predict from the one before."""
+    """Checks the headers of the plan: a key frame every 30 frames, and P pictures that predict from the previous one."""
     units = headers(path, codec)
     found = slices(units, codec)
     vps, sps, pps = sets(units)
@@ -30,11 +30,11 @@ def judge_headers(path, codec, size, gpu, two_lists):
         depths = unit["bit_depth_luma_minus8"] + 8, unit["bit_depth_chroma_minus8"] + 8
         assert depths == (depth, depth), f"{depths} bits"
         coded = unit["pic_width_in_luma_samples"], unit["pic_height_in_luma_samples"]
-        # Two luma samples to a chroma sample (7.4.3.2.1).
+        # The offsets are in chroma samples, which are two luma samples wide and high (7.4.3.2.1).
         window = [2 * unit.get(f"conf_win_{edge}_offset", 0) for edge in ("left", "right", "top", "bottom")]
         shown = f"{coded[0] - window[0] - window[1]}x{coded[1] - window[2] - window[3]}"
         assert shown == size, f"{coded} less {window} is {shown}"
-        if gpu.startswith("amd"):  # the hardware's, whatever a header says
+        if gpu.startswith("amd"):  # the hardware's coded size
             assert coded[0] % 64 == 0 and coded[1] % 16 == 0, f"{coded} are coded"
     bits = sps[0]["log2_max_pic_order_cnt_lsb_minus4"] + 4
     expected_types = ["I" if index % GOP == 0 else "B" if two_lists else "P" for index in range(FRAMES)]
@@ -51,15 +51,15 @@ def judge_headers(path, codec, size, gpu, two_lists):
         source = sps[0] if unit["short_term_ref_pic_set_sps_flag"] else unit
         reference = source["num_negative_pics"], source["num_positive_pics"], source["delta_poc_s0_minus1[0]"]
         assert reference == (1, 0, 0), f"frame {index}: reference picture set {reference}"
-    if gpu.startswith("intel"):  # the slice header is vaenc's own there, QP included
+    if gpu.startswith("intel"):  # vaenc packs the slice header, with the QP
         for index, unit in enumerate(found):
             qp = 26 + pps[0]["init_qp_minus26"] + unit["slice_qp_delta"]
-            wanted = QP_P if index % GOP else QP_I
-            assert qp == wanted, f"frame {index}: QP {qp} in the slice header, not {wanted}"
+            expected = QP_P if index % GOP else QP_I
+            assert qp == expected, f"frame {index}: QP {qp} in the slice header, not {expected}"
 
 
 def judge_mode(units, mode):
-    """What a mode changes in the headers."""
+    """Checks what a mode changes in the headers."""
     found = slices(units, "hevc")
     pps = sets(units)[2][0]
     if mode == "layers":
@@ -77,8 +77,8 @@ def judge_mode(units, mode):
 
 
 def lists(unit, pps):
-    """Order counts, relative to the picture's own, of a slice's lists as its header leaves them (8.3.2, 8.3.4); None
-    where it names long-term pictures."""
+    """Returns the picture order counts in a slice's lists, relative to its own (8.3.2, 8.3.4). Returns None if the slice
+    refers to long-term pictures."""
     kind = TYPES["hevc"][unit["slice_type"]]
     if kind == "I":
         return [], []
@@ -101,7 +101,7 @@ def lists(unit, pps):
     return list0, ((after + before) * 16)[: counts[1]] if kind == "B" else []
 
 
-# Fields that have one name in a header and in the parameter buffer, and those that have two.
+# The name of each field in the parameter buffer, and its name in the header.
 SEQUENCE = {name: name for name in (
     "general_profile_idc", "general_level_idc", "general_tier_flag", "pic_width_in_luma_samples",
     "pic_height_in_luma_samples", "chroma_format_idc", "bit_depth_luma_minus8", "bit_depth_chroma_minus8",
@@ -122,54 +122,56 @@ SLICE = {name: name for name in (
     "mvd_l1_zero_flag", "cabac_init_flag", "num_ref_idx_active_override_flag", "slice_temporal_mvp_enabled_flag")}
 
 
-def same(told, written, names, what):
-    """A field that is not written has the value 0 by itself; one that libva's trace leaves out is not compared."""
+def same(sent, written, names, what):
+    """Compares the fields of a buffer with those of a header. A field that the header does not contain has the value 0. A
+    field that libva's trace does not contain is not compared. Returns the number of compared fields."""
     compared = 0
     for buffer, header in names.items():
-        if buffer in told:
+        if buffer in sent:
             compared += 1
-            assert told[buffer] == written.get(header, 0), \
-                f"{what}: {buffer} {told[buffer]} told to the driver, {written.get(header, 0)} written"
+            assert sent[buffer] == written.get(header, 0), \
+                f"{what}: {buffer} {sent[buffer]} told to the driver, {written.get(header, 0)} written"
     return compared
 
 
 def judge_buffers(path, pattern, codec, units=None):
-    """What the driver was told, and what the stream's headers, made by vaenc, say: how many fields were compared."""
+    """Compares the buffers that the driver got with the stream's headers, which vaenc wrote. Returns the number of
+    compared fields."""
     units = units or headers(path, codec)
     _, sps, pps = sets(units)
     found = slices(units, codec)
     buffers = parameter_buffers(pattern)
     compared, index, picture = 0, 0, None
-    for kind, told in buffers:
+    for kind, sent in buffers:
         if kind == "Sequence":
-            compared += same(told, sps[0], SEQUENCE, "sequence")
+            compared += same(sent, sps[0], SEQUENCE, "sequence")
         elif kind == "Picture":
-            picture = told
-            compared += same(told, pps[0], PICTURE, f"picture of slice {index}")
-            assert told["pic_init_qp"] == 26 + pps[0]["init_qp_minus26"], f"slice {index}: pic_init_qp {told['pic_init_qp']}"
+            picture = sent
+            compared += same(sent, pps[0], PICTURE, f"picture of slice {index}")
+            assert sent["pic_init_qp"] == 26 + pps[0]["init_qp_minus26"], f"slice {index}: pic_init_qp {sent['pic_init_qp']}"
         else:
             assert index < len(found), "more slices told than written"
             unit = found[index]
-            # What is not written is the picture parameter set's (7.4.7.1).
+            # Fields that are not in the slice header are inferred from the picture parameter set (7.4.7.1).
             whole = {
                 "slice_deblocking_filter_disabled_flag": pps[0].get("pps_deblocking_filter_disabled_flag", 0),
                 "slice_loop_filter_across_slices_enabled_flag": pps[0]["pps_loop_filter_across_slices_enabled_flag"],
                 "collocated_from_l0_flag": 1} | unit
-            compared += same(told, whole, SLICE | {name: name for name in whole if name not in unit}, f"slice {index}")
+            compared += same(sent, whole, SLICE | {name: name for name in whole if name not in unit}, f"slice {index}")
             if unit["first_slice_segment_in_pic_flag"]:
                 compared += same(picture, unit, {"nal_unit_type": "nal_unit_type"}, f"slice {index}")
             if TYPES["hevc"][unit["slice_type"]] != "I":
                 merging = 5 - unit["five_minus_max_num_merge_cand"]
-                assert told["max_num_merge_cand"] == merging, f"slice {index}: max_num_merge_cand {merging} written"
+                assert sent["max_num_merge_cand"] == merging, f"slice {index}: max_num_merge_cand {merging} written"
             poc = picture["decoded_curr_pic.pic_order_cnt"]
             bits = sps[0]["log2_max_pic_order_cnt_lsb_minus4"] + 4
             assert unit.get("slice_pic_order_cnt_lsb", 0) == poc % (1 << bits), f"slice {index}: order count {poc} told"
-            wanted = lists(unit, pps[0])
-            for which, entries in enumerate(wanted or []):
-                given = [told[f"ref_pic_list{which}[{i}].pic_order_cnt"] - poc for i in range(15)
-                         if told[f"ref_pic_list{which}[{i}].picture_id"] != 0xFFFFFFFF]
-                assert given[: len(entries)] == entries and len(given) >= len(entries), \
-                    f"slice {index}: list {which} of {given} told, {entries} written"
+            expected = lists(unit, pps[0])
+            for which, entries in enumerate(expected or []):
+                sent_entries = [sent[f"ref_pic_list{which}[{i}].pic_order_cnt"] - poc for i in range(15)
+                                if sent[f"ref_pic_list{which}[{i}].picture_id"] != 0xFFFFFFFF]
+                assert sent_entries[: len(entries)] == entries and len(sent_entries) >= len(entries), \
+                    f"slice {index}: list {which} of {sent_entries} told, {entries} written"
                 compared += 1
             index += 1
     assert index == len(found), f"{index} slices told, {len(found)} written"

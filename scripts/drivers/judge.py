@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""judge.py SYSTEM FOLDER GPU...: judges what collect.sh laid into FOLDER/GPU. A line per GPU and check; status 1 where
-one failed. The plan is known from collect.sh's options, not from vaenc: IDR every 30 frames, P between, QP 24 and 27."""
+"""judge.py SYSTEM FOLDER GPU...: checks what collect.sh wrote into FOLDER/GPU. It prints a line for each GPU and check.
+The exit status is 1 if a check fails. The expected plan follows from collect.sh's options, not from vaenc: an IDR
+picture every 30 frames, P pictures between, QP 24 and 27."""
 import json, multiprocessing, os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import choice, hevc, rates, vainfo
@@ -63,7 +64,7 @@ def check_decode(at, gpu):
 
 def check_headers(at, gpu):
     units = headers(f"{at}/encode.h264", "h264")
-    # trace_headers reads the extradata and then the packets: parameter sets may stand twice at the start.
+    # trace_headers reads the extradata and then the packets, so the first parameter sets may occur twice.
     found = slices(units, "h264")
     sps = [u for u in units if u["unit"] == "Sequence Parameter Set"]
     pps = [u for u in units if u["unit"] == "Picture Parameter Set"]
@@ -77,36 +78,36 @@ def check_headers(at, gpu):
         expected = {"nal_unit_type": 5 if inside == 0 else 1, "frame_num": inside % (1 << bits)}
         if "pic_order_cnt_lsb" in unit:
             modulo = 1 << sps[0]["log2_max_pic_order_cnt_lsb_minus4"] + 4
-            step = found[1]["pic_order_cnt_lsb"]  # a client may count pictures or fields
+            step = found[1]["pic_order_cnt_lsb"]  # the unit of the order count may be a picture or a field
             assert step in (1, 2), f"frame 1: pic_order_cnt_lsb {step}"
             expected["pic_order_cnt_lsb"] = step * inside % modulo
         for name, value in expected.items():
             assert unit[name] == value, f"frame {index}: {name} is {unit[name]}, not {value}"
         assert unit["slice_type"] % 5 == (2 if inside == 0 else 0), f"frame {index}: slice_type {unit['slice_type']}"
         assert unit["nal_ref_idc"] > 0, f"frame {index}: nal_ref_idc 0"
-    if gpu.startswith("intel"):  # the slice header is vaenc's own there, QP included
+    if gpu.startswith("intel"):  # vaenc packs the slice header, with the QP
         for index, unit in enumerate(found):
             qp = 26 + pps[0]["pic_init_qp_minus26"] + unit["slice_qp_delta"]
-            wanted = QP_P if index % GOP else QP_I
-            assert qp == wanted, f"frame {index}: QP {qp} in the slice header, not {wanted}"
+            expected = QP_P if index % GOP else QP_I
+            assert qp == expected, f"frame {index}: QP {qp} in the slice header, not {expected}"
     return "types, frame_num, POC as planned"
 
 
 def judge_packets(packets, width, height):
-    """Of every encode packet that AMD's driver sent for the plan: what stands out."""
+    """Checks every encode packet that AMD's driver sent for the plan. Returns a text with the special cases."""
     assert packets.session and packets.session[1:3] == [width, height], f"session of {packets.session}"
     assert len(packets.pictures) == FRAMES, f"{len(packets.pictures)} pictures"
     slot = None
     for index, (kind, reference, reconstruction, used) in enumerate(packets.pictures):
         key = index % GOP == 0
         assert kind == ("I" if key else "P"), f"frame {index}: type {kind}"
-        # Mesa 22 takes one QP for all pictures, pic_init_qp; a slice_qp_delta never reaches the chip.
-        wanted = QP_I if key and packets.sent > 1 else QP_P
-        assert used == wanted, f"frame {index}: QP {used}, not {wanted}"
+        # Mesa 22 uses one QP for all pictures, pic_init_qp. It does not send slice_qp_delta to the hardware.
+        expected = QP_I if key and packets.sent > 1 else QP_P
+        assert used == expected, f"frame {index}: QP {used}, not {expected}"
         assert reference == (0xffffffff if key else slot), f"frame {index}: references slot {reference}, not {slot}"
         slot = reconstruction
     once = " (this driver knows one QP, that of P)" if packets.sent == 1 else ""
-    first = ", after one picture to learn its headers" if packets.rehearsed else ""
+    first = ", after one picture to learn its headers" if packets.has_extra_picture else ""
     return f"frame by frame{once}{first}"
 
 
@@ -123,19 +124,19 @@ def check_parameters(at, gpu):
 
 
 def has_two_lists(at, gpu, codec, point):
-    """P pictures must have B slices, as the driver's VAConfigAttribPredictionDirection says (4,
-    VA_PREDICTION_DIRECTION_BI_NOT_EMPTY); where older ones say nothing, low power wants them."""
+    """Returns whether P pictures must have B slices. The driver reports this in VAConfigAttribPredictionDirection (4,
+    VA_PREDICTION_DIRECTION_BI_NOT_EMPTY). If an older driver does not report it, the low-power encoder needs them."""
     if not gpu.startswith("intel") or codec == "h264":
         return False
-    wanted = ("Main" if codec == "hevc" else "Main 10", "EncSliceLP" if point == "lp" else "EncSlice")
+    expected = ("Main" if codec == "hevc" else "Main 10", "EncSliceLP" if point == "lp" else "EncSlice")
     row = next(row for row in device_of(at)["capabilities"]
-               if row["codec"] == "hevc" and (row["profile"], row["entrypoint"]) == wanted)
+               if row["codec"] == "hevc" and (row["profile"], row["entrypoint"]) == expected)
     direction = row["attributes"].get("VAConfigAttribPredictionDirection")
     return point == "lp" if direction is None else bool(direction & 4)
 
 
 def check_hevc(at, gpu, codec="hevc"):
-    """The plan in HEVC: calls, the kernel's view, headers, what the driver was told, and on AMD the pictures."""
+    """Checks the plan in HEVC: calls, the kernel's log, headers, parameter buffers, and on AMD the pictures."""
     runs = [line.split()[0] for line in read(f"{at}/modes").splitlines() if line.startswith(f"{codec}-")]
     offered = vainfo.encoders(read(f"{at}/vainfo.out"), "VAProfileHEVCMain" + ("10" if codec == "hevc10" else ""))
     points = {name.split("-")[1] for name in runs}
@@ -152,16 +153,16 @@ def check_hevc(at, gpu, codec="hevc"):
             calls, _ = judge_calls(f"{folder}/trace.*thd*")
             hevc.judge_headers(stream, codec, HEVC_SIZE, gpu, has_two_lists(at, gpu, codec, point))
             if gpu.startswith("intel"):
-                # The faked kernel fills slices with nothing, so there are no pictures to see.
+                # The faked kernel writes no slice data, so the stream has no pictures to decode.
                 compared = hevc.judge_buffers(stream, f"{folder}/trace.*thd*", codec)
                 verdicts.append(f"{point}: {calls} calls, none failed; headers as planned, and as told in {compared} fields")
             else:
                 judge_pictures(stream, codec, HEVC_SIZE)
                 packets = Packets(f"{folder}/run.amd")
                 verdict = judge_packets(packets, *hevc.coded_size(HEVC_SIZE))
-                # The first VCN knows no other depth, and is not told.
-                told = (packets.output or [0] * 4)[3]
-                assert told == (codec == "hevc10"), f"output format {packets.output}"
+                # The first VCN supports only 8 bits, so the driver sends it no output format.
+                is_ten_bits = (packets.output or [0] * 4)[3]
+                assert is_ten_bits == (codec == "hevc10"), f"output format {packets.output}"
                 verdicts.append(f"{calls} calls, none failed; {FRAMES} frames of {HEVC_SIZE} decode; headers, QP, type, "
                                 f"reference as planned, {verdict}")
         except AssertionError as error:
@@ -169,17 +170,17 @@ def check_hevc(at, gpu, codec="hevc"):
     return "; ".join(verdicts) or "no encoder, as vainfo says"
 
 
-# Quality levels at which a driver refuses pictures: iHD 23.1 every P picture of Ice Lake at levels 1 and 2, FFmpeg's
-# too. vaenc goes on without, after three refusals in a row.
+# Quality levels at which a driver rejects pictures. iHD 23.1 rejects every P picture on Ice Lake at levels 1 and 2, also
+# FFmpeg's. After three rejected pictures in a row, vaenc continues without the level.
 REFUSED = {("debian12", "intel-icl", "h264-lp-slow")}
-# On Ice Lake the HuC firmware writes the commands that code HEVC's slices where the driver controls the rate (its
-# command initializer). The faked kernel runs no firmware: the driver maps coded buffers of 0 bytes, FFmpeg's too.
+# If the driver controls the rate on Ice Lake, the HuC firmware writes the commands that code HEVC's slices (its command
+# initializer). The faked kernel runs no firmware, so coded buffers have 0 bytes, also with FFmpeg.
 EMPTY = {(system, "intel-icl", f"{codec}-lp-{mode}")
          for system in ("debian12", "debian13") for codec in ("hevc", "hevc10") for mode in ("cbr", "vbr")}
 
 
 def judge_refusals(at):
-    """A level that the driver refuses is left, and that is reported."""
+    """Checks that vaenc stops using a quality level that the driver rejects, and reports it."""
     report = json.loads(read(f"{at}/run.out"))
     preset = next(entry for entry in report["effective"] if entry["option"] == "preset")
     assert (preset["asked"], preset["used"]) == ("1", "driver's"), f"reports preset {preset}"
@@ -189,7 +190,7 @@ def judge_refusals(at):
 
 
 def judge_emptiness(at):
-    """Coded buffers without a slice end the session with an error that says so, and leave no file."""
+    """Checks that coded buffers without a slice end the session with a clear error, and that no file is left."""
     status = read(f"{at}/run.status").strip()
     words = read(f"{at}/run.err")
     assert status == "75" and "0 bytes without a slice" in words, f"status {status}: {words.strip()[-200:]}"
@@ -197,7 +198,7 @@ def judge_emptiness(at):
 
 
 def check_verify(at, gpu):
-    """`probe --verify` names the modes that a driver refuses, and no others."""
+    """Checks that `probe --verify` names exactly the modes that the driver rejects."""
     device = device_of(at, "verify")
     point = {"EncSlice": "slice", "EncSliceLP": "lp"}
     codec = {("hevc", "Main"): "hevc", ("hevc", "Main 10"): "hevc10"}
@@ -266,7 +267,7 @@ CHECKS = {"probe": check_probe, "choice": choice.check, "encode": check_encode, 
 
 
 def judge(job):
-    """The lines of a GPU, and how many of its checks failed."""
+    """Returns the lines of a GPU, and the number of its failed checks."""
     global SYSTEM
     SYSTEM, at, gpu = job
     failures, lines = 0, []

@@ -1,16 +1,16 @@
-"""What the checks know of the streams: how many pictures, in what order, of which types, and what FFmpeg reads of them."""
+"""The expected number, order and types of pictures in the streams, and what FFmpeg reads from the streams."""
 import re, subprocess
 
 FRAMES, GOP = 100, 30
 FORMATS = {"h264": "h264", "hevc": "hevc", "hevc10": "hevc"}
 SLICES = {"h264": 4, "hevc": 3, "hevc10": 3}
-# A slice's type by its number: H.264 7.4.3 (modulo 5), H.265 7.4.7.1.
+# The letter of a slice_type: H.264 7.4.3 (modulo 5), H.265 7.4.7.1.
 TYPES = {"h264": "PBI", "hevc": "BPI"}
 HEADERS = {"h264": "Slice Header", "hevc": "Slice Segment Header"}
 
 
 def headers(path, codec):
-    """The fields of each slice header and the parameter sets, as FFmpeg's trace_headers reads them."""
+    """Returns the fields of each header unit as FFmpeg's trace_headers reads them."""
     form = FORMATS[codec]
     log = subprocess.run(["ffmpeg", "-nostdin", "-hide_banner", "-f", form, "-i", path, "-c:v", "copy", "-bsf:v",
                           "trace_headers", "-f", "null", "-"], capture_output=True, text=True, errors="replace").stderr
@@ -33,13 +33,13 @@ def slices(units, codec):
 
 
 def types(units, codec):
-    """The letter of each slice's type."""
+    """Returns the letter of each slice's type."""
     return [TYPES[FORMATS[codec]][u["slice_type"] % 5] for u in slices(units, codec)]
 
 
 def planned_types(mode, two_lists=False):
-    """Slice types in coding order: an IDR picture every 30 frames, two B pictures after each P, a GOP closed by P. A
-    rolling refresh has one IDR picture. With `two_lists` P pictures have B slices."""
+    """Returns the slice types in coding order: an IDR picture every 30 frames, and in mode `b` two B pictures after each
+    P picture. Each GOP is closed. A rolling refresh has one IDR picture. With `two_lists`, P pictures have B slices."""
     kinds = []
     gop = FRAMES if mode == "refresh" else GOP
     for start in range(0, FRAMES, gop):
@@ -53,7 +53,7 @@ def planned_types(mode, two_lists=False):
 
 
 def judge_pictures(path, codec, size):
-    """FFmpeg decodes all frames, of that size, and finds nothing wrong."""
+    """Checks that FFmpeg decodes all frames without messages, and that they have this size."""
     run = subprocess.run(["ffmpeg", "-nostdin", "-v", "warning", "-xerror", "-err_detect", "crccheck+explode", "-f",
                           FORMATS[codec], "-i", path, "-f", "framemd5", "-"],
                          capture_output=True, text=True, errors="replace")

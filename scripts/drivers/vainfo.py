@@ -1,4 +1,4 @@
-"""What `vainfo -a` prints, and whether raw attribute values say the same (va.h's constants)."""
+"""Parses the output of `vainfo -a`, and compares it with raw attribute values (the constants of va.h)."""
 import re
 
 FLAGS = {
@@ -27,7 +27,7 @@ FLAGS = {
 PREFIX = re.compile(
     r"^VA_(RT_FORMAT|RC|ENC_PACKED_HEADER|ENC_INTERLACED|ENC_SLICE_STRUCTURE|ENC_QUANTIZATION|ENC_INTRA_REFRESH"
     r"|PROCESSING_RATE|DEC_SLICE_MODE|PREDICTION_DIRECTION)_")
-FIELDS = {  # what stands as name=value: (shift, mask)
+FIELDS = {  # attributes that vainfo prints as name=value: (shift, mask)
     "EncMaxRefFrames": {"l0": (0, 0xffff), "l1": (16, 0xffff)},
     "EncROI": {"num_roi_regions": (0, 0xff), "roi_rc_priority_support": (8, 1), "roi_rc_qp_delta_support": (9, 1)},
     "EncRateControlExt": {"max_num_temporal_layers_minus1": (0, 0xff), "temporal_layer_bitrate_control_flag": (8, 1)},
@@ -40,7 +40,7 @@ KNOWN = (*FLAGS, *FIELDS, *NUMBERS, *SUPPORTED)
 
 
 def parse(text):
-    """{(profile, entry point): {attribute: [printed values]}}"""
+    """Returns {(profile, entry point): {attribute: [printed values]}}."""
     found, rows, name = {}, None, None
     for line in text.splitlines():
         head = re.match(r"^(VAProfile\w+)/(VAEntrypoint\w+)", line)
@@ -58,7 +58,8 @@ def parse(text):
 
 
 def differs(name, printed, raw):
-    """Nothing where the raw value says what vainfo printed, else why not."""
+    """Returns an empty text if the raw value matches what vainfo printed, the difference if it does not, and None for an
+    unknown attribute."""
     if name in FLAGS:
         bits = 0
         for word in printed:
@@ -92,7 +93,8 @@ PROFILES = {
 
 
 def compare(vainfo_text, device):
-    """Compares vainfo's encoder rows with a device of `vaenc probe --json`. (rows compared, [differences])"""
+    """Compares vainfo's encoder rows with a device of `vaenc probe --json`. Returns the number of compared rows and the
+    list of differences."""
     theirs = parse(vainfo_text)
     ours = {}
     for row in device["capabilities"]:
@@ -116,14 +118,14 @@ def compare(vainfo_text, device):
             if isinstance(raw, str):
                 raw = int(raw, 0)
             if name == "EncMaxSlices" and printed == [str(values.get("EncMaxRefFrames"))]:
-                continue  # vainfo 2.12 and older print the wrong attribute's value on this row
+                continue  # Up to version 2.12, vainfo prints another attribute's value on this row.
             why = "probe lacks it" if raw is None else differs(name, printed, raw)
             if why:
                 faults.append(f"{where} {name}: {why}")
         for name in KNOWN:
             if values.get(name) and name not in theirs[key]:
                 faults.append(f"{where} {name}: probe says {values[name]}, vainfo nothing")
-        # The rows that people and programs read come from the raw ones: they must agree too.
+        # Programs read values that probe derives from the raw attributes. These must match too.
         row, printed = ours[key], theirs[key]
         modes = {PREFIX.sub("", w).lower() for w in printed.get("RateControl", [])}
         offered = modes & {"cqp", "cbr", "vbr", "icq", "qvbr", "avbr"}
@@ -134,8 +136,8 @@ def compare(vainfo_text, device):
             if attribute in printed:
                 count += 1
                 limit = int(printed[attribute][0])
-                # Surfaces may be limited further than the configuration, which is all that vainfo -a shows; what
-                # vaenc encodes is not, on any driver seen.
+                # vainfo -a shows only the limit of the configuration. The limit of surfaces may be lower, but on no
+                # tested driver is it lower for a profile that vaenc encodes.
                 if row[key_name] != limit and (key in wanted or not 0 < row[key_name] < limit):
                     faults.append(f"{where} {key_name}: {row[key_name]}, vainfo {printed[attribute][0]}")
         if "EncMaxRefFrames" in printed:
@@ -151,6 +153,6 @@ def compare(vainfo_text, device):
 
 
 def encoders(text, profile):
-    """Where vainfo lists an encoder for the profile: slice (EncSlice), lp (EncSliceLP)."""
+    """Returns the entry points at which vainfo lists an encoder for the profile: slice (EncSlice), lp (EncSliceLP)."""
     points = {"VAEntrypointEncSlice": "slice", "VAEntrypointEncSliceLP": "lp"}
     return {points[point] for name, point in parse(text) if name == profile and point in points}
