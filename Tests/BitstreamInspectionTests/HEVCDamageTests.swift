@@ -83,7 +83,7 @@ import Testing
         #expect(doubled.violations(of: .pictureOrder).contains { $0.message.contains("twice") })
     }
 
-    /// Changes the NAL unit type of each picture into each other type: only types that stay legal pass.
+    /// Changes the NAL unit type of each picture into each other type. Only legal types pass.
     @Test(arguments: ["open GOP", "RADL", "flat B", "sub-layers"]) func illegalUnitTypesAreReported(_ name: String) throws {
         let sample = try #require(HEVCSample.structures.first { $0.name == name })
         let bytes = try sample.stream()

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Wrong usage and missing support for HEVC and HDR: one line on stderr names the fault and the remedy, the exit status
+/// Wrong usage and missing support for HEVC and HDR. One line on stderr names the fault and the remedy, the exit status
 /// is that of docs/CLI.md, and no file is left.
 @Suite struct BadHEVCInputTests {
     private func refused(

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestOracles
 import Testing
 
-/// Each error gives one clear line on stderr and the exit status of docs/CLI.md, and leaves no file.
+/// Each error leads to one clear line on stderr and the exit status of docs/CLI.md, and leaves no file.
 @Suite struct BadInputTests {
     /// Runs `vaenc encode …` in a folder with a valid input (`good.y4m`) and several invalid ones.
     private func run(
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    /// A file size limit stands for a full disk: the write fails halfway.
+    /// A file size limit simulates a full disk: the write fails halfway.
     @Test(arguments: ["a.h264", "a.mp4"]) func failedWriteRemovesTheOutput(_ name: String) throws {
         let script =
             "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 -o \(name)"

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// How camera recordings end, and which cannot begin.
+/// The ends of camera recordings, and recordings that cannot begin.
 @Suite struct CaptureEndTests {
     private static let options = ["--device", "software", "--qp", "20", "--preset", "7"]
 
@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    /// If the camera is unplugged or stalls, the recording so far is finished, and the report gives the reason.
+    /// If the camera is unplugged or stalls, the recording so far is finished, and the report contains the reason.
     @Test(arguments: [1, 2, 17, 40], ["unplug", "stall"]) func lostCameraLeavesAFinishedRecording(_ picture: Int, _ how: String) throws {
         try capture(
             "9:formats=NV12,\(how)=\(picture)", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.6"]

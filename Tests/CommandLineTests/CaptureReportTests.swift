@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// What a recording reports: progress, losses, and an early end.
+/// The reports of a recording: progress, losses, and an early end.
 @Suite struct CaptureReportTests {
     private static let options = ["--device", "software", "--codec", "h264", "--preset", "7"]
 

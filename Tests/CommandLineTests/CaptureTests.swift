@@ -190,8 +190,8 @@ import Testing
                 // check for support.
                 #expect(sum { $0["processed"]?.int } == (layout == "NV12" ? 0 : 25))
                 #expect(sum { $0["maps"]?.int } == 0)
-                for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
-                    #expect(sum { $0["copies"]?[way]?.int } == 0, "\(way)")
+                for method in ["getImage", "putImage", "deriveImage", "import", "export"] {
+                    #expect(sum { $0["copies"]?[method]?.int } == 0, "\(method)")
                 }
             }
         }
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    /// If picture memory cannot be shared, pictures are copied and the report gives the reason.
+    /// If picture memory cannot be shared, pictures are copied and the report contains the reason.
     @Test(arguments: [
         ("9:formats=NV12,noexport", "reference", ["--frames", "4"], "does not export DMA-BUFs"), ("9:formats=NV12", "software", ["--frames", "4"], "in software"),
         ("9:formats=YU12", "reference", ["--frames", "4"], "i420"), ("9:formats=NV12", "reference", ["--frames", "4", "--size", "96x64"], "scales"),

@@ -1,7 +1,8 @@
 import TestOracles
 import Testing
 
-/// What `vaenc encode` copies beside the pictures, and what it reports as left out; judged by ffprobe and ffmpeg.
+/// The contents that `vaenc encode` copies in addition to the pictures, and those that it reports as left out; judged
+/// by ffprobe and ffmpeg.
 @Suite struct CarriedContentTests {
     /// Makes a clip of four seconds with two audio streams and their languages, subtitles, tags, three chapters and a
     /// cover.

@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// `--codec auto` chooses HEVC if the device encodes the requested profile, size and bit depth, and H.264 otherwise.
-/// The text and JSON reports give the choice and its reason.
+/// The text and JSON reports contain the choice and its reason.
 @Suite struct CodecAutoTests {
     private struct Run {
         var status: Int

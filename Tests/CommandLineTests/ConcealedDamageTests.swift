@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// libavformat's parsers mark the packet before a corrupt one, so the first packet is never marked. Its picture is left out
-    /// with those that refer to it, and a copy is refused.
+    /// libavformat's parsers mark the packet before a corrupt one, so the first packet is never marked. Its picture and
+    /// those that refer to it are left out, and a copy is refused.
     @Test(arguments: ["libx265 -x265-params log-level=none:keyint=10:bframes=0", "libx264 -g 10 -bf 0"])
     func firstPacketOfTransportStreamWithALossIsDamage(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -83,7 +83,8 @@ import Testing
         }
     }
 
-    /// What the container or the file's name does not support is a usage error in one line, before any file is written.
+    /// If the container or the file's name does not support a request, it is a usage error in one line, before any file
+    /// is written.
     @Test(arguments: [
         ["--codec", "hevc", "-o", "a.flv"], ["--profile", "main10", "-o", "a.flv"], ["--bit-depth", "10", "-o", "a.flv"],
         ["--codec", "hevc", "-o", "rtmp://127.0.0.1:1/live/a"], ["--codec", "hevc", "-o", "a.mp4", "-o", "b.flv"],

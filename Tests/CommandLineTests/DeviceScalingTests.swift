@@ -71,8 +71,8 @@ import Testing
         func sum(_ value: (JSONValue) -> Int?) -> Int { counts.compactMap(value).reduce(0, +) }
         /// The number of times that samples were accessed outside the device.
         var touched: Int {
-            sum { $0["maps"]?.int } + ["getImage", "putImage", "deriveImage", "import", "export"].reduce(0) { total, way in
-                total + sum { $0["copies"]?[way]?.int }
+            sum { $0["maps"]?.int } + ["getImage", "putImage", "deriveImage", "import", "export"].reduce(0) { total, method in
+                total + sum { $0["copies"]?[method]?.int }
             }
         }
     }
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// If the device has no video processor, or the pictures are interlaced, pictures are scaled in memory, and the
-    /// report gives the reason.
+    /// report contains the reason.
     @Test func scalingFallsBackToMemory() throws {
         try Files.withTemporaryFolder { folder in
             try clip(deep: false, in: folder)

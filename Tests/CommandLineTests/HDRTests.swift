@@ -1,7 +1,8 @@
 import TestOracles
 import Testing
 
-/// HDR10, HDR10+ and HLG through VA-API, from options and from input files, into streams and containers: judged by ffprobe.
+/// HDR10, HDR10+ and HLG through VA-API, from options and from input files, into streams and containers; judged by
+/// ffprobe.
 @Suite struct HDRTests {
     private static let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
     private static let hdr10 = [

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// How inputs are read and converted, judged by FFmpeg's own programs.
+/// Reading and conversion of inputs, judged by FFmpeg's own programs.
 @Suite struct InputReadingTests {
     private static func probe(_ path: String, _ entries: String, _ stream: String = "v:0") throws -> String {
         try ProcessRunner.run(

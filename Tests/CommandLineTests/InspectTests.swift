@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    /// Random bytes give a report or an error, and no crash.
+    /// Random bytes lead to a report or an error, and to no crash.
     @Test func randomDamageDoesNotCrash() throws {
         try Files.withTemporaryFolder { folder in
             let whole = try Files.read(StreamSample.hevc.make(in: folder).stream)

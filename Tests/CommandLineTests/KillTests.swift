@@ -171,8 +171,8 @@ import Testing
         }
     }
 
-    /// A limit on file sizes that sends no signal stands for a full disk: the status is 74 with one line, and no file
-    /// is left.
+    /// A limit on file sizes that sends no signal simulates a full disk: the status is 74 with one line, and no file is
+    /// left.
     @Test(arguments: Job.allCases) func fullDiskLeavesNoFile(_ job: Job) throws {
         try inWorkspace(job) { workspace in
             for output in job.disks {

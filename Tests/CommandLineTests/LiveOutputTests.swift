@@ -47,7 +47,8 @@ import Testing
         }
     }
 
-    /// Apple's players take HEVC in HLS as `hvc1` only. The report counts each file once, also the playlist, which is written often.
+    /// Apple's players accept HEVC in HLS only as `hvc1`. The report counts each file once, also the playlist, which is
+    /// written often.
     @Test(arguments: ["h264", "hevc"]) func playlistOfSeveralSegmentsIsCountedOnce(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
@@ -77,8 +78,8 @@ import Testing
         }
     }
 
-    /// A limit on file sizes stands for a full disk. HLS is written in place: what is left is a playlist and the
-    /// complete segments that it names, or nothing. KillTests covers files.
+    /// A limit on file sizes simulates a full disk. HLS is written under its final names. A playlist and the
+    /// complete segments that it names are left, or nothing. KillTests covers files.
     @Test(arguments: ["libx264", "libx265"]) func fullDiskLeavesAPlayablePlaylist(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
             // The first segment is small, the second large.

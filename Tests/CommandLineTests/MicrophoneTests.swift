@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    /// One line of vaenc, and none of ALSA's library, says that a device cannot be opened and how to list the devices.
+    /// If a device cannot be opened, vaenc prints one line with the reason and how to list the devices. ALSA's library
+    /// prints nothing.
     @Test(arguments: [
         ("hw:31", 69, "arecord -L"), ("nosuch", 69, "arecord -L"), ("pulse:none", 69, "pactl list sources short"),
         ("lavfi:nosuchfilter", 69, "filter"), ("", 64, "--audio-device"),

@@ -45,7 +45,7 @@ import Testing
         #expect(run.errors.first?.contains("--sample-entry hev1") == true, "\(run.errors)")
     }
 
-    /// If an output can have a sample entry, the report has it. If the device makes H.264, it has another one.
+    /// If an output has a sample entry, the report contains it. If the device encodes H.264, it is another one.
     @Test func sampleEntryIsReported() throws {
         for name in ["a.mp4", "a.mov"] {
             let run = try vaenc("-o \(name) --sample-entry hev1 --strict --bframes 0")

@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// On a VA-API device the stream carries the metadata too, and the report says so.
+    /// On a VA-API device the stream carries the metadata too, which is reported.
     @Test func devicesWriteMetadata() throws {
         try Files.withTemporaryFolder { folder in
             let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"

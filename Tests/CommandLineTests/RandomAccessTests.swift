@@ -50,8 +50,8 @@ import Testing
         ["--bframes", "2", "--idr-interval", "3"] + (isOpen ? ["--open-gop"] : [])
     }
 
-    /// Seeking to the second key flag gives that picture and the following ones, and none that refers to missing
-    /// pictures.
+    /// After seeking to the second key flag, a decoder shows that picture and the following ones, and none that refers
+    /// to missing pictures.
     @Test(arguments: ["h264", "hevc"], ["mp4", "mov", "mkv", "ts"])
     func keyFlagsAreRandomAccessPoints(_ codec: String, _ container: String) throws {
         try Files.withTemporaryFolder { folder in
@@ -122,7 +122,7 @@ import Testing
                 let report = try Self.encode(
                     "a.\(container)", ["--codec", codec, "--ltr", "2", "--refs", "3"] + Self.open(false), in: folder)
                 #expect(report["frames"]?["key"]?.int == 1 && report["frames"]?["encoded"]?.int == Self.count)
-                // In H.264, ffprobe itself flags pictures with a recovery point, whatever the container says.
+                // In H.264, ffprobe itself flags pictures with a recovery point, even if the container does not.
                 if codec == "hevc" { #expect(try Self.marked("a.\(container)", in: folder) == [0]) }
             }
             let file = try Files.read("\(folder)/a.mp4")

@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// What the CLI reports of rates and buffers, and what ffprobe and `inspect` find in the files.
+/// Rates and buffers as the CLI reports them, compared with what ffprobe and `inspect` find in the files.
 @Suite struct RateTests {
     private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
 

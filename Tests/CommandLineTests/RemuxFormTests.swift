@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    /// The samples before the sound, which the encoder of an MP3 file adds, are hidden in its copy as by `ffmpeg -c copy`.
+    /// The encoder of an MP3 file adds samples before the sound. They are hidden in the copy, as by `ffmpeg -c copy`.
     @Test(arguments: ["mp4", "mov", "mkv"]) func encoderDelayOfMP3StaysHidden(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """

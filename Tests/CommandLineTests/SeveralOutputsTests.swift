@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Several outputs of one input through VA-API: each frame is read and converted once, and no output affects another.
+/// Several outputs of one input through VA-API. Each frame is read and converted once, and no output affects another.
 @Suite struct SeveralOutputsTests {
     private func vaenc(
         _ arguments: [String], in folder: String, personality: String? = nil, input: [UInt8] = []

@@ -55,8 +55,7 @@ import Testing
         }
     }
 
-    /// A start is relative to the beginning of the file, whatever time that is, and whether pictures or sound come
-    /// first. `ffmpeg` does the same.
+    /// A start is relative to the time at which the file begins, with pictures or with sound. `ffmpeg` does the same.
     @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"]) func startIsRelativeToTheFirstTime(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
@@ -258,7 +257,7 @@ import Testing
         }
     }
 
-    /// Whatever time an input begins at, its copy begins at 0, and sound and pictures keep their distance.
+    /// The copy of an input that begins at any time begins at 0, and sound and pictures keep their distance.
     @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"], ["mp4", "fmp4", "mkv"]) func copyBeginsAtZero(_ ending: String, _ format: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """

@@ -118,13 +118,13 @@ import Testing
         }
     }
 
-    /// Lost sound ends no encode: it is reported, copied or encoded, and refused by `--strict`.
+    /// Lost sound does not end an encode. It is reported, for copied and for encoded sound, and refused by `--strict`.
     @Test(arguments: ["copy", "aac"]) func lostSoundIsReported(_ mode: String) throws {
         try Files.withTemporaryFolder { folder in
             try Self.record(folder)
             let all = Self.packets(try Files.read(folder + "/whole.ts"))
             let sound = all.indices.filter { Self.pid(all[$0]) == 257 }
-            // In the midst of a PES packet.
+            // The packet is in the middle of a PES packet.
             let lost = try #require(sound.dropFirst(sound.count / 3).first { all[$0][all[$0].startIndex + 1] & 0x40 == 0 })
             try Files.write(all.indices.filter { $0 != lost }.flatMap { all[$0] }, to: folder + "/lost.ts")
             let options = ["lost.ts", "-o", "a.mp4", "--overwrite", "--device", "software", "--preset", "fast", "--audio", mode]

@@ -21,7 +21,7 @@ import Testing
         #expect(result.errors.contains("\(name) begins with a dash") && result.errors.contains("./\(name)"), "\(result.errors)")
     }
 
-    // MARK: Given twice
+    // MARK: Repeated options
 
     /// Every option with one value, of every command, by each of its names: no file is read or written.
     @Test(arguments: try CommandOptions.all().map(\.command)) func repeatedOptionIsRefused(_ command: String) throws {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    // MARK: Misspelled, or of another program
+    // MARK: Misspelled options, and options of other programs
 
     @Test(arguments: [
         ("encode x -b:v 3M", "use --bitrate"), ("encode x -crf 20", "use --crf"), ("encode x --bframs 2", "did you mean --bframes?"),
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    // MARK: Empty
+    // MARK: Empty values
 
     /// An empty name is invisible in a message, so the error says what is empty. Here, `|` separates arguments.
     @Test(arguments: [
@@ -235,7 +235,7 @@ import Testing
         #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result.errors)")
     }
 
-    /// The help explains each option in a sentence, and gives the range or default of numbers.
+    /// The help explains each option in a sentence, and states the range or default of numbers.
     @Test func everyOptionIsExplained() throws {
         for command in try CommandOptions.all() {
             for option in command.options where !option.isHidden && !["--help", "--version"].contains(option.names[0]) {
@@ -277,10 +277,10 @@ import Testing
         #expect(probe.status == 74 && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: check the messages of the reading program\n")
     }
 
-    // MARK: What is not there
+    // MARK: Features that are not implemented
 
-    /// The contract names these features, and they are not built: 69, whatever other options are given. Neither help
-    /// nor documents mention them.
+    /// These features are planned and not implemented. The status is 69 with any other options. Neither help nor
+    /// documents mention them.
     @Test func unbuiltFeaturesAreRefused() throws {
         for line in ["doctor", "doctor --json", "encode nowhere.mp4 --two-pass", "encode nowhere.mp4 --lookahead 20 -o a.mp4",
             "encode nowhere.mp4 --target-ssim 0.9 -o a.mp4", "encode nowhere.mp4 --subtitles all -o a.mp4"]
@@ -363,9 +363,9 @@ import Testing
         }
     }
 
-    // MARK: Usual mistakes
+    // MARK: Common mistakes
 
-    /// A folder, an address or another kind of file is given instead of what a command expects: one line, with a
+    /// A folder, an address or a file of another kind instead of the expected one is an error in one line, with a
     /// remedy.
     @Test(arguments: [
         ("encode in.mp4 --device software -o out", 73, "out is a directory: name a file in it"), ("remux in.mp4 -o out/", 73, "out/ is a directory: name a file in it"),

@@ -94,7 +94,7 @@ final class Collector {
     }
 }
 
-/// Decodes pieces, the n-th at the time n / 25. `endsPicture` tells whether each one ends a picture.
+/// Decodes pieces, the n-th at the time n / 25. `endsPicture` is whether each one ends a picture.
 func decode(
     _ pieces: [[UInt8]], _ configuration: DecompressionConfiguration, endsPicture: Bool, on device: DecodeDevice? = nil
 ) throws -> Run {

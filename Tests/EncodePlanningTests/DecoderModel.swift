@@ -4,7 +4,7 @@ import VideoBase
 /// A model of how a decoder interprets a picture's numbers: reference lists (8.2.4), marking (8.2.5) and order (8.2.1).
 /// It is written from the standard's text alone and shares nothing with the planner.
 ///
-/// The coder gives each picture a name; only `Result` and `frames` use it.
+/// The coder assigns a name to each picture; only `Result` and `frames` use it.
 struct DecoderModel {
     struct Frame: Equatable {
         /// The picture's name, or nil if the frame was inferred for a gap in frame_num.

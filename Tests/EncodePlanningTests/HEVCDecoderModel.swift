@@ -5,14 +5,14 @@ import VideoBase
 /// (8.3.2), lists (8.3.4) and output by bumping (C.5.2). It is written from the standard's text alone and shares
 /// nothing with the planner.
 ///
-/// The coder gives each picture a name; only `Result`, faults and `output` use it.
+/// The coder assigns a name to each picture; only `Result`, faults and `output` use it.
 struct HEVCDecoderModel {
     struct Frame: Equatable {
         var name: Int
         var poc: Int
         var temporalID: Int
         var isLeading = false
-        /// Whether nal_unit_type says that no picture of its sub-layer refers to it.
+        /// Whether nal_unit_type signals that no picture of its sub-layer refers to it.
         var isNonReference = false
         var isReference = true
         var isLongTerm = false

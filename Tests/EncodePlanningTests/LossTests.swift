@@ -95,7 +95,7 @@ struct Receiver {
         #expect(structure.storage == 4 && structure.allowsFrameNumGaps)
     }
 
-    /// What the sender does if a picture is reported lost.
+    /// The sender's reaction to the report of a lost picture.
     private enum Report: CaseIterable { case invalidation, refresh }
 
     private struct Tally {
@@ -242,7 +242,7 @@ struct Receiver {
         #expect(judge.faults.prefix(3) == [])
     }
 
-    /// The replacement gives a receiver that joins later a reference that it can acknowledge.
+    /// A receiver that joins later can acknowledge the replacement as a reference.
     @Test func unacknowledgedLongTermReferenceIsReplaced() {
         var structure = GOPStructure(keyInterval: nil, references: 1)
         structure.longTermReferences = 1

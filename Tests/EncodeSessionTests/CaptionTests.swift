@@ -86,7 +86,7 @@ import VideoBase
         #expect(frames.frames.count == 6 && frames.messages.isEmpty, "\(frames.messages)")
     }
 
-    /// Captions or messages of an invalid size are refused, and nothing of the frame is taken.
+    /// Captions or messages of an invalid size are refused, and the frame is not accepted.
     @Test func captionsAndMessagesOfWrongSizeAreRefused() throws {
         let session = try TestSession { _ in }
         defer { session.encoder.invalidate() }

@@ -5,7 +5,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The same configuration gives HEVC streams the same headers on every driver, except for the coding tools of the
+/// HEVC streams of the same configuration have the same headers on every driver, except for the coding tools of the
 /// device. The headers are packed by us, rewritten by the driver, or inserted after the encode. A reader that shares no
 /// code with the writer compares them, and the streams decode without messages.
 @Suite struct HEVCPersonalityHeaderTests {

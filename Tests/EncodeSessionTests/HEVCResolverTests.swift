@@ -33,7 +33,7 @@ import VideoBase
         // Ice Lake's encoder predicts only from the past.
         let older = limits("Intel iHD driver", .encodeSliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 5)
         #expect(older.needsTwoLists && !older.predictsFromFuture)
-        // The hardware of the other entry point takes whatever the lists hold.
+        // The hardware of the other entry point accepts any lists.
         let slice = limits("Intel iHD driver", features: 0x190_0464, blocks: 0x88c7, direction: 7, references: (4, 4))
         #expect(slice.maxDifferingReferences0 == nil && slice.needsTwoLists)
     }

@@ -299,7 +299,7 @@ final class Received: Sendable {
         encoder.invalidate()
     }
 
-    /// A buffer that the caller draws into is not given to the device.
+    /// A buffer that the caller draws into is not submitted to the device.
     @Test func buffersBeingDrawnAreRefused() throws {
         let received = Received()
         let encoder = try HardwareEncoder(

@@ -5,8 +5,8 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The same configuration gives the same headers on every driver: on drivers that take all or some packed headers, and
-/// on drivers that take none, where the engine inserts them after the encode. A reader that shares no code with the
+/// The same configuration leads to the same headers on every driver: on drivers that take all or some packed headers,
+/// and on drivers that take none, where the engine inserts them after the encode. A reader that shares no code with the
 /// writer compares them, and the streams decode without messages.
 @Suite struct PersonalityHeaderTests {
     /// One personality for each set of attributes in the dumps of real drivers.

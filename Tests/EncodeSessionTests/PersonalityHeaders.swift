@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// The requests that must give the same headers on every driver.
+/// The requests that must lead to the same headers on every driver.
 enum PersonalityHeaders {
     static let frames = 6
     static let clip = Swift.Result { try Fixture.carphone.frames(frames, width: 270, height: 130) }

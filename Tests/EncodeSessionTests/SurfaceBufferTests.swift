@@ -9,7 +9,7 @@ import VideoBase
 
 /// Encodes pictures that callers hold in surfaces of the device.
 @Suite struct SurfaceBufferTests {
-    /// Shows by its deallocation that no one uses a surface any more.
+    /// An owner whose deallocation shows that its surface is no longer used.
     private final class Owner: Sendable {}
 
     private static func draw(_ surface: Surface, _ index: Int) throws {
@@ -72,8 +72,8 @@ import VideoBase
             #expect(counts["encoded"]?.int == 7)
             // The test itself maps each surface to draw.
             #expect(counts["maps"]?.int == 7)
-            for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
-                #expect(counts["copies"]?[way]?.int == 0, "\(way)")
+            for method in ["getImage", "putImage", "deriveImage", "import", "export"] {
+                #expect(counts["copies"]?[method]?.int == 0, "\(method)")
             }
             #expect(try (packets.stream == Self.drawn(frames: 7)) as Bool)
         }

@@ -34,7 +34,7 @@ import Testing
         let encoded = report["frames"]?["encoded"]?.int ?? 0
         let dropped = report["frames"]?["dropped"]?.int ?? -1
         #expect(input == 12 && encoded + dropped == 12)
-        // Frames that the device lost had been given to the encoder.
+        // The encoder had accepted the frames that the device lost.
         #expect(!result.output.contains("but declares"))
         #expect(faults.contains("lost") || faults.contains("hang") || dropped == 0)
         if !faults.contains("@1=") { #expect(report["statistics"]?["rebuilds"]?.int ?? 0 >= 1) }

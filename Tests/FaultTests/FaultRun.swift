@@ -169,7 +169,7 @@ struct FaultRun {
 
     // MARK: Judgement
 
-    /// Returns what is wrong with the run; the list must be empty whatever failed.
+    /// Returns the faults of the run; the list must be empty for every failure.
     func faults(secondsAllowed: Double) -> [String] {
         var faults: [String] = []
         func check(_ holds: Bool, _ text: @autoclosure () -> String) { if !holds { faults.append(text()) } }

@@ -1,6 +1,7 @@
 import Testing
 
-/// Whichever call fails, and however: the session gives a whole stream or one typed error, and every frame is counted.
+/// Makes every call fail in every way. The session delivers a complete stream or reports one typed error, and every
+/// frame is counted.
 @Suite(.serialized) struct FaultSweepTests {
     @Test func sessionSurvivesEveryFaultOfEveryCall() throws {
         var fast: [FaultSweep.Cell] = []

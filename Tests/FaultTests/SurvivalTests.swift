@@ -9,7 +9,7 @@ import VideoBase
 
 @testable import EncodeSession
 
-/// Tests what a session guarantees if its device fails: how often it tries, when it gives up, and what it keeps.
+/// Tests what a session guarantees if its device fails: the number of retries, the final error, and what is preserved.
 @Suite struct SurvivalTests {
     /// Runs a session and returns it with the number of each call.
     private func traced(
@@ -31,7 +31,7 @@ import VideoBase
         range.map { "\(call)@\($0)=\(what)" }.joined(separator: "; ")
     }
 
-    // MARK: How often
+    // MARK: Retries
 
     @Test(arguments: ["vaCreateContext", "vaCreateSurfaces", "vaQueryConfigEntrypoints", "vaInitialize"])
     func setUpIsTriedFiveTimes(_ call: String) throws {
@@ -110,7 +110,7 @@ import VideoBase
         #expect(twice.outcome == .whole && twice.effective.first { $0.option == "preset" }?.used == "1")
     }
 
-    // MARK: What is kept
+    // MARK: Preserved state
 
     @Test(arguments: FaultRun.Shape.allCases) func lossOfAnyPictureIsSurvived(_ shape: FaultRun.Shape) throws {
         var configuration = shape.configuration
@@ -212,7 +212,7 @@ import VideoBase
         #expect(Set(tokens).count == tokens.count && !tokens.isEmpty)
     }
 
-    // MARK: Ends
+    // MARK: End of a session
 
     @Test func flushDuringRecoveryCompletes() throws {
         // The delay makes the flush happen while the encoder is rebuilt.

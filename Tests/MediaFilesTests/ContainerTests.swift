@@ -98,7 +98,7 @@ import VideoBase
         }
     }
 
-    /// Times are exact and start at zero, whatever the first one was. Durations come from the frame rate.
+    /// For any first time, the output's times are exact and start at zero. Durations come from the frame rate.
     @Test func mp4TimesAreExact() throws {
         try Files.withTemporaryFolder { folder in
             for start in [0, 777] {

@@ -112,7 +112,7 @@ import VideoBase
         }
     }
 
-    // MARK: bad input
+    // MARK: Bad input
 
     @Test func badInputsAreRefused() throws {
         try Files.withTemporaryFolder { folder in

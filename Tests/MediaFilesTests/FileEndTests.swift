@@ -4,7 +4,7 @@ import VideoBase
 
 @testable import MediaFiles
 
-/// Files that are cut anywhere: an error, whatever libavformat reports. ffmpeg writes the files.
+/// A file that is cut anywhere is an error, even if libavformat reports an ordinary end. ffmpeg writes the files.
 @Suite struct FileEndTests {
     /// A container, and whether a cut between two of its parts is undetectable.
     struct Container: Sendable, CustomTestStringConvertible {

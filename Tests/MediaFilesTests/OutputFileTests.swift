@@ -127,7 +127,7 @@ import VideoBase
         }
     }
 
-    // MARK: Folders that others write to
+    // MARK: Folders to which others write
 
     private func inode(_ path: String) -> UInt64 {
         var status = stat()
@@ -144,11 +144,11 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             let (path, other) = ("\(folder)/\(name)", "\(folder)/other")
             try Files.write([1, 2, 3], to: other)
-            let ways: [(String, () -> Int32)] = [
+            let obstacles: [(String, () -> Int32)] = [
                 ("hard link", { unsafe link(other, path + ".part") }), ("link", { unsafe symlink(other, path + ".part") }),
                 ("FIFO", { unsafe mkfifo(path + ".part", 0o600) }), ("folder", { unsafe mkdir(path + ".part", 0o700) }),
             ]
-            for (what, make) in ways {
+            for (what, make) in obstacles {
                 try #require(make() == 0)
                 let before = inode(path + ".part")
                 for survives in [false, true] {

@@ -23,7 +23,8 @@ import VideoBase
         }
     }
 
-    /// Compares with plain sums at every width that reaches the vector loop and its tail, for all pairs of formats.
+    /// Compares with plain sums for all pairs of formats, at every width that reaches the vector loop and the scalar
+    /// code for the remaining columns.
     @Test func squaredErrorsMatchPlainSums() throws {
         for width in 1...37 {
             let size = VideoSize(width: width, height: 3)

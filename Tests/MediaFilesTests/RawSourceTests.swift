@@ -38,7 +38,7 @@ import VideoBase
     }
 
     /// Every small size, also odd ones, is read into padded rows without touching the padding. 35 columns reach the
-    /// vector loops and their tails.
+    /// vector loops and the scalar code for the remaining columns.
     @Test func planarIsReadAsSemiPlanarAtEverySize() throws {
         try Files.withTemporaryFolder { folder in
             for width in 1...35 {

@@ -16,7 +16,7 @@ import VideoBase
         try ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=1.2"] + codec + [path])
     }
 
-    /// From any start, the pictures equal the rest of the whole file, whatever the container knows of key frames.
+    /// From any start, the pictures equal the rest of the whole file, even if the container has no index of key frames.
     @Test(arguments: ["mp4", "mkv", "ts", "bare"], [0, 1, 2])
     func startSelectsTheExactPicture(_ container: String, _ codec: Int) throws {
         try Files.withTemporaryFolder { folder in

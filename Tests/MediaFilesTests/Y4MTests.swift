@@ -100,7 +100,7 @@ import VideoBase
         }
     }
 
-    /// ffmpeg's Y4M of a real clip, in several formats, gives ffmpeg's raw pictures.
+    /// Pictures of ffmpeg's Y4M of a real clip equal ffmpeg's raw pictures, in several formats.
     @Test(arguments: ["yuv420p", "yuv422p", "yuv444p", "gray", "yuv420p10le"])
     func picturesMatchFFmpeg(_ format: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -39,8 +39,8 @@ struct ForeignStream {
     ///
     /// The element has five coded buffers. If all are in use, it waits until one is free, and looks again. If it is
     /// woken for a buffer that it has taken in the meantime, it finds none and fails, and sometimes hangs at its end
-    /// (gst_vaapi_encoder_create_coded_buffer of 1.22). Its log reports this. Then it is run again; with a driver that
-    /// gives it no buffers, it fails every time.
+    /// (gst_vaapi_encoder_create_coded_buffer of 1.22). Its log reports this, and then it is run again. With a driver
+    /// that returns no buffers, it fails every time.
     static func gstreamer(
         _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
         options: [String], environment: [String: String?] = [:]
@@ -86,7 +86,7 @@ struct ForeignStream {
                     "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
                 ]) { given, _ in given })
-            // This applies whatever the exit status: the errors and failed assertions that follow result from the
+            // This applies to any exit status: the errors and failed assertions that follow result from the
             // missed buffer.
             let log = Files.exists(folder + "/log") ? try Files.read(folder + "/log") : []
             if String(decoding: log, as: UTF8.self).contains(missed) { return nil }

@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// The request applies whatever the quality level does by default.
+    /// The request applies at every quality level.
     @Test func trellisRequestOverridesTheQualityLevel() throws {
         func level(_ level: UInt32) -> [UInt8] { misc(VAEncMiscParameterTypeQualityLevel, [level]) }
         for quality: UInt32 in [1, 7] {
@@ -203,7 +203,7 @@ import Testing
         #expect(try run(VA_RC_VBR, flag: 1).flatError == on.flatError)
     }
 
-    // MARK: Slices by size
+    // MARK: Slices of limited size
 
     private func isSlice(_ unit: ArraySlice<UInt8>) -> Bool {
         let header = unit.drop { $0 == 0 }.dropFirst().first ?? 0

@@ -181,7 +181,7 @@ import Testing
         #expect(joined.frames.count == 8 && joined.frames.last != run.frames.last)
     }
 
-    // MARK: Slices by size
+    // MARK: Slices of limited size
 
     @Test(arguments: [(300, 4, false, 1), (700, 4, true, 2), (600, 5, false, 1), (500, 4, false, 3)])
     func slicesKeepTheirSizeLimit(_ each: (limit: Int, tree: Int, isWide: Bool, slices: Int)) throws {

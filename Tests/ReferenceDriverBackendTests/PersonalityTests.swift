@@ -76,7 +76,7 @@ import Testing
             context.pointee.vtable.deallocate()
             context.deallocate()
         }
-        // A C function has no context, so it stores the message in place of the driver's data.
+        // A C function has no context, so it stores the message in the field of the driver's data.
         context.pointee.error_callback = { context, message in
             guard let context, let message else { return }
             context.pointee.pDriverData = UnsafeMutableRawPointer(strdup(message))

@@ -115,7 +115,7 @@ import Testing
     /// three filter elements 1 each.
     private static let headerBits = 1 + 1 + 1 + 8 + 8 + 1 + 1 + 1 + 1 + 3
 
-    /// avcenc packs an SEI as raw data, whatever the config allows.
+    /// avcenc packs an SEI message as raw data, even if the config does not allow it.
     @Test func unlistedPackedHeadersAreTolerated() throws {
         let sei: [UInt8] = [0, 0, 0, 1, 6, 5, 17] + [UInt8](repeating: 0x55, count: 17) + [0x80]
         for isStrict in [true, false] {

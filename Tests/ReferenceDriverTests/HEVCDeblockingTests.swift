@@ -87,7 +87,7 @@ struct HEVCDeblockingTests {
     }
 
     /// The number of times of each case: strong, normal, unfiltered, chroma.
-    private struct Ways {
+    private struct CaseCounts {
         var strong = 0
         var normal = 0
         var none = 0
@@ -95,7 +95,7 @@ struct HEVCDeblockingTests {
     }
 
     private func deblock<Sample: HEVCSample>(
-        _ picture: HEVCFilterPicture<Sample>, cb: Int, cr: Int, _ ways: inout Ways
+        _ picture: HEVCFilterPicture<Sample>, cb: Int, cr: Int, _ counts: inout CaseCounts
     ) -> [[[Int]]] {
         let grid = picture.grid
         let tables = picture.tables
@@ -145,7 +145,7 @@ struct HEVCDeblockingTests {
                         }
                         let strong = flat(first, 2 * (dp0 + dq0)) && flat(last, 2 * (dp3 + dq3))
                         let side = (beta + (beta >> 1)) >> 3
-                        if strong { ways.strong += 1 } else { ways.normal += 1 }
+                        if strong { counts.strong += 1 } else { counts.normal += 1 }
                         for k in 0..<4 {
                             let new = filtered(
                                 line(k), strong: strong, tc: tc, dEp: dp0 + dp3 < side, dEq: dq0 + dq3 < side,
@@ -156,10 +156,10 @@ struct HEVCDeblockingTests {
                             }
                         }
                     } else {
-                        ways.none += 1
+                        counts.none += 1
                     }
                     if bS < 2 || (vertical ? x : y) % 16 != 0 { continue }
-                    ways.chroma += 1
+                    counts.chroma += 1
                     for (plane, offset) in [(1, cb), (2, cr)] {
                         let index = qPL + offset
                         let qPC = index < 30 ? index : (index < 43 ? Self.chromaQP[index - 30] : index - 6)
@@ -180,7 +180,7 @@ struct HEVCDeblockingTests {
 
     private func check<Sample: HEVCSample>(_ type: Sample.Type) {
         var generator = SplitMix64(state: UInt64(Sample.bitDepth))
-        var ways = Ways()
+        var counts = CaseCounts()
         for (width, height) in [(16, 16), (64, 64), (72, 40), (136, 88), (200, 72)] {
             for log2Tree in 4...6 {
                 for round in 0..<3 {
@@ -188,7 +188,7 @@ struct HEVCDeblockingTests {
                         width: width, height: height, log2Tree: log2Tree, &generator)
                     let cb = Int.random(in: -12...12, using: &generator)
                     let cr = Int.random(in: -12...12, using: &generator)
-                    let expected = deblock(picture, cb: cb, cr: cr, &ways)
+                    let expected = deblock(picture, cb: cb, cr: cr, &counts)
                     HEVCDeblocker<Sample>(
                         bounds: picture.bounds, tables: picture.tables, planes: picture.planes, cbOffset: cb,
                         crOffset: cr
@@ -202,7 +202,7 @@ struct HEVCDeblockingTests {
             }
         }
         // The pictures cover every case.
-        #expect(ways.strong > 100 && ways.normal > 100 && ways.none > 100 && ways.chroma > 100, "\(ways)")
+        #expect(counts.strong > 100 && counts.normal > 100 && counts.none > 100 && counts.chroma > 100, "\(counts)")
     }
 
     @Test func byteSamplesMatchTheStandard() { check(UInt8.self) }

@@ -1,7 +1,7 @@
 import ReferenceDriver
 import TestOracles
 
-/// Chooses at random whatever a picture encoder may choose.
+/// Makes every choice of a picture encoder at random.
 final class HEVCEncodeChooser: HEVCChooser {
     private var generator: SplitMix64
     /// The choices that are always the first option.

@@ -54,18 +54,19 @@ import Testing
         let headers = Self.headers(seed)
         let contents: [HEVCRandomTrees.Content] = [.intra, .forward, .bipredictive, .intra, .bipredictive]
         let random = HEVCRandomStream(headers, seed: UInt64(seed), contents: contents)
-        let streams = (0..<5).map { random.stream(way: $0) }
+        let streams = (0..<5).map { random.stream(variant: $0) }
         var first: [ForeignDecoder: [PlanarFrame]] = [:]
         for decoder in ForeignDecoder.all(for: .hevc) {
-            for (way, stream) in streams.enumerated() {
+            for (variant, stream) in streams.enumerated() {
                 let decoded = decoder.decode(stream, codec: .hevc)
                 #expect(
-                    decoded.messages.isEmpty, "\(decoder), way \(way), \(headers.grid): \(decoded.messages.prefix(3))")
+                    decoded.messages.isEmpty,
+                    "\(decoder), variant \(variant), \(headers.grid): \(decoded.messages.prefix(3))")
                 #expect(decoded.frames.count == 1 + contents.count)
                 let expected = first[decoder] ?? decoded.frames
                 first[decoder] = expected
                 let wrong = zip(decoded.frames, expected).enumerated().first { $1.0 != $1.1 }?.offset
-                #expect(wrong == nil, "\(decoder), way \(way), \(headers.grid)")
+                #expect(wrong == nil, "\(decoder), variant \(variant), \(headers.grid)")
             }
         }
         // With 8 bits and coding tree blocks of 16, libavcodec and libde265 disagree on SAO in corners.

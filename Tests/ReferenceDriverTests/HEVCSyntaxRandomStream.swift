@@ -5,7 +5,7 @@ import TestOracles
 struct HEVCRandomStream {
     struct Picture {
         var content: HEVCRandomTrees.Content
-        /// The slices as in one of the ways to code them, with their trees in tile scan.
+        /// The slices in one coding variant, with their trees in tile scan.
         var slices: [HEVCSliceJob]
         var trees: [[HEVCCodingTree]]
         var usesTemporalMotion = false
@@ -79,16 +79,16 @@ struct HEVCRandomStream {
         return zip([0] + cuts, cuts + [count]).map { ($0, $1 - $0) }
     }
 
-    /// Returns the slice type and the flag of a way to code the pictures; `way` selects among the possible ones.
-    private func way(_ content: HEVCRandomTrees.Content, poc: Int, _ way: Int) -> (SliceType, cabacInit: Bool) {
+    /// Returns the slice type and the flag of a coding variant; `index` selects among the possible variants.
+    private func variant(_ content: HEVCRandomTrees.Content, poc: Int, _ index: Int) -> (SliceType, cabacInit: Bool) {
         if poc == 0 { return (.i, false) }
-        let ways: [(SliceType, Bool)] =
+        let variants: [(SliceType, Bool)] =
             switch content {
             case .intra: [(.i, false), (.p, false), (.b, false), (.p, true), (.b, true)]
             case .forward: [(.p, false), (.p, true)]
             case .bipredictive: [(.b, false), (.b, true)]
             }
-        return ways[way % ways.count]
+        return variants[index % variants.count]
     }
 
     func job(_ slices: [HEVCSliceJob], poc: Int) -> HEVCPictureJob {
@@ -110,9 +110,9 @@ struct HEVCRandomStream {
     }
 
     /// Returns the NAL units of a picture.
-    func units(_ poc: Int, way: Int) -> [[UInt8]] {
+    func units(_ poc: Int, variant: Int) -> [[UInt8]] {
         let picture = pictures[poc]
-        let (type, cabacInit) = self.way(picture.content, poc: poc, way)
+        let (type, cabacInit) = self.variant(picture.content, poc: poc, variant)
         return zip(picture.slices, picture.trees).map { slice, trees in
             var slice = slice
             slice.type = type
@@ -134,7 +134,7 @@ struct HEVCRandomStream {
         }
     }
 
-    func stream(way: Int) -> [UInt8] {
-        headers.parameterSets + pictures.indices.flatMap { units($0, way: way).joined() }
+    func stream(variant: Int) -> [UInt8] {
+        headers.parameterSets + pictures.indices.flatMap { units($0, variant: variant).joined() }
     }
 }

@@ -93,7 +93,7 @@ import VideoBase
         }
     }
 
-    /// What the libraries cannot hold together is a difference, which `strict` refuses.
+    /// If the libraries do not support a combination of settings, the change is a difference, which `strict` refuses.
     @Test func settingsThatExcludeEachOtherAreReported() throws {
         let cases: [(option: String, used: String, set: (inout EncoderConfiguration) -> Void)] = [
             ("slices", "none", { ($0.coding.slices, $0.rate.maxSliceBytes) = (2, 1000) }), ("bFrames", "1", { ($0.structure.gopFrames, $0.structure.bFrames) = (3, 7) }),

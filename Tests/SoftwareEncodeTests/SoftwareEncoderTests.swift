@@ -619,7 +619,7 @@ final class Collector: Sendable {
         for packet in collector.packets { #expect(packet.decode <= packet.presentation) }
     }
 
-    /// Decoding starts a whole number of pictures before the first presentation time, whatever that is.
+    /// For any first presentation time, decoding starts a whole number of pictures before it.
     @Test(arguments: [VideoCodec.h264, .hevc]) func decodingStartsWholePicturesEarly(_ codec: VideoCodec) throws {
         func time(_ index: Int) -> MediaTime { MediaTime(value: Int64(25 + 40 * index), timescale: 1000) }
         var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))

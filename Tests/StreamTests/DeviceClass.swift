@@ -3,14 +3,14 @@ import TestOracles
 import VAAPI
 import VideoBase
 
-/// Personalities that are alike for a codec: of one driver version, and with the same answers. The engine and the
-/// driver see nothing else of them, so one personality stands for all.
+/// Personalities that are equivalent for a codec: they have the same driver version and report the same capabilities.
+/// Nothing else of a personality affects the engine or the driver, so one personality represents all.
 struct DeviceClass: Sendable, CustomStringConvertible {
     var personalities: [String?]
     /// The capabilities, one for each profile and entry point.
     var capabilities: [Capability]
 
-    /// The personality that stands for all.
+    /// The personality that represents the class.
     var personality: String? { personalities[0] }
     var description: String { FeatureMatrix.name(personality) }
     /// The smallest picture size that the driver reports.

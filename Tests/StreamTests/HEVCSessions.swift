@@ -16,7 +16,7 @@ enum HEVCSessions {
         return configuration
     }
 
-    /// Returns what is wrong with the stream that a configuration gives for the frames on a personality.
+    /// Encodes the frames with a configuration on a personality, and returns the faults of the stream.
     static func judge(
         _ configuration: EncoderConfiguration, _ source: [PlanarFrame], on personality: String? = nil,
         also check: (SessionRun) -> [String] = { _ in [] }

@@ -6,12 +6,12 @@ struct MatrixPage {
     struct Part {
         var title: String
         var groups: [(group: String, features: [Feature])]
-        /// The personalities that each column stands for.
+        /// The personalities that each column represents.
         var personalities: [[String?]]
         /// The cells, by column, then by feature.
         var columns: [[FeatureCell]]
 
-        /// The columns, where those that agree in every cell are merged.
+        /// The columns; columns that are equal in every cell are merged.
         fileprivate var merged: [[Int]] {
             var merged: [[Int]] = []
             for index in columns.indices {

@@ -97,8 +97,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
 
     /// The rows that cover every pair of a device class and a value, and every pair of values.
     static let all = rows(DeviceClass.h264.map(\.personality), axes)
-    /// The rows for HEVC. Devices without Main 10 refuse it whatever else is requested, so they have no rows with 10
-    /// bits.
+    /// The rows for HEVC. Devices without Main 10 refuse it with any other request, so they have no rows with 10 bits.
     static let hevc = rows(DeviceClass.hevc.map(\.personality), hevcAxes) { device, axis, value in
         hevcAxes[axis][value].name != "10 bits" || DeviceClass.hevc[device].has(bitDepth: 10)
     }

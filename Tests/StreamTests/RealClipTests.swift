@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// A demuxed clip and its raw frames must give the same stream.
+    /// A demuxed clip and its raw frames must be encoded to the same stream.
     @Test func fileAndRawFramesGiveTheSameStream() throws {
         let raw = try EncodedStream(
             raw: Fixture.bikes.rawPath(frames: 12), width: 640, height: 272,

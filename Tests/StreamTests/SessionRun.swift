@@ -5,7 +5,7 @@ import Synchronization
 import TestOracles
 import VideoBase
 
-/// One session on the reference driver in this process, and everything that judges need of it.
+/// One session on the reference driver in this process, with all data for checking it.
 struct SessionRun {
     /// The request of a session.
     struct Request {
@@ -96,8 +96,8 @@ struct SessionRun {
     /// Returns the used value of an option in the effective configuration, or nil if it has no entry.
     func used(_ option: String) -> String? { description.effective.first { $0.option == option }?.used }
 
-    /// Returns what is wrong with the stream whatever was requested: faults found by foreign decoders and by the rules,
-    /// and disagreements between this project's reader and FFmpeg's.
+    /// Returns the faults that do not depend on the request: those that foreign decoders and the rules find, and
+    /// differences between this project's reader and FFmpeg's.
     func faults() -> [String] {
         let count = encoded.reconstruction.pictures.count
         let agreement = codec == .h264 ? HeaderAgreement.faults(stream, trace) : HeaderAgreement.faults(hevc, trace)

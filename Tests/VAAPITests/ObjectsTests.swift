@@ -97,7 +97,7 @@ import VideoBase
         if !display.vendor.contains("AMD") { #expect(wrong == 0) }
     }
 
-    /// Mesa 22 on Navi 10 maps a copy of a 10-bit surface and loses what is drawn into it; Mesa 25 does not.
+    /// Mesa 22 on Navi 10 maps a copy of a 10-bit surface, so writes to it are lost. With Mesa 25 they are kept.
     @Test(arguments: ["radeonsi-navi10", "radeonsi25-navi10"])
     func samplesReachUnmappableSurfaces(personality: String) throws {
         let display = try ReferenceDisplay.open(["VAENC_REFERENCE_PERSONALITY": personality])

@@ -52,7 +52,7 @@ struct TinyEncoder {
         return try picture.end(into: output)
     }
 
-    /// Writes a pattern that a wrong pitch or plane order would spoil.
+    /// Writes a pattern that a wrong pitch or plane order would damage.
     func fill() throws {
         try unsafe input.withUnsafePlanes { planes in
             for plane in 0..<2 {

@@ -118,8 +118,8 @@ import Vaenc
         return try #require(PlanarFrame(width: frame.width, height: frame.height, bitDepth: depth, bytes: bytes))
     }
 
-    /// A caller's frames of another bit depth or layout are converted, as the report says: libavcodec decodes the
-    /// pictures that were passed in.
+    /// A caller's frames of another bit depth or layout are converted, which is reported. libavcodec decodes the stream
+    /// to the pictures that were passed in.
     @Test(
         arguments: [DeviceSelector.reference, .software],
         [

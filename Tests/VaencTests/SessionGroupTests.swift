@@ -168,7 +168,7 @@ import Vaenc
         for list in lists { #expect(try list.values().map(\.presentation) == [Pictures.time(0), Pictures.time(1)]) }
     }
 
-    /// A frame cannot be read, a session is given twice, and an index has no session.
+    /// A frame cannot be read, a session occurs twice, and an index has no session.
     @Test func otherCallerErrorsAffectNoSession() throws {
         let lists = [PacketList(), PacketList()]
         let sessions = try [Self.session(.h264, lists[0]), Self.session(.h264, lists[1], on: .reference)]
