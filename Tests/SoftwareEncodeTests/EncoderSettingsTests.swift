@@ -278,7 +278,7 @@ import VideoBase
                 $0.structure.bFrames = 0
                 $0.rate.bitrate = BitsPerSecond(100_000)
             }
-            #expect(entry?.used == expected && entry?.differs == (expected != "\(asked)"), "\(codec) \(level): \(entry as Any)")
+            #expect(entry?.used == expected && entry?.differs == (expected != "\(requested)"), "\(codec) \(level): \(entry as Any)")
         }
         // libx264 stores four frames for pictures that refer to B pictures: two are too few.
         let stored = try settings {
