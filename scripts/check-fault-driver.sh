@@ -8,7 +8,7 @@ sound=$(info) || { echo "the fault driver in $1 does not load: $sound" >&2; exit
 grep -q 'vaenc reference driver' <<<"$sound" || { echo "it does not wrap the reference driver: $sound" >&2; exit 1; }
 grep -q 'VAProfileH264High.*VAEntrypointEncSlice' <<<"$sound" || { echo "no encoder: $sound" >&2; exit 1; }
 if VAENC_FAULT='vaQueryConfigProfiles@1=status:1' info >/dev/null; then
-    echo "the fault driver in $1 does not fail when told to" >&2
+    echo "the fault driver in $1 does not fail as requested" >&2
     exit 1
 fi
-echo "the fault driver in $1 loads, wraps and fails as told"
+echo "the fault driver in $1 loads, wraps and fails as requested"

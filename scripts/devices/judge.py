@@ -102,7 +102,7 @@ capture = report("unplugged").get("capture", {})
 shown = times("unplugged.mp4")
 check("unplugged", "what was recorded stands finished", len(shown) > 5 and plays("unplugged.mp4")
       and len(shown) == report("unplugged")["frames"]["encoded"] and not os.path.exists("unplugged.mp4.part"), f"{len(shown)} frames")
-check("unplugged", "and the end is told", status("unplugged") == 75 and capture.get("ended") == "unplugged",
+check("unplugged", "and the end is reported", status("unplugged") == 75 and capture.get("ended") == "unplugged",
       open("unplugged.errors").read().strip().split("\n")[-1])
 
 streams = {one["codec_type"]: one for one in probe("sound.mp4", "stream=codec_type,codec_name").get("streams", [])}

@@ -130,7 +130,7 @@ def same(sent, written, names, what):
         if buffer in sent:
             compared += 1
             assert sent[buffer] == written.get(header, 0), \
-                f"{what}: {buffer} {sent[buffer]} told to the driver, {written.get(header, 0)} written"
+                f"{what}: {buffer} {sent[buffer]} sent to the driver, {written.get(header, 0)} written"
     return compared
 
 
@@ -150,7 +150,7 @@ def judge_buffers(path, pattern, codec, units=None):
             compared += same(sent, pps[0], PICTURE, f"picture of slice {index}")
             assert sent["pic_init_qp"] == 26 + pps[0]["init_qp_minus26"], f"slice {index}: pic_init_qp {sent['pic_init_qp']}"
         else:
-            assert index < len(found), "more slices told than written"
+            assert index < len(found), "more slices sent than written"
             unit = found[index]
             # Fields that are not in the slice header are inferred from the picture parameter set (7.4.7.1).
             whole = {
@@ -165,15 +165,15 @@ def judge_buffers(path, pattern, codec, units=None):
                 assert sent["max_num_merge_cand"] == merging, f"slice {index}: max_num_merge_cand {merging} written"
             poc = picture["decoded_curr_pic.pic_order_cnt"]
             bits = sps[0]["log2_max_pic_order_cnt_lsb_minus4"] + 4
-            assert unit.get("slice_pic_order_cnt_lsb", 0) == poc % (1 << bits), f"slice {index}: order count {poc} told"
+            assert unit.get("slice_pic_order_cnt_lsb", 0) == poc % (1 << bits), f"slice {index}: order count {poc} sent"
             expected = lists(unit, pps[0])
             for which, entries in enumerate(expected or []):
                 sent_entries = [sent[f"ref_pic_list{which}[{i}].pic_order_cnt"] - poc for i in range(15)
                                 if sent[f"ref_pic_list{which}[{i}].picture_id"] != 0xFFFFFFFF]
                 assert sent_entries[: len(entries)] == entries and len(sent_entries) >= len(entries), \
-                    f"slice {index}: list {which} of {sent_entries} told, {entries} written"
+                    f"slice {index}: list {which} of {sent_entries} sent, {entries} written"
                 compared += 1
             index += 1
-    assert index == len(found), f"{index} slices told, {len(found)} written"
+    assert index == len(found), f"{index} slices sent, {len(found)} written"
     assert compared > 10 * FRAMES, f"only {compared} fields compared"
     return compared

@@ -15,10 +15,10 @@ def reported_rates(at, mode):
     rates = json.loads(read(f"{at}/run.out"))["statistics"]["driverRates"]
     assert rates and rates[0]["picture"] == 0, "vaenc says nothing of the driver's rate"
     for rate in rates:
-        assert 0.99 * TARGET <= rate["bitrate"] <= TARGET, f"{rate['bitrate']} bit/s told to the driver"
+        assert 0.99 * TARGET <= rate["bitrate"] <= TARGET, f"{rate['bitrate']} bit/s sent to the driver"
         # The target is sent as a whole percentage of the maximum.
         most = rate["bitrate"] * 100 // 67 if mode in ("vbr", "qvbr") else rate["bitrate"]
-        assert rate["maxBitrate"] == most <= MOST, f"at most {rate['maxBitrate']} bit/s told to the driver"
+        assert rate["maxBitrate"] == most <= MOST, f"at most {rate['maxBitrate']} bit/s sent to the driver"
     return [(rate["bitrate"], rate["maxBitrate"]) for rate in rates]
 
 
@@ -45,6 +45,6 @@ def judge(at, mode):
     reported = reported_rates(at, mode)
     if len(chip) == len(reported) + 1:  # the picture in which vaenc reads the driver's parameter sets
         chip = chip[1:]
-    assert len(chip) == len(reported), f"rates {chip} asked of the chip, {reported} told to the driver"
+    assert len(chip) == len(reported), f"rates {chip} asked of the chip, {reported} sent to the driver"
     for (target, peak), (bitrate, most) in zip(chip, reported):
         assert 0 <= bitrate - target <= 1 and peak == most, f"{target}, at most {peak} bit/s asked of the chip"
