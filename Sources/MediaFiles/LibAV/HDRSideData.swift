@@ -38,6 +38,12 @@ enum HDRSideData {
         return unsafe contentLight(data.data, data.size)
     }
 
+    /// Returns the display matrix of a picture, such as that of a photo's EXIF orientation; empty if there is none.
+    @unsafe static func displayMatrix(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> [Int32] {
+        guard let data = unsafe find(AV_FRAME_DATA_DISPLAYMATRIX, frame, av), unsafe data.size >= 36 else { return [] }
+        return (0..<9).map { unsafe UnsafeRawPointer(data.data).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
+    }
+
     private static func find(
         _ type: AVFrameSideDataType, _ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>
     ) -> AVFrameSideData? {

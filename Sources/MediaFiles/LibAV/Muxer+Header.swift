@@ -153,6 +153,7 @@ extension Muxer {
     }
 
     private func makeStreams(without missing: Set<Int>) throws {
+        if omitsTimeCode { _ = unsafe av.pointee.av_dict_set!(&context!.pointee.metadata, "timecode", nil, 0) }
         var count = 0
         for index in tracks.indices where !missing.contains(index) {
             let (track, timescale) = (tracks[index].track, tracks[index].timescale)
@@ -163,6 +164,7 @@ extension Muxer {
             if !track.adtsConfig.isEmpty, format != "mpegts", unsafe !MediaTrack.setExtradata(track.adtsConfig, of: stream, av) {
                 throw Self.noMemory
             }
+            if omitsTimeCode { _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "timecode", nil, 0) }
             if let language = track.language { try unsafe setLanguage(language, of: stream) }
             if let timescale { unsafe stream.pointee.time_base = AVRational(num: 1, den: timescale) }
             tracks[index].stream = count

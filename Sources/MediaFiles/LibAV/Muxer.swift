@@ -17,6 +17,8 @@ import VideoBase
     var tracks: [AddedTrack] = []
     /// The filters of AAC tracks, if the container stores no ADTS headers.
     var adtsFilters: [Int: ADTSFilter] = [:]
+    /// Whether time codes of the input are not written.
+    var omitsTimeCode = false
     /// The metadata that is written to the first track with the header.
     var pictureMetadata: MediaMetadata?
     /// Whether each fragment has its own index. Otherwise the index is at the end.

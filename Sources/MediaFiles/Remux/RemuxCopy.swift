@@ -12,6 +12,8 @@ import VideoBase
     private let storesPresentation: Bool
     private let streams: [MediaTrack?]
     private let trackIndices: [Int?]
+    /// The time code of the input's first picture, if the output can store it; nil if there is none.
+    private let timeCode: String?
     private var orders: [Int: PresentationOrder] = [:]
     private var shownTimes: [Int: MissingPresentationTimes] = [:]
     private var missingTimes: [Int: MissingDecodeTimes] = [:]
@@ -88,6 +90,7 @@ import VideoBase
         let name = format.holdsTracks ? format.muxerName : first?.rawValue ?? format.muxerName
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
+        timeCode = MetadataSupport(format, codec: first).holdsTimeCode ? plan.timeCode : nil
         trackIndices = plan.trackIndices
         let codec = VideoCodec(ofPicturesIn: plan.tracks)
         storesPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
@@ -420,6 +423,10 @@ import VideoBase
         try addEntry(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
             early == 0 ? .requested : .explained(earlyBeginning ?? "the first key frame"))
+        if let timeCode, asked - early > 0 {
+            muxer.omitsTimeCode = true
+            try addEntry("time code", asked: timeCode, used: "none", MediaMetadata.timeCodeReason)
+        }
     }
 
     private func addEntry(_ option: String, asked: String, used: String, _ why: SettingReason) throws {

@@ -9,6 +9,8 @@ struct RemuxPlan {
     /// The index of each stream's track in the output; nil if the stream is left out.
     var trackIndices: [Int?] = []
     var effective: [EffectiveEntry] = []
+    /// The time code of the first picture; nil if there is none.
+    let timeCode: String?
 
     /// Creates the plan.
     /// - Throws: `usage` for pictures or sound that the format cannot hold, and if no stream is left; with `strict`,
@@ -23,8 +25,8 @@ struct RemuxPlan {
         var counts: [MediaTrack.Kind: Int] = [:]
         var copied: [StreamMetadata] = []
         let tags = unsafe MediaMetadata.tags(input.context.pointee.metadata, av)
-        let hasTimeCode = StreamMetadata(index: 0, kind: .data, tags: tags, disposition: 0).timeCode != nil
-            || all.enumerated().contains { $1.kind == .video && $1.metadata(index: $0).timeCode != nil }
+        timeCode = all.enumerated().lazy.compactMap { $1.kind == .video ? $1.metadata(index: $0).timeCode : nil }.first
+            ?? StreamMetadata(index: 0, kind: .data, tags: tags, disposition: 0).timeCode
         for (index, stored) in all.enumerated() {
             var stream = RemuxReport.Stream(index: index, kind: stored.kind.rawValue, codec: stored.codecName)
             let isCover = format == .mkv && stored.isAttachedPicture
@@ -51,7 +53,7 @@ struct RemuxPlan {
                 continue
             }
             // Chapters and time codes that the metadata also state are written or reported from there.
-            if track.kind == .data, hasChapters && track.isChapters || hasTimeCode && track.isTimeCode { continue }
+            if track.kind == .data, hasChapters && track.isChapters || timeCode != nil && track.isTimeCode { continue }
             let name = track.name(of: index)
             if why != Self.undescribed, format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
                 // libavformat does not know the sample entry, so another format does not help.

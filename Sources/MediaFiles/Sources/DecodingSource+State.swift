@@ -37,6 +37,8 @@ extension DecodingSource {
         var sent: [PacketCopy] = []
         var again: [PacketCopy] = []
         var dynamicHDR: [UInt8] = []
+        /// The display matrix of the first image, empty if it has none; nil: the input is no sequence of images.
+        var imageOrientation: [Int32]?
 
         /// Whether packets before the first key frame are not sent to the decoder. libavcodec's HEVC decoder generates
         /// the missing references, and would output these pictures. Other decoders do not output them.

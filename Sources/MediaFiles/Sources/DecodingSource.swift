@@ -125,6 +125,19 @@ package final class DecodingSource: FrameSource {
                 info.contentLight = unsafe info.contentLight ?? HDRSideData.contentLight(frame, demuxer.av)
             }
         }
+        if info.isImages, turn.isEmpty {
+            // The EXIF orientation of a photo is known only after decoding.
+            if !state.isPrimed { try Self.prime(&state) }
+            let matrix = state.isPrimed ? unsafe HDRSideData.displayMatrix(UnsafePointer(decoder.frame!), demuxer.av) : []
+            if !matrix.isEmpty {
+                if options.outputSizeIsAsShown, SourceInfo.turnsSides(matrix) { output = output?.turned }
+                let shaper = FrameShaper(source: size, aspect: stream.aspect, color: color, output: output, fit: options.fit)
+                state.shaper = shaper
+                (info.size, info.sampleAspectRatio) = (shaper.outputSize, shaper.outputAspect)
+                info.displayMatrix = Self.displayMatrix(matrix, of: size, scaledTo: info.size)
+            }
+            state.imageOrientation = matrix
+        }
         self.info = info
         self.reader = reader
         self.state = Guarded(state)
@@ -309,6 +322,12 @@ package final class DecodingSource: FrameSource {
     func follow(_ size: VideoSize, _ state: inout State) {
         if let depth = state.frameDepth, depth > info.bitDepth, info.bitDepth > 0 {
             state.addChange("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")
+        }
+        if let first = state.imageOrientation, let frame = unsafe state.frame {
+            let matrix = unsafe HDRSideData.displayMatrix(frame, state.demuxer.av)
+            if matrix != first {
+                state.addChange("rotation", asked: "as in each image", used: "as in the first image", "the images have several orientations")
+            }
         }
         if size == state.nativeSize { return }
         state.addChange("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")

@@ -123,7 +123,7 @@ struct MetadataSupport {
     }
 
     /// Whether the format stores a time code. In MP4 and QuickTime it is its own track, which HLS segments do not have.
-    private var holdsTimeCode: Bool { format.hasSampleEntries || format == .mkv }
+    var holdsTimeCode: Bool { format.hasSampleEntries || format == .mkv }
 
     private func timeCodeLoss(_ stream: StreamMetadata) -> EffectiveEntry? {
         holdsTimeCode ? nil : stream.timeCode.map { notStored("time code", $0) }

@@ -97,7 +97,8 @@ extension MediaMetadata {
         pictureTags.removeAll(where: isTimeCode)
         tags.removeAll(where: isTimeCode)
         return EffectiveEntry(
-            option: "time code", asked: code.value, used: "none",
-            why: "it is valid only for the input's first picture and frame rate")
+            option: "time code", asked: code.value, used: "none", why: Self.timeCodeReason)
     }
+
+    static let timeCodeReason: SettingReason = "it is valid only for the input's first picture and frame rate"
 }
