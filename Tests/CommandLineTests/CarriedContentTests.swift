@@ -137,7 +137,7 @@ import Testing
     /// A time code is copied if it stays correct. Otherwise it is left out and reported.
     @Test func timeCodeIsKeptOnlyWhileCorrect() throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264", "\(folder)/in.mov")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264", "-g", "10", "\(folder)/in.mov")
             let some = ["in.mov", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mov"]
             func code() throws -> String { try Self.probe("stream_tags=timecode", "a.mov", in: folder, ["-select_streams", "v"]).joined() }
             let run = try EncodeRun(some + ["--strict", "--bframes", "0"], in: folder)
@@ -147,6 +147,11 @@ import Testing
             #expect(cut.status == 0 && cut.effective("time code")?["used"]?.string == "none", "\(cut.errors)")
             #expect(try code() == "")
             #expect(try EncodeRun(some + ["--start", "0.4", "--strict"], in: folder).status == 69)
+            for (start, expected) in [("0", "01:02:03:04"), ("0.4", "")] {
+                let copy = try ToolRun(["remux", folder + "/in.mov", "-o", folder + "/a.mov", "--overwrite", "--start", start])
+                #expect(copy.status == 0 && copy.errorLines.contains { $0.contains("time code") } == expected.isEmpty, "\(copy.errorLines)")
+                #expect(try code() == expected)
+            }
         }
     }
 

@@ -122,6 +122,33 @@ import Testing
         }
     }
 
+    /// EXIF orientations are the display matrices that ffmpeg reads from the photos: MP4 keeps them, MKV reports them. A
+    /// sequence has the orientation of its first image.
+    @Test(arguments: [(3, "-180"), (6, "-90"), (8, "90"), (1, "")]) func photosKeepTheirOrientation(_ orientation: Int, _ rotation: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x64:d=0.04", "-frames:v", "1", folder + "/plain.jpg")
+            let plain = try Files.read(folder + "/plain.jpg")
+            // APP1 with one IFD entry: tag 0x112, SHORT, one value.
+            let exif: [UInt8] = Array("Exif".utf8) + [0, 0] + Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0]
+                + [UInt8(orientation), 0, 0, 0, 0, 0, 0, 0]
+            let turned = plain.prefix(2) + [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + plain.dropFirst(2)
+            try Files.write(Array(turned), to: folder + "/p1.jpg")
+            try Files.write(Array(turned), to: folder + "/p2.jpg")
+            try Files.write(plain, to: folder + "/p3.jpg")
+            for (input, output) in [("p1.jpg", "one.mp4"), ("p%d.jpg", "all.mp4")] {
+                let run = try Self.encode(folder + "/" + input, folder + "/" + output, "--fps", "5", "--codec", "h264")
+                #expect(run.status == 0, "\(run.errorLines)")
+                let shown = try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-show_entries", "stream_side_data=rotation", "-of", "csv=p=0", output], directory: folder)
+                #expect(shown.output.filter { !$0.isNewline } == rotation, "\(output)")
+                let differs = run.errorLines.contains { $0.contains("the images have several orientations at picture 2") }
+                #expect(differs == (input != "p1.jpg" && orientation != 1), "\(run.errorLines)")
+            }
+            let mkv = try Self.encode(folder + "/p1.jpg", folder + "/one.mkv", "--fps", "5", "--codec", "h264")
+            #expect(mkv.errorLines.contains { $0.contains("mkv cannot store it") } == (orientation != 1), "\(mkv.errorLines)")
+        }
+    }
+
     /// Gray samples without a stated range have the full range, as libswscale writes them.
     @Test(arguments: ["mkv", "y4m"], ["reference", "software"]) func grayHasTheFullRange(_ ending: String, _ device: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -9,13 +9,13 @@ package enum KeptRecording {
 }
 
 extension PacketSink {
-    /// Ends writing after an error. If the error is not caused by the input or the user, the playable part of a
-    /// recording is kept.
+    /// Ends writing after an error. If the error is not caused by the user, the playable part of a recording is kept: a
+    /// live input that ends inside a picture cannot be read again.
     /// - Returns: The error, with the path of the kept part if there is one.
     package func abandon(after error: any Error) -> any Error {
         let described = error as? any DescribedError
         let category = described?.category ?? .internalFault
-        guard [.inputOutput, .deviceFailed, .cannotCreate, .internalFault].contains(category), let part = abandon() else {
+        guard [.inputOutput, .deviceFailed, .cannotCreate, .internalFault, .badInput].contains(category), let part = abandon() else {
             cancel()
             return error
         }

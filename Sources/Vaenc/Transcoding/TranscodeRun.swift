@@ -78,6 +78,10 @@ struct TranscodeRun {
             try group.completeFrames()
             drop(branches, of: group, note: { note($0, .running) })
         } catch {
+            if (error as? any DescribedError)?.category == .badInput {
+                // The frames before the damage belong to the recording that remains.
+                for branch in branches where branch.output.options.survivesKill { try? branch.session.completeFrames() }
+            }
             for branch in branches { branch.cancel(error) }
         }
         for branch in branches where branch.failure == nil {
