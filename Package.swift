@@ -123,7 +123,7 @@ let package = Package(
             name: "CTestOracles", path: "Tests/CTestOracles",
             linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(
-            name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection", "VideoBase"], path: "Tests/TestOracles",
+            name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection"], path: "Tests/TestOracles",
             swiftSettings: strict),
         .target(
             name: "ExtremeValues", dependencies: ["VideoBase"], path: "Tests/ExtremeValues", swiftSettings: strict),
@@ -133,7 +133,7 @@ let package = Package(
         .testTarget(
             name: "StreamTests",
             dependencies: [
-                "TestOracles", "BitstreamInspection", "EncodeSession", "ReferenceDisplay", "VAAPI", "VideoBase",
+                "TestOracles", "BitstreamInspection", "EncodeSession", "ExtremeValues", "ReferenceDisplay", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
@@ -193,12 +193,12 @@ let package = Package(
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",
-            dependencies: ["LibAV", "MediaFiles", "SoftwareEncode", "NALUnits", "TestOracles", "VideoBase"],
+            dependencies: ["ExtremeValues", "LibAV", "MediaFiles", "SoftwareEncode", "NALUnits", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "SoftwareEncodeTests",
             dependencies: [
-                "SoftwareEncode", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALUnits", "TestOracles", "VideoBase",
+                "SoftwareEncode", "ExtremeValues", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALUnits", "TestOracles", "VideoBase",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -88,11 +88,27 @@ package import VideoBase
         unsafe av.pointee.sws_freeContext!(context)
         let bicubic: Int32 = 4
         let accurate: Int32 = 0x40000
-        // SAFETY: sws_getContext accepts null filters and parameters.
-        unsafe context = av.pointee.sws_getContext!(
-            Int32(shape.sourceSize.width), Int32(shape.sourceSize.height), source,
-            Int32(shape.destinationSize.width), Int32(shape.destinationSize.height), destination,
-            bicubic | accurate, nil, nil, nil)
+        let isFull = (shape.target ?? shape.color).fullRange == true
+        let hasRGB = unsafe source.isRGB(av)
+        // libswscale converts a palette to limited-range YUV itself.
+        let sourceFull = unsafe hasRGB ? !source.isPalette(av) : isFullRangeName(source) || shape.color.fullRange == true
+        let destinationFull = unsafe destination.isRGB(av) || (hasRGB || shape.target != nil ? isFull : sourceFull)
+        if unsafe sourceFull == destinationFull || hasRGB || destination.isRGB(av) {
+            // SAFETY: sws_getContext accepts null filters and parameters.
+            unsafe context = av.pointee.sws_getContext!(
+                Int32(shape.sourceSize.width), Int32(shape.sourceSize.height), source,
+                Int32(shape.destinationSize.width), Int32(shape.destinationSize.height), destination,
+                bicubic | accurate, nil, nil, nil)
+        } else {
+            // If the ranges are set after the context was initialized and nothing else differs, libswscale copies the
+            // samples unchanged.
+            unsafe context = initialized([
+                ("srcw", shape.sourceSize.width), ("srch", shape.sourceSize.height), ("src_format", Int(source.rawValue)),
+                ("src_range", sourceFull ? 1 : 0), ("dstw", shape.destinationSize.width), ("dsth", shape.destinationSize.height),
+                ("dst_format", Int(destination.rawValue)), ("dst_range", destinationFull ? 1 : 0),
+                ("sws_flags", Int(bicubic | accurate)),
+            ])
+        }
         guard unsafe context != nil else {
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
             // libswscale logs a message for an unsupported conversion, but nothing for most failed allocations.
@@ -107,11 +123,6 @@ package import VideoBase
         func matrix(_ color: ColorDescription) -> Int32 {
             Int32(color.knownMatrix ?? ColorDescription.usualMatrix(rows: shape.sourceSize.height))
         }
-        let isFull = (shape.target ?? shape.color).fullRange == true
-        let hasRGB = unsafe source.isRGB(av)
-        // libswscale converts a palette to limited-range YUV itself.
-        let sourceFull = unsafe hasRGB ? !source.isPalette(av) : isFullRangeName(source) || shape.color.fullRange == true
-        let destinationFull = unsafe destination.isRGB(av) || (hasRGB || shape.target != nil ? isFull : sourceFull)
         let one: Int32 = 1 << 16
         // SAFETY: the coefficient tables are static.
         _ = unsafe av.pointee.sws_setColorspaceDetails!(
@@ -121,6 +132,15 @@ package import VideoBase
 
     private func name(_ format: AVPixelFormat) -> String {
         unsafe av.pointee.av_get_pix_fmt_name!(format).map { unsafe String(cString: $0) } ?? "?"
+    }
+
+    /// Returns a context with these options; nil if libswscale rejects them.
+    private func initialized(_ options: [(name: String, value: Int)]) -> OpaquePointer? {
+        guard let context = unsafe av.pointee.sws_alloc_context!() else { return nil }
+        let areSet = options.allSatisfy { unsafe av.pointee.av_opt_set!(UnsafeMutableRawPointer(context), $0.name, String($0.value), 0) == 0 }
+        if areSet, unsafe av.pointee.sws_init_context!(context, nil, nil) >= 0 { return unsafe context }
+        unsafe av.pointee.sws_freeContext!(context)
+        return nil
     }
 
     private func isFullRangeName(_ format: AVPixelFormat) -> Bool {

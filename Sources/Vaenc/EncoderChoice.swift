@@ -84,7 +84,12 @@ public struct EncoderChoice: Sendable, Hashable {
         func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> ChosenEncoder {
             var coding = configuration.coding(codec)
             // Surfaces have the coded depth. The code that draws into them converts the samples.
-            if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
+            if !codec.bitDepths.contains(coding.inputFormat.bitDepth) {
+                let entry = EffectiveEntry.pixelFormat(
+                    coding.inputFormat.rawValue, depth: coding.inputFormat.bitDepth, used: .nv12, codec: codec)
+                if coding.strict, let error = [entry].compactMap({ $0 }).strictError { throw error }
+                coding.inputFormat = .nv12
+            }
             let encoder: HardwareEncoder
             do {
                 encoder = try HardwareEncoder(

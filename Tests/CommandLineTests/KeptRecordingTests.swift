@@ -59,13 +59,15 @@ import Testing
                 ffmpeg -v error -nostdin -f lavfi -i testsrc2=s=64x48:r=25:d=4 -pix_fmt yuv420p in.y4m
                 head -c 300000 in.y4m | "$0" encode - -o a.\(ending) --device software --codec h264 --preset 7 --gop 10
                 """
-            let run = try bash(script, in: folder)
+            let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(run.status == 65 && run.errors.contains("the recording up to this error is in a.\(ending).part"), "\(run.errors)")
             #expect(Files.list(folder) == ["a.\(ending).part", "in.y4m"])
             // 300000 bytes hold 65 whole pictures. The last fragment or cluster may be missing.
             #expect((50...65).contains(try pictures("a.\(ending).part", in: folder)))
             // A file can be read again, so nothing stays.
-            let file = try bash("head -c 300000 in.y4m > cut.y4m; rm a.*; \"$0\" encode cut.y4m -o a.\(ending) --device software --codec h264 --preset 7", in: folder)
+            let file = try ProcessRunner.run(
+                "bash", ["-c", "head -c 300000 in.y4m > cut.y4m; rm a.*; \"$0\" encode cut.y4m -o a.\(ending) --device software --codec h264 --preset 7", Checkout.vaenc],
+                directory: folder)
             #expect(file.status == 65 && Files.list(folder) == ["cut.y4m", "in.y4m"], "\(file.errors)")
         }
     }

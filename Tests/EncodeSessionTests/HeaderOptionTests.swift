@@ -1,3 +1,4 @@
+import ExtremeValues
 import TestOracles
 import Testing
 import VideoBase

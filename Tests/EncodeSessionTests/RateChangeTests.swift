@@ -192,6 +192,25 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
+    /// In CBR, a maximum rate in a change is compared with the new bit rate.
+    @Test(arguments: [RateControlOwner.driver, .vaenc]) func constantRateChangesWithItsMaximum(_ controller: RateControlOwner) throws {
+        let run = try Run {
+            ($0.rate.rateControl, $0.rate.rateController, $0.rate.bitrate) = (.cbr, controller, BitsPerSecond(400_000))
+            $0.headers.hrdParameters = false
+        }
+        try run.encode(2)
+        try run.change { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(800_000), BitsPerSecond(800_000)) }
+        try run.change { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(500_000), BitsPerSecond(700_000)) }
+        for change: (inout RunningChange) -> Void in [
+            { $0.maxBitrate = BitsPerSecond(50_000) }, { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(800_000), BitsPerSecond(700_000)) },
+        ] {
+            let error = #expect(throws: VaencError.self) { try run.change(change) }
+            #expect(error?.category == .usage, "\(error as Any)")
+        }
+        try run.encode(2)
+        #expect(try run.finish().count == 4)
+    }
+
     /// Limits that change while running apply to constant QP, in both directions.
     @Test func limitsChangeConstantQP() throws {
         let run = try Run { ($0.rate.qp, $0.structure.bFrames) = (24, 0) }

@@ -1,3 +1,4 @@
+import ExtremeValues
 import EncodePlanning
 import H264Syntax
 import TestOracles

@@ -1,3 +1,4 @@
+import ExtremeValues
 import Glibc
 import NALUnits
 import Testing

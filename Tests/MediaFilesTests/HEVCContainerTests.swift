@@ -1,3 +1,4 @@
+import ExtremeValues
 import NALUnits
 import Testing
 import TestOracles

@@ -1,3 +1,4 @@
+import ExtremeValues
 import BitstreamInspection
 import H264Syntax
 import MediaFiles

@@ -55,6 +55,13 @@ import VAAPI
         session.invalidate()
     }
 
+    /// A strict session refuses ten-bit input for H.264 when it is created.
+    @Test(arguments: [DeviceSelector.reference, .software]) func strictRefusesDeeperInput(_ device: DeviceSelector) {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 80))
+        (configuration.codec, configuration.inputFormat, configuration.strict) = (.h264, .p010, true)
+        #expect(category { try CompressionSession(configuration: configuration, device: device).prepare() } == .unavailable)
+    }
+
     /// H.264 E.2.1 and H.265 E.3.1 allow the identity matrix only with 4:4:4 samples.
     @Test(arguments: [DeviceSelector.reference, .software], [VideoCodec.h264, .hevc])
     func identityMatrixIsRefused(_ device: DeviceSelector, _ codec: VideoCodec) throws {

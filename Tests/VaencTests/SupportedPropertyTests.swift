@@ -1,3 +1,4 @@
+import ExtremeValues
 import ReferenceDisplay
 import TestOracles
 import Testing

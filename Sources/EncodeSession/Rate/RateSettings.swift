@@ -91,7 +91,7 @@ struct RateSettings: Sendable, Hashable {
             new.bitrate = rate.value & ~63
             // A requested maximum stays if the new average does not exceed it.
             let keepsMaximum = asksMaximum && mode != .cbr && new.bitrate <= maxBitrate
-            if change.maxBitrate == nil, !keepsMaximum {
+            if mode == .cbr || change.maxBitrate == nil && !keepsMaximum {
                 let wanted = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
                 new.maxBitrate = max(min(wanted, highest.maxBitrate), new.bitrate)
             }
@@ -110,7 +110,10 @@ struct RateSettings: Sendable, Hashable {
             new.limits = limits
             new.hasRequestedDataRateLimits = true
         }
-        try new.asConfiguration(frameRate).checkContradictions(mode)
+        var requested = new.asConfiguration(frameRate)
+        // In CBR, a maximum rate is not used, but must not contradict the bit rate.
+        if mode == .cbr, let most = change.maxBitrate { requested.rate.maxBitrate = most }
+        try requested.checkContradictions(mode)
         if requiresHRDConformance, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
                 .unavailable, "the bit rate cannot change: the stream's HRD parameters state \(maxBitrate) bit/s",
