@@ -62,8 +62,8 @@ import Testing
             let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(run.status == 65 && run.errors.contains("the recording up to this error is in a.\(ending).part"), "\(run.errors)")
             #expect(Files.list(folder) == ["a.\(ending).part", "in.y4m"])
-            // 300000 bytes hold 65 whole pictures. The last fragment or cluster may be missing.
-            #expect((50...65).contains(try pictures("a.\(ending).part", in: folder)))
+            // 300000 bytes hold 65 whole pictures. The last second may be missing.
+            #expect((40...65).contains(try pictures("a.\(ending).part", in: folder)))
             // A file can be read again, so nothing stays.
             let file = try ProcessRunner.run(
                 "bash", ["-c", "head -c 300000 in.y4m > cut.y4m; rm a.*; \"$0\" encode cut.y4m -o a.\(ending) --device software --codec h264 --preset 7", Checkout.vaenc],
