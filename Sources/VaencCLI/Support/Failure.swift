@@ -59,7 +59,13 @@ enum Failure {
             if let reworded = ParserMessage.reworded(message, command?._commandName, arguments) { return reworded }
             return "\(message) (vaenc \(command.map { "\($0._commandName) " } ?? "")--help lists the options)"
         }
-        let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
+        var name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
+        // ArgumentParser reads `-vcodec` as the options -v, -c and so on, and names the first.
+        if name.count == 2, let letter = name.last, let word = arguments.prefix(while: { $0 != "--" })
+            .first(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains(letter) })
+        {
+            name = word
+        }
         if command == nil {
             return "unknown option \(name): write a command first, such as vaenc encode INPUT -o OUTPUT; "
                 + "vaenc COMMAND --help lists the options"

@@ -27,7 +27,10 @@ enum Suggestion {
         "-movflags": "use --format fmp4 for fragments", "--json-output": "use --json",
         "--audio": "leave it out: vaenc remux always copies sound, vaenc encode can encode it",
         "-threads": "leave it out", "-hide_banner": "leave it out", "-nostdin": "leave it out", "-hwaccel": "use --device",
-        "-hwaccel_output_format": "leave it out",
+        "-hwaccel_output_format": "leave it out", "-to": "use --duration", "--end": "use --duration", "--width": "use --size",
+        "--height": "use --size", "--deinterlace": "leave it out: interlaced pictures are always deinterlaced",
+        "-c": "leave it out: vaenc remux copies every stream", "--codec": "leave it out: vaenc remux copies every stream",
+        "-map": "leave it out: vaenc chooses the streams",
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
     ]
 
@@ -39,7 +42,7 @@ enum Suggestion {
         let plain = name.drop { $0 == "-" }
         // `-bitrate` means `--bitrate`.
         if plain.count > 1, let same = known.first(where: { $0.drop { $0 == "-" } == plain }) { return "use \(same)" }
-        if let remedy = foreign.first(where: { $0.key == name || $0.key.drop { $0 == "-" } == plain && plain.count > 1 })?.value {
+        for (key, remedy) in foreign where key == name || key.drop { $0 == "-" } == plain && plain.count > 1 {
             // The remedy may name an option that only another command has.
             let named = remedy.split { !$0.isLetter && $0 != "-" }.filter { $0.hasPrefix("--") }
             if named.allSatisfy({ known.contains(String($0)) }) { return remedy }
