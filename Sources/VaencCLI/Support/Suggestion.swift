@@ -42,7 +42,7 @@ enum Suggestion {
         let plain = name.drop { $0 == "-" }
         // `-bitrate` means `--bitrate`.
         if plain.count > 1, let same = known.first(where: { $0.drop { $0 == "-" } == plain }) { return "use \(same)" }
-        for (key, remedy) in foreign where key == name || key.drop { $0 == "-" } == plain && plain.count > 1 {
+        for (key, remedy) in foreign where key == name || key.drop(while: { $0 == "-" }) == plain && plain.count > 1 {
             // The remedy may name an option that only another command has.
             let named = remedy.split { !$0.isLetter && $0 != "-" }.filter { $0.hasPrefix("--") }
             if named.allSatisfy({ known.contains(String($0)) }) { return remedy }
