@@ -263,7 +263,8 @@ extension EncoderSettings {
         if let old = before.first(where: { $0.option == "vbvSize" }), old.used != "\(limits.bufferSize * 1000)" {
             report.change(
                 "vbvSize", asked: old.asked, used: "\(limits.bufferSize * 1000)",
-                why: change.dataRateLimits == nil ? "changed with the bit rate" : "from the data-rate limit")
+                why: change.dataRateLimits.map { $0.isEmpty ? "changed while running" : "from the data-rate limit" }
+                    ?? "changed with the bit rate")
         }
         return report
     }

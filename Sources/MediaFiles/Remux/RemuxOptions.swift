@@ -6,7 +6,8 @@ public struct RemuxOptions: Sendable, Hashable {
     public var format: OutputFormat?
     /// Whether to replace an existing file. Otherwise an existing file is an error.
     public var overwrite = false
-    /// Whether anything that the container cannot hold is an error. Otherwise it is left out and reported.
+    /// Whether anything that the container cannot hold is an error. Otherwise, subtitles, data, attachments and metadata
+    /// are left out and reported; pictures and sound that it cannot hold are always an error.
     public var strict = false
     /// The part of the input to skip, in seconds from the start of its first pictures or sound. The output begins with
     /// the key frame at or before that time. nil copies from the beginning.
