@@ -91,9 +91,12 @@ package import VideoBase
         let isFull = (shape.target ?? shape.color).fullRange == true
         let hasRGB = unsafe source.isRGB(av)
         // libswscale converts a palette to limited-range YUV itself.
-        let sourceFull = unsafe hasRGB ? !source.isPalette(av) : isFullRangeName(source) || shape.color.fullRange == true
-        let destinationFull = unsafe destination.isRGB(av) || (hasRGB || shape.target != nil ? isFull : sourceFull)
-        if unsafe sourceFull == destinationFull || hasRGB || destination.isRGB(av) {
+        var sourceFull = unsafe hasRGB ? !source.isPalette(av) : isFullRangeName(source) || shape.color.fullRange == true
+        var destinationFull = unsafe destination.isRGB(av) || (hasRGB || shape.target != nil ? isFull : sourceFull)
+        // libswscale takes all gray samples as full range. The range stays unchanged if the other side is full, too.
+        let keepsGray = unsafe shape.target == nil && !hasRGB && !destination.isRGB(av) && (source.isGray(av) || destination.isGray(av))
+        if keepsGray { (sourceFull, destinationFull) = (true, true) }
+        if unsafe !keepsGray && sourceFull == destinationFull || hasRGB || destination.isRGB(av) {
             // SAFETY: sws_getContext accepts null filters and parameters.
             unsafe context = av.pointee.sws_getContext!(
                 Int32(shape.sourceSize.width), Int32(shape.sourceSize.height), source,
@@ -151,6 +154,13 @@ package import VideoBase
 extension AVPixelFormat {
     /// Whether pictures consist of red, green and blue, directly or through a palette.
     package func isRGB(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 5 | 1 << 1, av) }
+
+    /// Whether pictures consist of luma only, with or without alpha.
+    package func isGray(_ av: UnsafePointer<VaencLibAV>) -> Bool {
+        // SAFETY: the table is static.
+        guard let description = unsafe av.pointee.av_pix_fmt_desc_get!(self)?.pointee else { return false }
+        return unsafe description.nb_components < 3 && description.comp.0.depth >= 8 && !isRGB(av)
+    }
 
     /// Whether pictures have a palette. libswscale always converts these to YUV with BT.601.
     package func isPalette(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 1, av) }

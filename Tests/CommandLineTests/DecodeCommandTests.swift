@@ -13,6 +13,17 @@ import TestOracles
         return result.stdout
     }
 
+    /// Gray is the luma, with the range of the pictures, for samples of 8 and 10 bits.
+    @Test(arguments: ["yuv420p", "yuv420p10le"]) func grayIsTheLuma(_ format: String) throws {
+        try Files.withTemporaryFolder { folder in
+            _ = try ffmpeg(
+                ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.04", "-pix_fmt", format, "-c:v", "libx265", "-x265-params", "log-level=none", folder + "/a.mp4"])
+            for name in ["a.gray", "a.nv12"] { #expect(try decode(["a.mp4", "-o", name], in: folder).status == 0) }
+            let (gray, luma) = (try Files.read(folder + "/a.gray"), try Files.read(folder + "/a.nv12").prefix(64 * 48))
+            #expect(gray.count == luma.count && zip(gray, luma).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
+        }
+    }
+
     @Test(arguments: [Fixture.bikes, .carphone])
     func decodedPicturesMatchFFmpeg(clip: Fixture) throws {
         try Files.withTemporaryFolder { folder in

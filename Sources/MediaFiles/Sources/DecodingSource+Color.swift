@@ -25,10 +25,8 @@ extension DecodingSource {
     /// Whether gray samples without a described range have the full range, as in image files and as libswscale writes
     /// them. Codecs with a default range in their standard are excluded: it is the limited range.
     private static func holdsFullRangeGray(_ parameters: AVCodecParameters, _ av: UnsafePointer<VaencLibAV>) -> Bool {
-        let format = AVPixelFormat(rawValue: unsafe parameters.format)
-        guard let description = unsafe av.pointee.av_pix_fmt_desc_get!(format)?.pointee else { return false }
-        let isGray = unsafe description.nb_components < 3 && description.comp.0.depth >= 8 && !format.isRGB(av)
-        return isGray && ![AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1].contains(unsafe parameters.codec_id)
+        unsafe AVPixelFormat(rawValue: parameters.format).isGray(av)
+            && ![AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1].contains(unsafe parameters.codec_id)
     }
 
     /// Returns the description of the input. Y4M is described by its samples, other files by their codec.
