@@ -1,3 +1,4 @@
+import Glibc
 import VideoBase
 
 /// Opens inputs by their names.
@@ -35,6 +36,16 @@ public enum MediaInput {
             if error.remedy == InputContext.wholeRemedy { error.remedy = InputContext.layoutRemedy }
             throw error
         }
+    }
+
+    /// Whether an input is a pipe, a device or a socket, whose sender may end at any time. `-`, standard input, counts as
+    /// one.
+    package static func isPipe(_ input: String) -> Bool {
+        if input == "-" { return true }
+        var status = stat()
+        // SAFETY: stat fills the structure.
+        guard unsafe stat(FileName.cString(input), &status) == 0 else { return false }
+        return [S_IFIFO, S_IFCHR, S_IFSOCK].contains(status.st_mode & S_IFMT)
     }
 
     private static func y4m(_ reader: ByteReader, _ options: SourceOptions) throws -> any FrameSource {

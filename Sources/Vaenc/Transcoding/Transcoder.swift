@@ -116,8 +116,8 @@ public final class Transcoder: Sendable {
         var sourceOptions = SourceOptions()
         sourceOptions.readsSound = format.holdsTracks
         let source = try MediaInput.open(input, options: sourceOptions)
-        // Standard input may end unexpectedly.
-        sinkOptions.survivesKill = input == "-" && source.info.frameCount == nil
+        // A pipe may end unexpectedly.
+        sinkOptions.survivesKill = MediaInput.isPipe(input) && source.info.frameCount == nil
         var configuration = EncoderConfiguration(encoding: source.info)
         configure(&configuration)
         var one = Output(output, configuration, options: sinkOptions)

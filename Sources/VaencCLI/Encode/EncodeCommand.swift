@@ -75,7 +75,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             var result = Transcoder.Output(one.name, configuration, options: sinkOptions)
             // The input from a camera or a pipe may end unexpectedly, so its output must survive the end of the
             // process.
-            result.options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
+            result.options.survivesKill = camera != nil || input.map(MediaInput.isPipe) == true && source.info.frameCount == nil
             result.audio = soundOptions.audio
             result.keepsMetadata = !output.noMetadata
             result.unreportedStreams = output.unreportedStreams
