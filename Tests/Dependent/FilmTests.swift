@@ -7,7 +7,7 @@ import Vaenc
     private func configuration(_ codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: VideoSize(width: 192, height: 128))
         configuration.wantedCodec = codec
-        configuration.qp = 30
+        configuration.rate.qp = 30
         return configuration
     }
 
@@ -60,7 +60,7 @@ import Vaenc
     /// Error descriptions are complete for an alert, and name the library's settings.
     @Test func errorsAreReadable() throws {
         var wrong = configuration()
-        wrong.rateControl = .cbr
+        wrong.rate.rateControl = .cbr
         let error = #expect(throws: VaencError.self) { try CompressionSession(configuration: wrong, device: .reference).prepare() }
         let text = (error as (any Error)?)?.localizedDescription ?? ""
         #expect(text.contains("needs a rate") && text.contains("bitrate") && !text.contains("--"), "\(text)")
