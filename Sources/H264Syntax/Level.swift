@@ -61,7 +61,7 @@ public struct Level: Sendable, Hashable {
     }
 
     /// The level's name: `4.1`, `1b`.
-    public var name: String { number == 9 ? "1b" : "\(number / 10).\(number % 10)" }
+    public var name: String { CodecLevel(tenths: number).description }
 
     /// Returns level_idc. Level 1b is coded as 11 with constraint_set3_flag, and as 9 in the High profiles (A.3.1,
     /// A.3.4).

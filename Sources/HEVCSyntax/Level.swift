@@ -73,7 +73,7 @@ public struct Level: Sendable, Hashable {
     }
 
     /// The level's name: `4.1`.
-    public var name: String { "\(number / 10).\(number % 10)" }
+    public var name: String { CodecLevel(tenths: number).description }
 
     /// general_level_idc, thirty times the level (A.4.1).
     public var level_idc: UInt8 { UInt8(number * 3) }

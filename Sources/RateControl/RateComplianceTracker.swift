@@ -177,10 +177,10 @@ extension RateLimit {
                     "arrives too late for the decoder's buffer that `hrdParameters` on describes",
                     "raise `maxQP`, `bitrate` or `vbvSize`"
                 )
-            case .frameBytes: ("exceeds `maxFrameBytes`", "raise it, use a smaller picture, or raise `maxQP` if it is set")
-            case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
-            case .dataRate: ("exceeds a limit of `dataRateLimits`", "raise it, lower `bitrate`, or raise `maxQP` if it is set")
-            case .maximum: ("exceeds `maxBitrate` within one second", "raise it, lower `bitrate` or `vbvSize`, or raise `maxQP` if it is set")
+            case .frameBytes: ("exceeds `maxFrameBytes`", LimitViolations.Remedy.frameBytes)
+            case .sliceBytes: ("has a slice larger than `maxSliceBytes`", LimitViolations.Remedy.sliceBytes)
+            case .dataRate: ("exceeds a limit of `dataRateLimits`", LimitViolations.Remedy.dataRate)
+            case .maximum: ("exceeds `maxBitrate` within one second", LimitViolations.Remedy.maximum)
             case .level: ("exceeds the limits of `level`", "use a higher one, or lower the rate")
             }
         return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")

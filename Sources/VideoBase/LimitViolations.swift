@@ -16,6 +16,14 @@ public struct LimitViolations: Sendable, Hashable, Codable {
     /// stream's level (H.264 Table A-1, H.265 Table A.9).
     public var overLevel = 0
 
+    /// What to do about pictures that exceed a limit, for each kind of limit.
+    package enum Remedy {
+        package static let frameBytes = "raise it, use a smaller picture, or raise `maxQP` if it is set"
+        package static let sliceBytes = "raise it, or the QP"
+        package static let dataRate = "raise it, lower `bitrate`, or raise `maxQP` if it is set"
+        package static let maximum = "raise it, lower `bitrate` or `vbvSize`, or raise `maxQP` if it is set"
+    }
+
     /// Creates counters that are 0.
     public init() {}
 
@@ -39,10 +47,10 @@ public struct LimitViolations: Sendable, Hashable, Codable {
             line(
                 bufferUnderflows, "arrived too late for the decoder's buffer that the stream's HRD parameters describe",
                 "raise `maxQP`, `bitrate` or `vbvSize`, or use `hrdParameters` off"),
-            line(overMaxFrameBytes, "exceeded `maxFrameBytes`", "raise it, use a smaller picture, or raise `maxQP` if it is set"),
-            line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", "raise it, or the QP"),
-            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", "raise it, lower `bitrate`, or raise `maxQP` if it is set"),
-            line(overMaxBitrate, "exceeded `maxBitrate` within one second", "raise it, lower `bitrate` or `vbvSize`, or raise `maxQP` if it is set"),
+            line(overMaxFrameBytes, "exceeded `maxFrameBytes`", Remedy.frameBytes),
+            line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", Remedy.sliceBytes),
+            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", Remedy.dataRate),
+            line(overMaxBitrate, "exceeded `maxBitrate` within one second", Remedy.maximum),
             line(
                 overLevel, "exceeded the bit rate, the buffer or the picture size of the stream's level",
                 "use a higher `level`, or lower the rate"),

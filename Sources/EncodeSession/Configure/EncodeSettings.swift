@@ -21,9 +21,6 @@ struct EncodeSettings: Sendable, Hashable {
     var deblocking: Deblocking
     /// The QPs of constant QP as requested, before `minQP` and `maxQP` limit them.
     var requestedQPs: ConstantQPs
-    var qpI: Int
-    var qpP: Int
-    var qpB: Int
     /// The driver's quality level; nil keeps the driver's default.
     var qualityLevel: UInt32?
     /// nil keeps the driver's default.
@@ -67,6 +64,12 @@ struct EncodeSettings: Sendable, Hashable {
 
     /// The pixel format of input surfaces and reconstructions.
     var pixelFormat: PixelFormat { profile.bitDepth > 8 ? .p010 : .nv12 }
+
+    /// The QPs of constant QP. In other modes, the start value in parameter sets and slice headers.
+    var qps: RateSession.QPs { requestedQPs.limited(to: rate.qpRange) }
+    var qpI: Int { qps.i }
+    var qpP: Int { qps.p }
+    var qpB: Int { qps.b }
 
     func qp(of type: PictureType) -> Int {
         switch type {

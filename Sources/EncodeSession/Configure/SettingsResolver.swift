@@ -51,7 +51,7 @@ struct SettingsResolver {
             grid: grid, frameRate: asked.frameRate, color: asked.display.color,
             masteringDisplay: asked.display.masteringDisplay, contentLight: asked.display.contentLight,
             sampleAspectRatio: asked.display.sampleAspectRatio, tools: tools,
-            deblocking: deblocking, requestedQPs: requestedQPs, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
+            deblocking: deblocking, requestedQPs: requestedQPs, qualityLevel: qualityLevel, trellis: trellis,
             regionsOfInterest: regions, structure: structure,
             refreshesColumns: limits.intraRefresh.contains(.rollingColumn), sliceRows: sliceRows,
             maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,

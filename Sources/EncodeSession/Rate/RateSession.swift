@@ -90,7 +90,7 @@ final class RateSession: Sendable {
         }
         var state = State(
             rate: rate, frameRate: settings.frameRate,
-            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB),
+            qps: settings.qps,
             requestedQPs: settings.requestedQPs, rateState: rateState)
         if settings.structure.idrInterval > 1 || settings.structure.intraRefreshSteps != nil {
             // If decoding can begin without an IDR picture, parameter sets are inserted there after the encode.
