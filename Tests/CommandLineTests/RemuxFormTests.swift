@@ -27,6 +27,59 @@ import Testing
         }
     }
 
+    /// MPEG-TS and other inputs repeat the parameter sets of HEVC in key pictures. MP4, MOV and HLS of HEVC get the sample
+    /// entry `hvc1`, which Apple's players require, and no sets in samples. If the sets change in the input, MP4 and MOV
+    /// keep them in samples and get `hev1`; a fragmented file reports it.
+    @Test func repeatedHEVCParameterSetsAreOnlyInTheHeader() throws {
+        try Files.withTemporaryFolder { folder in
+            for (name, size) in [("a", "96x64"), ("b", "96x80")] {
+                try ffmpeg(
+                    "-f", "lavfi", "-i", "testsrc2=s=\(size):r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", "libx265", "-x265-params",
+                    "log-level=none:keyint=10:repeat-headers=1", "\(folder)/\(name).ts")
+            }
+            try ffmpeg("-i", "\(folder)/a.ts", "-c", "copy", "\(folder)/a.mkv")
+            try ffmpeg("-i", "\(folder)/a.ts", "-c", "copy", "\(folder)/hev1.mp4")
+            try ffmpeg("-i", "\(folder)/a.ts", "-c", "copy", "\(folder)/a.h265")
+            try Files.write(Files.read("\(folder)/a.ts") + Files.read("\(folder)/b.ts"), to: "\(folder)/ab.ts")
+            func pictures(_ name: String) throws -> String {
+                try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-map", "0:v", "-f", "md5", "-"], directory: folder).output
+            }
+            func tag(_ name: String) throws -> String {
+                let run = try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "stream=codec_tag_string", "-of", "csv=p=0", name], directory: folder)
+                return String(run.output.split(separator: "\n").first ?? "")
+            }
+            /// The number of sequence parameter sets in the header and in the packets.
+            func setCount(_ name: String) throws -> Int {
+                let run = try ProcessRunner.run(
+                    "ffmpeg", ["-hide_banner", "-nostdin", "-i", name, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-"], directory: folder)
+                return run.errors.split(separator: "\n").filter { $0.hasSuffix("Sequence Parameter Set") }.count
+            }
+            #expect(try tag("hev1.mp4") == "hev1" && setCount("hev1.mp4") == 4)
+            for input in ["a.ts", "a.mkv", "hev1.mp4", "a.h265"] {
+                let expected = try pictures(input)
+                for (output, format) in [("o.mp4", "mp4"), ("o.mov", "mov"), ("f.mp4", "fmp4"), ("p.m3u8", "hls")] {
+                    let run = try vaenc("remux", input, "-o", output, "--format", format, "--overwrite", "--strict", in: folder)
+                    #expect(run.status == 0 && run.errors.isEmpty, "\(input) to \(output): \(run.errors)")
+                    #expect(try tag(output) == "hvc1" && pictures(output) == expected, "\(input) to \(output)")
+                    if format != "hls" { #expect(try setCount(output) == 1, "\(input) to \(output)") }
+                }
+            }
+            let expected = try pictures("ab.ts")
+            for output in ["c.mp4", "c.mov"] {
+                let run = try vaenc("remux", "ab.ts", "-o", output, "--json", in: folder)
+                #expect(run.status == 0 && run.output.contains("the parameter sets change in the input"), "\(run.errors)")
+                #expect(try tag(output) == "hev1" && pictures(output) == expected, "\(output)")
+                // The record no longer states that it has all sets: array_completeness of the VPS, SPS and PPS is 0.
+                let bytes = try Files.read("\(folder)/\(output)")
+                let record = try #require(bytes.indices.dropLast(32).first { bytes[$0..<$0 + 4].elementsEqual("hvcC".utf8) })
+                #expect(bytes[record + 27] == 32)
+            }
+            let run = try vaenc("remux", "ab.ts", "-o", "c.f.mp4", "--format", "fmp4", in: folder)
+            #expect(run.status == 0 && run.errors.contains("parameter sets: asked in the header only, used also in samples"), "\(run.errors)")
+        }
+    }
+
     /// Without parameter sets a copy could not be decoded.
     @Test func missingParameterSetsAreRefused() throws {
         try Files.withTemporaryFolder { folder in

@@ -24,6 +24,8 @@ import VideoBase
     private var delimited: Set<Int> = []
     /// The H.264 and HEVC tracks with start codes that are written to bare streams and MPEG-TS.
     private var leadingSets: [Int: LeadingParameterSets] = [:]
+    /// The HEVC tracks that get the sample entry `hvc1`.
+    private var sampleSets: [Int: SampleParameterSets] = [:]
     /// The MPEG-4 Visual tracks that are written to MPEG-TS.
     private var headers: [Int: LeadingHeaders] = [:]
     // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
@@ -178,7 +180,8 @@ import VideoBase
                 missingTimes[index] = MissingDecodeTimes(track, beginsEarly: input.hasEarlyTimes)
             }
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
-            _ = muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
+            if format.hasSampleEntries || format == .hls { sampleSets[index] = try SampleParameterSets(track) }
+            _ = muxer.add(sampleSets[index]?.track ?? track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         if let start = options.start, let requestedStart { try seek(to: start, requestedStart) }
         if isOpen, options.start != nil { try addEntry("start", asked: "0.0", used: "0.0", .requested) }
@@ -458,7 +461,7 @@ import VideoBase
                 throw InputContext.unreadable(input.name, "its \(track.codecName) has no parameter sets")
             }
             do {
-                let packet = try leadingSets[index]?.piece(packet) ?? packet
+                let packet = try leadingSets[index]?.piece(packet) ?? sampleSets[index]?.piece(packet) ?? packet
                 let piece =
                     try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)
                     ?? (delimited.contains(index) ? packet.delimited() : packet)
@@ -548,7 +551,18 @@ import VideoBase
             (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
             try addEntry(track.name(of: index), asked: "copied", used: "left out", .explained(why))
         }
+        let hasChangedSets = sampleSets.values.contains { $0.haveChanged }
+        if hasChangedSets, muxer.isFragmented {
+            // The sample entry is written already.
+            try addEntry(
+                "parameter sets", asked: "in the header only", used: "also in samples",
+                "they change in the input; some players read only those of the header")
+        }
         do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
+        if hasChangedSets, !muxer.isFragmented, let file = (muxer.destination as? WriteContext)?.file {
+            try MovieBox.edit(file, MovieBox.withParameterSetsInSamples)
+            effective.append(EffectiveEntry(option: "sampleEntry", asked: nil, used: "hev1", why: "the parameter sets change in the input"))
+        }
         report.effective += effective
         report.seconds = max(last - (earliest ?? .zero), .zero).seconds
     }

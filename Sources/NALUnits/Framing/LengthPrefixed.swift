@@ -102,7 +102,7 @@ public enum LengthPrefixed {
     }
 
     /// Appends a length. If it does not fit the field, its high bits are lost.
-    static func appendLength(_ length: Int, _ size: LengthSize, to bytes: inout [UInt8]) {
+    package static func appendLength(_ length: Int, _ size: LengthSize, to bytes: inout [UInt8]) {
         for byte in (0..<size.rawValue).reversed() { bytes.append(UInt8(truncatingIfNeeded: length >> (8 * byte))) }
     }
 

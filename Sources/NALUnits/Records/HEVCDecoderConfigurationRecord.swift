@@ -58,6 +58,26 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         return record
     }
 
+    /// Sets array_completeness of all arrays of parameter sets.
+    ///
+    /// - Parameters:
+    ///   - isComplete: Whether samples contain no parameter sets.
+    ///   - range: The range of a record in `bytes`. Arrays that exceed it are ignored.
+    package static func setComplete(_ isComplete: Bool, in bytes: inout [UInt8], _ range: Range<Int>) {
+        func number(_ index: Int) -> Int { index + 2 <= range.upperBound ? Int(bytes[index]) << 8 | Int(bytes[index + 1]) : 0 }
+        // The arrays follow 22 bytes and their number.
+        var index = range.lowerBound + 23
+        while index + 3 <= range.upperBound {
+            if (32...34).contains(bytes[index] & 63) { bytes[index] = bytes[index] & 0x7F | (isComplete ? 0x80 : 0) }
+            var count = number(index + 1)
+            index += 3
+            while count > 0, index + 2 <= range.upperBound {
+                index += 2 + number(index)
+                count -= 1
+            }
+        }
+    }
+
     /// Appends a number of two bytes.
     private static func append(_ value: Int, to record: inout [UInt8]) {
         record.append(UInt8(value >> 8 & 0xFF))
