@@ -32,9 +32,6 @@ extension PixelFormat {
             self = found
         }
     }
-
-    /// Whether samples are R, G and B.
-    package var isRGB: Bool { self == .rgb24 || self == .bgra || self == .rgba }
 }
 
 /// A picture in memory as libav describes it, in any of libav's formats. Valid as long as the memory that it points to.

@@ -25,6 +25,11 @@ public struct EncoderChoice: Sendable, Hashable {
     static func makeEncoder(
         configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
+        var configuration = configuration
+        if configuration.inputFormat.isRGB {
+            let color = configuration.display.color
+            configuration.display.color = color.ofRGBAsYUV(rows: configuration.size.height, asked: color)
+        }
         if requireHardware, device == .software {
             throw VaencError(
                 .unavailable, "`requireHardware` does not allow the requested software encoder",

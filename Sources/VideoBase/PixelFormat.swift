@@ -30,6 +30,9 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// The bit depth of a sample.
     public var bitDepth: Int { self == .p010 || self == .i420p10 ? 10 : 8 }
 
+    /// Whether samples are R, G and B.
+    package var isRGB: Bool { self == .rgb24 || self == .bgra || self == .rgba }
+
     /// The number of planes.
     public var planeCount: Int {
         switch self {

@@ -272,6 +272,29 @@ import Testing
         }
     }
 
+    /// Matroska has no decoding times. If a picture lasts for seconds, libavformat finds the number of reordered pictures
+    /// only when it reads further than usual.
+    @Test(arguments: ["1/2", "1/4", "1/10"]) func slowPicturesWithSoundAreCopied(_ rate: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=96x64:rate=\(rate):duration=90 -f lavfi -i sine=duration=90 \
+                -pix_fmt yuv420p -c:v libx264 -bf 3 -c:a aac in.mkv
+                """, in: folder)
+            func times(_ name: String) throws -> [String] {
+                try RemuxTests.probe(name, "packet=pts_time", in: folder, ["-select_streams", "v"]).split(separator: "\n").map(String.init)
+            }
+            let expected = try times("in.mkv")
+            #expect(expected != expected.sorted { (Double($0) ?? 0) < (Double($1) ?? 0) })
+            for name in ["a.mp4", "a.ts", "a.mkv"] {
+                let result = try remux("in.mkv", "-o", name, in: folder)
+                #expect(result.status == 0, "\(name): \(result.errors)")
+                // MPEG-TS begins later.
+                if name != "a.ts" { #expect(try times(name) == expected, "\(name)") }
+            }
+        }
+    }
+
     /// MP4 supports Opus and FLAC. QuickTime does not.
     @Test(arguments: ["libopus", "flac"]) func opusAndFLACAreCopiedIntoMP4(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -186,6 +186,33 @@ import Vaenc
         #expect(frame.luma.allSatisfy { abs(Int($0) - 126) <= 2 } && frame.chroma.allSatisfy { abs(Int($0) - 128) <= 2 })
     }
 
+    /// If the input format is RGB, the stream signals the range and the matrix of the conversion. A requested matrix stays.
+    @Test(arguments: [DeviceSelector.reference, .software], VideoCodec.allCases)
+    func conversionOfRGBIsSignalled(_ device: DeviceSelector, _ codec: VideoCodec) throws {
+        for (rows, matrix, expected) in [(64, UInt8(2), "smpte170m"), (720, 2, "bt709"), (720, 9, "bt2020nc")] {
+            for format in [PixelFormat.bgra, .rgba, .nv12] {
+                let list = PacketList()
+                var configuration = configuration(codec)
+                configuration.size = VideoSize(width: 64, height: rows)
+                configuration.inputFormat = format
+                configuration.display.color.matrix = matrix
+                let session = try CompressionSession(configuration: configuration, device: device) { list.add($0) }
+                defer { session.invalidate() }
+                try session.encode(try SystemPixelBuffer(format: format, size: configuration.size), presentation: Pictures.time(0))
+                try session.completeFrames()
+                let stream = try list.values().flatMap(\.bytes)
+                let found = try ProcessRunner.run(
+                    "ffprobe",
+                    ["-v", "error", "-f", codec.rawValue, "-show_entries", "stream=color_range,color_space", "-of", "csv=p=0", "-"], input: stream)
+                let isTagged = format != .nv12 || matrix != 2
+                #expect(
+                    isTagged ? found.output.contains(expected) : !found.output.contains("bt709") && !found.output.contains("smpte170m"),
+                    "\(rows) \(format): \(found.output)")
+                if format != .nv12 { #expect(found.output.contains("tv"), "\(rows) \(format): \(found.output)") }
+            }
+        }
+    }
+
     private func judge(_ packets: [EncodedPacket], against source: [PlanarFrame]) {
         let stream = packets.flatMap(\.bytes)
         let codec = Pictures.codec(packets)

@@ -98,6 +98,9 @@ import VideoBase
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
         if container != "mpegts" { io.ignoreJoints() }
         if Self.rejectedDemuxers.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
+        // libavformat computes the decoding times of Matroska from the number of reordered pictures. If a picture lasts
+        // for seconds, it finds this number only after the usual five.
+        if container == "matroska", reader.isSeekable { unsafe context.pointee.max_analyze_duration = 90 * Int64(vaenc_time_base()) }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
             if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }

@@ -52,8 +52,7 @@ final class RawSource: FrameSource {
         aspect: Rational?, kind: String, isY4M: Bool, options: SourceOptions
     ) throws {
         let rate = options.frameRate ?? ownRate ?? Rational(30, 1)
-        let isRGB = [.rgb24, .bgra, .rgba].contains(format)
-        var color = isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
+        var color = format.isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
         // Gray samples have the full range unless the header says otherwise, as in libswscale.
         if format == .gray, color.fullRange == nil { color.fullRange = true }
         let shaper = FrameShaper(
