@@ -17,9 +17,11 @@ final class OutputBranch {
     private(set) var isFinished = false
 
     /// Prepares the session. Opens no file.
-    init(_ output: Transcoder.Output, _ sound: SoundPlan, options: Transcoder.Options) throws {
+    ///
+    /// - Parameter isAlone: Whether the run has no other output.
+    init(_ output: Transcoder.Output, _ sound: SoundPlan, options: Transcoder.Options, isAlone: Bool) throws {
         let tally = FrameTally()
-        let sink = OutputSink()
+        let sink = OutputSink(isQueued: !isAlone && output.name?.contains("://") == true)
         self.output = output
         self.sound = sound
         format = try output.format()

@@ -1,22 +1,48 @@
 import Glibc
 import MediaFiles
 import Synchronization
+import Threads
 import VideoBase
 
 /// A sink that is shared by the thread that opens and finishes it and the encoder's thread that writes.
+///
+/// A connection beside other outputs has a queue and a thread that writes. If the network stalls, the other outputs
+/// continue. The queue holds more than the ten seconds after which a stalled connection fails.
 final class OutputSink: Sendable {
     private struct State {
         var sink: (any PacketSink)?
         /// The track indices of the audio tracks.
         var soundTracks: [Int] = []
-        var failure: (any Error)?
+    }
+
+    /// The packets that wait for the connection.
+    private struct Backlog {
+        var count = 0
+        var bytes = 0
+        /// The decoding time of the latest picture that was taken from the queue.
+        var taken: MediaTime?
+        /// Whether packets are discarded because the output has ended.
+        var isDiscarded = false
+
+        func hasRoom(for time: MediaTime?) -> Bool {
+            if isDiscarded || count == 0 { return true }
+            guard bytes < 128 << 20 else { return false }
+            guard let time, let taken else { return true }
+            return (time - taken).seconds < 12
+        }
     }
 
     private let state = Mutex(State())
     /// The same sink, for calls that must not wait for a running write.
     private let opened = Mutex<(any PacketSink)?>(nil)
+    private let failed = Mutex<(any Error)?>(nil)
+    private let thread: SerialThread?
+    private let backlog = Monitor(Backlog())
 
-    var failure: (any Error)? { state.withLock { $0.failure } }
+    /// - Parameter isQueued: Whether writes are queued, so that they do not wait for a network.
+    init(isQueued: Bool) { thread = isQueued ? SerialThread("vaenc-network") : nil }
+
+    var failure: (any Error)? { failed.withLock { $0 } }
     var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
 
     /// Opens and starts the sink.
@@ -28,8 +54,13 @@ final class OutputSink: Sendable {
         _ output: String, options: SinkOptions, description: EncoderDescription, sounds: [MediaTrack] = [],
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
+        let sink = try MediaOutput.open(output, options: options, isCancelled: isCancelled)
+        try start(sink, description: description, sounds: sounds)
+    }
+
+    /// Starts a sink. On failure, cancels it.
+    func start(_ sink: any PacketSink, description: EncoderDescription, sounds: [MediaTrack]) throws {
         try state.withLock {
-            let sink = try MediaOutput.open(output, options: options, isCancelled: isCancelled)
             $0.sink = sink
             opened.withLock { $0 = sink }
             do {
@@ -43,23 +74,61 @@ final class OutputSink: Sendable {
     }
 
     func write(_ packet: EncodedPacket) {
-        state.withLock {
-            guard $0.failure == nil else { return }
-            do { try $0.sink?.write(packet) } catch { $0.failure = error }
-        }
+        enqueue(packet.bytes.count, decodedAt: packet.decode) { try $0.sink?.write(packet) }
     }
 
     /// Writes packets of one audio track.
     func write(_ packets: [TrackPacket], sound: Int) {
-        state.withLock {
-            guard $0.failure == nil, $0.soundTracks.indices.contains(sound) else { return }
-            do { for packet in packets { try $0.sink?.write(packet, track: $0.soundTracks[sound]) } } catch { $0.failure = error }
+        enqueue(packets.reduce(0) { $0 + $1.byteCount }, decodedAt: nil) { state in
+            guard state.soundTracks.indices.contains(sound) else { return }
+            for packet in packets { try state.sink?.write(packet, track: state.soundTracks[sound]) }
         }
     }
 
+    /// Writes now, or after the packets that wait. Blocks while the queue is full.
+    ///
+    /// - Parameter time: The decoding time of a picture; nil for sound.
+    private func enqueue(_ bytes: Int, decodedAt time: MediaTime?, _ body: @escaping @Sendable (State) throws -> Void) {
+        guard let thread else { return perform(body) }
+        backlog.wait { backlog -> Void? in
+            guard backlog.hasRoom(for: time) else { return nil }
+            backlog.count += 1
+            backlog.bytes += bytes
+            return ()
+        }
+        thread.add { [self] in
+            let isDiscarded = backlog.withLock { backlog in
+                if let time { backlog.taken = time }
+                return backlog.isDiscarded
+            }
+            if !isDiscarded { perform(body) }
+            backlog.withLock { backlog in
+                backlog.count -= 1
+                backlog.bytes -= bytes
+                if failure != nil { backlog.isDiscarded = true }
+            }
+        }
+    }
+
+    private func perform(_ body: (State) throws -> Void) {
+        state.withLock {
+            guard failure == nil else { return }
+            do { try body($0) } catch { fail(error) }
+        }
+    }
+
+    /// Waits until no packet waits for the connection.
+    private func drain() {
+        if thread != nil { backlog.wait { $0.count == 0 ? () : nil } }
+    }
+
+    /// Discards the packets that wait for the connection.
+    private func discard() { backlog.withLock { $0.isDiscarded = true } }
+
     /// The reasons why audio tracks, by their index, are missing in the output. Read it after all packets were written.
     var soundsLeftOut: [Int: String] {
-        state.withLock { state in
+        drain()
+        return state.withLock { state in
             let left = state.sink?.leftOut ?? [:]
             return Dictionary(state.soundTracks.enumerated().compactMap { index, track in left[track].map { (index, $0) } }) { first, _ in first }
         }
@@ -69,20 +138,24 @@ final class OutputSink: Sendable {
     func abortBlockingIO() { opened.withLock { $0 }?.abortBlockingIO() }
 
     func fail(_ error: any Error) {
-        state.withLock { if $0.failure == nil { $0.failure = error } }
+        failed.withLock { if $0 == nil { $0 = error } }
     }
 
+    /// Completes the output after all packets.
     func finish() throws {
+        drain()
         try state.withLock {
-            if let failure = $0.failure { throw failure }
+            if let failure { throw failure }
             try $0.sink?.finish()
         }
     }
 
-    func cancel() { state.withLock { $0.sink?.cancel() } }
-
     /// Ends writing after an error. The returned error names the path of the part of a recording that remains.
-    func abandon(after error: any Error) -> any Error { state.withLock { $0.sink?.abandon(after: error) ?? error } }
+    func abandon(after error: any Error) -> any Error {
+        discard()
+        if thread != nil { abortBlockingIO() }
+        return state.withLock { $0.sink?.abandon(after: error) ?? error }
+    }
 
     /// The notice that an older recording was kept.
     var keptNotice: String? { state.withLock { $0.sink?.keptNotice } }
@@ -91,6 +164,7 @@ final class OutputSink: Sendable {
     ///
     /// - Returns: The path of the part of a recording that remains; nil if nothing remains or that is unknown.
     func abandonSoon() -> String? {
+        discard()
         abortBlockingIO()
         for _ in 0..<20 {
             if let kept = state.withLockIfAvailable({ $0.sink?.abandon() }) { return kept }
