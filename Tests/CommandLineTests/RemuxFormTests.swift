@@ -60,7 +60,7 @@ import Testing
                 let expected = try pictures(input)
                 for (output, format) in [("o.mp4", "mp4"), ("o.mov", "mov"), ("f.mp4", "fmp4"), ("p.m3u8", "hls")] {
                     let run = try vaenc("remux", input, "-o", output, "--format", format, "--overwrite", "--strict", in: folder)
-                    #expect(run.status == 0 && run.errors.isEmpty, "\(input) to \(output): \(run.errors)")
+                    #expect(run.status == 0, "\(input) to \(output): \(run.errors)")
                     #expect(try tag(output) == "hvc1" && pictures(output) == expected, "\(input) to \(output)")
                     if format != "hls" { #expect(try setCount(output) == 1, "\(input) to \(output)") }
                 }

@@ -41,7 +41,7 @@ import Testing
                 """
             try RemuxTests.make(script, in: folder)
             let result = try remux("same.mkv", "-o", "a.mp4", in: folder)
-            #expect(result.status == 0 && result.errors.contains("times: asked as in the input, 1 packet"), "\(result.errors)")
+            #expect(result.status == 0 && result.errors.contains("times: asked as in the input, used 1 packet"), "\(result.errors)")
             let sound = ["-map", "0:a", "-f", "hash", "-"]
             func hash(_ name: String) throws -> String {
                 try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-c", "copy"] + sound, directory: folder).output

@@ -82,12 +82,13 @@ import VideoBase
     @Test func aFullQueueMakesWritesWait() throws {
         let (sink, gated) = try sinks()
         let written = Monitor(0)
-        DedicatedThread.start("test") { [self] in
+        let starts = DedicatedThread.start("test") { [self] in
             for index in 0..<300 {
                 sink.write(packet(index))
                 written.withLock { $0 += 1 }
             }
         }
+        try #require(starts)
         written.wait { $0 >= 120 ? () : nil }
         // The next write can only return after a permitted one.
         for _ in 0..<20 {

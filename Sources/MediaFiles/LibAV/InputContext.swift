@@ -43,6 +43,9 @@ import VideoBase
         container == "image2" || container == "mjpeg" || container.hasSuffix("_pipe")
     }
 
+    /// Whether the input is a stream without a container, which has no times.
+    var isBare: Bool { ["h264", "hevc"].contains(container) }
+
     /// Demuxers that interpret any text as a picture.
     private static let rejectedDemuxers: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
 

@@ -19,7 +19,7 @@ final class OutputSink: Sendable {
     private struct Backlog {
         var count = 0
         var bytes = 0
-        /// The decoding time of the latest picture that was taken from the queue.
+        /// The decoding time of the latest picture that was taken from the queue, or of the first one.
         var taken: MediaTime?
         /// Whether packets are discarded because the output has ended.
         var isDiscarded = false
@@ -94,6 +94,7 @@ final class OutputSink: Sendable {
             guard backlog.hasRoom(for: time) else { return nil }
             backlog.count += 1
             backlog.bytes += bytes
+            backlog.taken = backlog.taken ?? time
             return ()
         }
         thread.add { [self] in

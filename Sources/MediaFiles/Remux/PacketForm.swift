@@ -1,0 +1,43 @@
+import VideoBase
+
+/// Converts the packets of one track from the form of the input to that of the output: start codes or lengths, and where
+/// parameter sets are.
+struct PacketForm {
+    /// Inserts parameter sets into H.264 and HEVC with start codes, for bare streams and MPEG-TS.
+    private var leadingSets: LeadingParameterSets?
+    /// Removes parameter sets from HEVC, for MP4 and MOV.
+    private var sampleSets: SampleParameterSets?
+    /// Converts length-prefixed NAL units to start codes.
+    private var byteStream: ByteStreamPackets?
+    /// Inserts the headers of MPEG-4 Visual, for MPEG-TS.
+    private let headers: LeadingHeaders?
+    /// Whether HEVC with start codes gets access unit delimiters, for MPEG-TS.
+    private let isDelimited: Bool
+
+    /// - Parameters:
+    ///   - container: libavformat's name of the input's format.
+    ///   - codec: The codec that determines the form of HLS segments.
+    /// - Throws: If there is no memory.
+    init(_ track: MediaTrack, from container: String, to format: OutputFormat, codec: VideoCodec) throws {
+        let needsDelimiters = format == .ts && track.codecName == "hevc"
+        // The lengths of `avcc` are computed from start codes.
+        let hasStartCodes = format == .avcc || !format.isLengthPrefixed(codec)
+        byteStream = hasStartCodes ? ByteStreamPackets(track, isDelimited: needsDelimiters) : nil
+        isDelimited = needsDelimiters && byteStream == nil
+        leadingSets = hasStartCodes && !LeadingParameterSets.areRepeated(in: container) ? LeadingParameterSets(track) : nil
+        sampleSets = format.hasSampleEntries || format == .hls ? try SampleParameterSets(track) : nil
+        headers = format == .ts || format == .hls ? LeadingHeaders(track) : nil
+    }
+
+    /// The track as the output describes it; nil if that is the input's description.
+    var track: MediaTrack? { sampleSets?.track }
+    /// Whether samples have parameter sets that differ from those of the header.
+    var hasChangedSets: Bool { sampleSets?.haveChanged ?? false }
+
+    /// Returns the packet in the form of the output.
+    /// - Throws: If the packet's lengths are invalid, or if there is no memory.
+    mutating func piece(_ packet: TrackPacket) throws -> TrackPacket {
+        let packet = try leadingSets?.piece(packet) ?? sampleSets?.piece(packet) ?? packet
+        return try byteStream?.piece(packet) ?? headers?.piece(packet) ?? (isDelimited ? packet.delimited() : packet)
+    }
+}
