@@ -20,6 +20,8 @@ package import VideoBase
     /// Aligned copies of pictures whose rows are not aligned.
     private var input: AlignedPicture?
     private var output: AlignedPicture?
+    /// The neutral chroma plane of gray pictures.
+    private var chroma: AlignedPicture?
 
     /// - Throws: `unavailable` if libswscale is missing.
     package init() throws(VaencError) { unsafe av = try LibAV.load(.scale) }
@@ -62,7 +64,8 @@ package import VideoBase
         return unsafe try AlignedPicture(like: picture, av)
     }
 
-    private func run(_ source: PictureView, _ destination: PictureView, _ color: ColorDescription, _ target: ColorDescription?) throws {
+    private func run(_ gray: PictureView, _ destination: PictureView, _ color: ColorDescription, _ target: ColorDescription?) throws {
+        let source = unsafe destination.format.isGray(av) ? gray : try withChroma(gray)
         let requestedShape = unsafe Shape(
             source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
             destinationSize: destination.size, color: color, target: target)
@@ -82,6 +85,37 @@ package import VideoBase
         }
         if LibAV.isNoMemory(rows) { throw VaencError.noMemory("to convert a picture of \(unsafe source.size)") }
         if rows < 0 { throw VaencError(.internalFault, "libswscale failed: \(unsafe LibAV.message(rows, av))") }
+    }
+
+    /// Returns a gray picture as a planar YUV picture with neutral chroma, and other pictures unchanged. libswscale's own
+    /// conversion from gray to NV12 and P010 leaves the chroma at 0 and does not shift the luma if both ranges are full.
+    private func withChroma(_ picture: PictureView) throws -> PictureView {
+        guard let format = unsafe picture.format.withChroma, let depth = unsafe av.pointee.av_pix_fmt_desc_get!(format)?.pointee.comp.0.depth
+        else { return unsafe picture }
+        var plane = unsafe picture
+        unsafe plane.size = VideoSize(width: (picture.size.width + 1) / 2, height: (picture.size.height + 1) / 2)
+        let memory: AlignedPicture
+        if let chroma, unsafe chroma.fits(plane) { memory = chroma } else {
+            memory = unsafe try AlignedPicture(like: plane, av)
+            let neutral = UInt16(1) << UInt16(depth - 1)
+            let isBigEndian = unsafe picture.format.hasFlags(1, av)
+            // SAFETY: the plane has `height` rows of `strides[0]` bytes, which are a multiple of 64.
+            let count = unsafe Int(memory.view.strides[0]) * memory.view.size.height
+            let bytes = unsafe UnsafeMutableRawPointer(memory.view.data[0]!)
+            if depth == 8 {
+                unsafe bytes.initializeMemory(as: UInt8.self, repeating: UInt8(neutral), count: count)
+            } else {
+                unsafe bytes.initializeMemory(as: UInt16.self, repeating: isBigEndian ? neutral.bigEndian : neutral.littleEndian, count: count / 2)
+            }
+            chroma = memory
+        }
+        var view = unsafe picture
+        unsafe view.format = format
+        for index in 1...2 {
+            unsafe view.data[index] = memory.view.data[0]
+            unsafe view.strides[index] = memory.view.strides[0]
+        }
+        return unsafe view
     }
 
     private func make(_ shape: Shape, _ source: AVPixelFormat, _ destination: AVPixelFormat) throws {
@@ -162,10 +196,28 @@ extension AVPixelFormat {
         return unsafe description.nb_components < 3 && description.comp.0.depth >= 8 && !isRGB(av)
     }
 
+    /// The planar 4:2:0 format with the samples of a gray format; nil for other formats and for gray with alpha.
+    fileprivate var withChroma: AVPixelFormat? {
+        switch self {
+        case AV_PIX_FMT_GRAY8: AV_PIX_FMT_YUV420P
+        case AV_PIX_FMT_GRAY9LE: AV_PIX_FMT_YUV420P9LE
+        case AV_PIX_FMT_GRAY9BE: AV_PIX_FMT_YUV420P9BE
+        case AV_PIX_FMT_GRAY10LE: AV_PIX_FMT_YUV420P10LE
+        case AV_PIX_FMT_GRAY10BE: AV_PIX_FMT_YUV420P10BE
+        case AV_PIX_FMT_GRAY12LE: AV_PIX_FMT_YUV420P12LE
+        case AV_PIX_FMT_GRAY12BE: AV_PIX_FMT_YUV420P12BE
+        case AV_PIX_FMT_GRAY14LE: AV_PIX_FMT_YUV420P14LE
+        case AV_PIX_FMT_GRAY14BE: AV_PIX_FMT_YUV420P14BE
+        case AV_PIX_FMT_GRAY16LE: AV_PIX_FMT_YUV420P16LE
+        case AV_PIX_FMT_GRAY16BE: AV_PIX_FMT_YUV420P16BE
+        default: nil
+        }
+    }
+
     /// Whether pictures have a palette. libswscale always converts these to YUV with BT.601.
     package func isPalette(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 1, av) }
 
-    private func hasFlags(_ flags: UInt64, _ av: UnsafePointer<VaencLibAV>) -> Bool {
+    fileprivate func hasFlags(_ flags: UInt64, _ av: UnsafePointer<VaencLibAV>) -> Bool {
         // SAFETY: the table is static.
         unsafe (av.pointee.av_pix_fmt_desc_get!(self)?.pointee.flags ?? 0) & flags != 0
     }

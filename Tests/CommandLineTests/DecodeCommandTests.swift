@@ -30,6 +30,38 @@ import TestOracles
         }
     }
 
+    /// Gray pictures have neutral chroma and unchanged luma in every format, in both ranges.
+    @Test(arguments: ["gray", "gray10le", "gray12le", "gray16le"], [1, 2]) func grayHasNeutralChroma(_ format: String, _ range: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            let (width, height, depth) = (66, 50, Int(format.filter(\.isNumber)) ?? 8)
+            _ = try ffmpeg([
+                "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=25:d=0.04,format=\(format)", "-c:v", "ffv1", "-color_range", "\(range)", folder + "/a.mkv",
+            ])
+            let samples = try ffmpeg(["-i", folder + "/a.mkv", "-f", "rawvideo", "-"])
+            func values(_ bytes: some Collection<UInt8>, _ depth: Int) -> [Int] {
+                let bytes = Array(bytes)
+                return depth == 8 ? bytes.map(Int.init) : stride(from: 0, to: bytes.count, by: 2).map { Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8 }
+            }
+            let expected = values(samples, depth).map { Double($0) / Double(1 << depth) }
+            for (name, depth, shift) in [("a.nv12", 8, 0), ("a.i420", 8, 0), ("a.p010", 10, 6), ("a.i420p10", 10, 0)] {
+                let run = try decode(["a.mkv", "-o", name, "--overwrite"], in: folder)
+                try #require(run.status == 0, "\(name): \(run.errors)")
+                let found = values(try Files.read(folder + "/" + name), depth).map { Double($0 >> shift) / Double(1 << depth) }
+                #expect(found.count == width * height * 3 / 2, "\(name)")
+                #expect(found.dropFirst(width * height).allSatisfy { abs($0 - 0.5) < 0.002 }, "\(name)")
+                #expect(zip(found, expected).allSatisfy { abs($0 - $1) < 0.008 }, "\(name)")
+            }
+            for options in ["--codec h264", "--codec hevc", "--codec hevc --bit-depth 10", "--codec h264 --device reference", "--codec hevc --bit-depth 10 --device reference"] {
+                let run = try EncodeRun(["a.mkv", "-o", "b.mp4", "--qp", "12", "--overwrite"] + options.split(separator: " ").map(String.init), in: folder)
+                try #require(run.status == 0, "\(options): \(run.errors)")
+                let colors = try ffmpeg(["-i", folder + "/b.mp4", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
+                let original = try ffmpeg(["-i", folder + "/a.mkv", "-vf", "scale=in_range=\(range == 1 ? "tv" : "pc")", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
+                let errors = zip(colors, original).map { abs(Int($0) - Int($1)) }
+                #expect(errors.count == width * height * 3 && errors.reduce(0, +) < errors.count * 3, "\(options): \(errors.reduce(0, +) / max(errors.count, 1))")
+            }
+        }
+    }
+
     @Test(arguments: [Fixture.bikes, .carphone])
     func decodedPicturesMatchFFmpeg(clip: Fixture) throws {
         try Files.withTemporaryFolder { folder in

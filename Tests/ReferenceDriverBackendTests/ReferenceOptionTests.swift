@@ -124,28 +124,28 @@ import Testing
         let stream = StreamClient(width: 128, height: 96, packedHeaders: 0x1f, kept: 8)
         stream.frames = [two, one, two, two, one, one]
         var sequence = SequenceParameterSet()
-        sequence.profileIdc = 100
-        sequence.levelIdc = 40
-        sequence.maxNumRefFrames = 3
+        sequence.profile_idc = 100
+        sequence.level_idc = 40
+        sequence.max_num_ref_frames = 3
         sequence.widthInMacroblocks = 8
         sequence.heightInMapUnits = 6
-        sequence.gapsInFrameNumAllowed = true
+        sequence.gaps_in_frame_num_value_allowed_flag = true
         sequence.log2MaxFrameNum = 8
         sequence.log2MaxPictureOrderCountLsb = 8
-        sequence.direct8x8Inference = true
+        sequence.direct_8x8_inference_flag = true
         var set = PictureParameterSet()
-        set.deblockingControlPresent = true
+        set.deblocking_filter_control_present_flag = true
         set.highFields = .init()
         var (pictures, shown): ([[UInt8]], [PlanarFrame]) = ([], [])
         for index in 0..<6 {
             var buffers = stream.buffers()
             buffers.sequence?.max_num_ref_frames = 3
             var header = SliceHeader()
-            header.nalRefIdc = 2
+            header.nal_ref_idc = 2
             header.isIDR = index == 0
-            header.rawType = index == 0 ? 2 : 0
-            header.frameNum = index
-            header.picOrderCntLsb = 2 * index
+            header.slice_type = index == 0 ? 2 : 0
+            header.frame_num = index
+            header.pic_order_cnt_lsb = 2 * index
             header.referenceCounts = [index == 0 ? 0 : 1, 0]
             if index == 1 {
                 header.memoryManagement = [.init(operation: 4, operands: [1]), .init(operation: 6, operands: [0])]

@@ -142,12 +142,12 @@ import Testing
         let width = 40
         let height = 23
         var sequence = SequenceParameterSet()
-        sequence.pictureOrderCountType = 2
+        sequence.pic_order_cnt_type = 2
         sequence.widthInMacroblocks = width
         sequence.heightInMapUnits = height
         var picture = PictureParameterSet()
-        picture.cabac = cabac
-        picture.deblockingControlPresent = true
+        picture.entropy_coding_mode_flag = cabac
+        picture.deblocking_filter_control_present_flag = true
         var stream = sequence.nalUnit() + picture.nalUnit()
         for index in 0..<12 {
             for part in 0..<3 {
@@ -158,13 +158,13 @@ import Testing
                 slice.firstMacroblock = part * 300
                 var header = SliceHeader()
                 header.isIDR = index == 0
-                header.nalRefIdc = 1
-                header.rawType = Int(slice.type.rawValue)
-                header.frameNum = index % 16
-                header.firstMacroblock = slice.firstMacroblock
+                header.nal_ref_idc = 1
+                header.slice_type = Int(slice.type.rawValue)
+                header.frame_num = index % 16
+                header.first_mb_in_slice = slice.firstMacroblock
                 header.referenceCounts = [index == 0 ? 0 : 1, 0]
-                header.alphaC0OffsetDiv2 = index % 5
-                header.qpDelta = slice.qp - 26
+                header.slice_alpha_c0_offset_div2 = index % 5
+                header.slice_qp_delta = slice.qp - 26
                 let count = part < 2 ? 300 : width * height - 600
                 let bits = header.bits(sequence: sequence, picture: picture)
                 stream += slice.withoutResidual(count: count, bits, width: width)

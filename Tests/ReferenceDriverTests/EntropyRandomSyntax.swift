@@ -38,10 +38,10 @@ struct RandomSyntax {
 
     var sequence: SequenceParameterSet {
         var sequence = SequenceParameterSet()
-        sequence.profileIdc = options.transform8x8 ? 100 : 77
-        sequence.levelIdc = 40
-        sequence.pictureOrderCountType = 2
-        sequence.maxNumRefFrames = options.maxReferences
+        sequence.profile_idc = options.transform8x8 ? 100 : 77
+        sequence.level_idc = 40
+        sequence.pic_order_cnt_type = 2
+        sequence.max_num_ref_frames = options.maxReferences
         sequence.widthInMacroblocks = options.widthInMacroblocks
         sequence.heightInMapUnits = options.heightInMacroblocks
         return sequence
@@ -49,8 +49,8 @@ struct RandomSyntax {
 
     func picture(cabac: Bool) -> PictureParameterSet {
         var picture = PictureParameterSet()
-        picture.cabac = cabac
-        picture.deblockingControlPresent = true
+        picture.entropy_coding_mode_flag = cabac
+        picture.deblocking_filter_control_present_flag = true
         if options.transform8x8 { picture.highFields = .init(transform8x8: true) }
         return picture
     }
@@ -98,17 +98,17 @@ struct RandomSyntax {
         let references = Int.random(in: 1...max(1, min(picture, options.maxReferences)), using: &generator)
         slice.entropy.referenceCounts = (references, 0)
         slice.header.isIDR = picture == 0
-        slice.header.nalRefIdc = 1
-        slice.header.firstMacroblock = first
-        slice.header.rawType = Int(slice.entropy.type.rawValue)
-        slice.header.frameNum = picture % 16
+        slice.header.nal_ref_idc = 1
+        slice.header.first_mb_in_slice = first
+        slice.header.slice_type = Int(slice.entropy.type.rawValue)
+        slice.header.frame_num = picture % 16
         slice.header.referenceCounts = [references, 0]
-        slice.header.overridesReferenceCounts = references > 1
-        slice.header.cabacInitIdc = slice.entropy.cabacInitIdc
-        slice.header.qpDelta = slice.entropy.qp - 26
-        slice.header.disableDeblockingFilterIdc = Int.random(in: 0...2, using: &generator)
-        slice.header.alphaC0OffsetDiv2 = Int.random(in: -6...6, using: &generator)
-        slice.header.betaOffsetDiv2 = Int.random(in: -6...6, using: &generator)
+        slice.header.num_ref_idx_active_override_flag = references > 1
+        slice.header.cabac_init_idc = slice.entropy.cabacInitIdc
+        slice.header.slice_qp_delta = slice.entropy.qp - 26
+        slice.header.disable_deblocking_filter_idc = Int.random(in: 0...2, using: &generator)
+        slice.header.slice_alpha_c0_offset_div2 = Int.random(in: -6...6, using: &generator)
+        slice.header.slice_beta_offset_div2 = Int.random(in: -6...6, using: &generator)
         let skipPercent = [0, 20, 60, 97, 100].randomElement(using: &generator)!
         var qp = slice.entropy.qp
         for address in first..<(first + count) {

@@ -44,7 +44,7 @@ struct ClientBuffers {
     var emptySlice: [UInt8] {
         var parameters = EntropySlice()
         parameters.type = sliceHeader.type!
-        parameters.cabac = pictureHeader.cabac
+        parameters.cabac = pictureHeader.entropy_coding_mode_flag
         parameters.firstMacroblock = Int(slice.macroblock_address)
         parameters.qp = 26
         return parameters.withoutResidual(

@@ -81,7 +81,7 @@ import Testing
         var sequence = HEVCSequenceParameterSet()
         sequence.longTerm = []
         var header = HEVCSliceHeader()
-        header.unitType = 1
+        header.nal_unit_type = 1
         header.type = .b
         header.referenceSet = HEVCReferenceSet([
             .init(delta: -4, isUsed: true), .init(delta: -1, isUsed: false), .init(delta: 2, isUsed: true),
@@ -101,7 +101,7 @@ import Testing
 
     @Test func shortenedHeadersAreNotRead() throws {
         var sequence = HEVCSequenceParameterSet()
-        (sequence.width, sequence.height) = (200, 136)
+        (sequence.pic_width_in_luma_samples, sequence.pic_height_in_luma_samples) = (200, 136)
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
         var picture = HEVCPictureParameterSet()
         picture.tiles = .init(columns: 2, rows: 1)
@@ -114,9 +114,9 @@ import Testing
         let other = picture.nalUnit()
         #expect(HEVCPictureParameterSet(rbsp: EmulationPrevention.unescape(other.dropFirst(6)))?.nalUnit() == other)
         var header = HEVCSliceHeader()
-        header.unitType = 1
+        header.nal_unit_type = 1
         header.type = .p
-        header.referenceSetIndex = 0
+        header.short_term_ref_pic_set_idx = 0
         header.referenceSet = sequence.referenceSets[0]
         header.referenceCounts = [1, 0]
         let bits = header.bits(sequence: sequence, picture: picture)

@@ -12,17 +12,17 @@ import Testing
         let packed = PackedHeader(data: stream, bitLength: 8 * stream.count, hasEmulationBytes: true)
         let sequence = SequenceParameterSet(rbsp: try #require(packed.payloads(ofType: 7).first))
         let picture = PictureParameterSet(rbsp: try #require(packed.payloads(ofType: 8).first))
-        #expect(sequence?.profileIdc == 100)
+        #expect(sequence?.profile_idc == 100)
         #expect(sequence?.widthInMacroblocks == 6 && sequence?.heightInMapUnits == 5)
         #expect(sequence?.cropping == .init(right: 3, bottom: 5))
-        #expect(sequence?.maxNumRefFrames == 3)
-        #expect(picture?.cabac == true && picture?.highFields?.transform8x8 == true)
+        #expect(sequence?.max_num_ref_frames == 3)
+        #expect(picture?.entropy_coding_mode_flag == true && picture?.highFields?.transform_8x8_mode_flag == true)
         let unit = try #require(packed.payloads(ofType: 5).first)
         let header = SliceHeader(
             SliceHeaderBits(prefix: [0, 0, 1, 0x65], payload: unit, bitCount: 8 * unit.count),
             sequence: try #require(sequence), picture: try #require(picture))
         #expect(header?.type == .i && header?.isIDR == true)
-        #expect((picture?.initialQP ?? 0) + (header?.qpDelta ?? 0) == 27, "I pictures are 3 below P's 30")
+        #expect((picture?.initialQP ?? 0) + (header?.slice_qp_delta ?? 0) == 27, "I pictures are 3 below P's 30")
     }
 
     @Test func writtenHeadersAreReadBack() {
@@ -30,32 +30,32 @@ import Testing
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
         for _ in 0..<500 {
             var sequence = SequenceParameterSet()
-            sequence.profileIdc = [66, 77, 100].randomElement(using: &generator)!
-            sequence.id = pick(0...31)
+            sequence.profile_idc = [66, 77, 100].randomElement(using: &generator)!
+            sequence.seq_parameter_set_id = pick(0...31)
             sequence.log2MaxFrameNum = pick(4...16)
-            sequence.pictureOrderCountType = pick(0...2)
-            if sequence.pictureOrderCountType == 0 { sequence.log2MaxPictureOrderCountLsb = pick(4...16) }
-            if sequence.pictureOrderCountType == 1 {
-                sequence.deltaPicOrderAlwaysZero = Bool.random(using: &generator)
-                sequence.offsetsForRefFrame = (0..<pick(0...4)).map { _ in pick(-9...9) }
+            sequence.pic_order_cnt_type = pick(0...2)
+            if sequence.pic_order_cnt_type == 0 { sequence.log2MaxPictureOrderCountLsb = pick(4...16) }
+            if sequence.pic_order_cnt_type == 1 {
+                sequence.delta_pic_order_always_zero_flag = Bool.random(using: &generator)
+                sequence.offset_for_ref_frame = (0..<pick(0...4)).map { _ in pick(-9...9) }
             }
             sequence.widthInMacroblocks = pick(1...500)
             sequence.heightInMapUnits = pick(1...500)
             if pick(0...1) == 1 { sequence.cropping = .init(left: pick(0...9), bottom: pick(0...9)) }
             #expect(SequenceParameterSet(rbsp: payload(sequence.nalUnit())) == sequence)
             var picture = PictureParameterSet()
-            picture.id = pick(0...255)
-            picture.sequenceId = pick(0...31)
-            picture.cabac = Bool.random(using: &generator)
-            picture.bottomFieldPicOrderPresent = Bool.random(using: &generator)
+            picture.pic_parameter_set_id = pick(0...255)
+            picture.seq_parameter_set_id = pick(0...31)
+            picture.entropy_coding_mode_flag = Bool.random(using: &generator)
+            picture.bottom_field_pic_order_in_frame_present_flag = Bool.random(using: &generator)
             picture.defaultReferenceCounts = [pick(1...4), pick(1...4)]
-            picture.weightedPrediction = Bool.random(using: &generator)
-            picture.weightedBipredIdc = pick(0...2)
+            picture.weighted_pred_flag = Bool.random(using: &generator)
+            picture.weighted_bipred_idc = pick(0...2)
             picture.initialQP = pick(0...51)
-            picture.chromaQPIndexOffset = pick(-12...12)
-            picture.deblockingControlPresent = Bool.random(using: &generator)
-            picture.redundantPicCntPresent = Bool.random(using: &generator)
-            if sequence.profileIdc == 100 {
+            picture.chroma_qp_index_offset = pick(-12...12)
+            picture.deblocking_filter_control_present_flag = Bool.random(using: &generator)
+            picture.redundant_pic_cnt_present_flag = Bool.random(using: &generator)
+            if sequence.profile_idc == 100 {
                 picture.highFields = .init(transform8x8: pick(0...1) == 1, secondChromaQPIndexOffset: pick(-12...12))
             }
             #expect(PictureParameterSet(rbsp: payload(picture.nalUnit())) == picture)
@@ -77,29 +77,29 @@ import Testing
         var random = generator
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         var header = SliceHeader()
-        header.rawType = [0, 1, 2, 5, 6, 7][pick(0...5)]
+        header.slice_type = [0, 1, 2, 5, 6, 7][pick(0...5)]
         header.isIDR = header.type == .i && pick(0...1) == 1
-        header.nalRefIdc = header.isIDR ? 3 : pick(0...3)
-        header.firstMacroblock = pick(0...1000)
-        header.pictureId = picture.id
-        header.frameNum = header.isIDR ? 0 : pick(0...15)
-        if header.isIDR { header.idrPicId = pick(0...65535) }
-        if sequence.pictureOrderCountType == 0 {
-            header.picOrderCntLsb = pick(0...15)
-            if picture.bottomFieldPicOrderPresent { header.deltaPicOrderCntBottom = pick(-5...5) }
-        } else if sequence.pictureOrderCountType == 1 && !sequence.deltaPicOrderAlwaysZero {
-            header.deltaPicOrderCnt[0] = pick(-5...5)
+        header.nal_ref_idc = header.isIDR ? 3 : pick(0...3)
+        header.first_mb_in_slice = pick(0...1000)
+        header.pic_parameter_set_id = picture.pic_parameter_set_id
+        header.frame_num = header.isIDR ? 0 : pick(0...15)
+        if header.isIDR { header.idr_pic_id = pick(0...65535) }
+        if sequence.pic_order_cnt_type == 0 {
+            header.pic_order_cnt_lsb = pick(0...15)
+            if picture.bottom_field_pic_order_in_frame_present_flag { header.delta_pic_order_cnt_bottom = pick(-5...5) }
+        } else if sequence.pic_order_cnt_type == 1 && !sequence.delta_pic_order_always_zero_flag {
+            header.delta_pic_order_cnt[0] = pick(-5...5)
         }
-        if header.type == .b { header.directSpatialMvPred = pick(0...1) == 1 }
+        if header.type == .b { header.direct_spatial_mv_pred_flag = pick(0...1) == 1 }
         for list in 0..<header.listCount {
-            header.overridesReferenceCounts = list == 0 ? pick(0...1) == 1 : header.overridesReferenceCounts
+            header.num_ref_idx_active_override_flag = list == 0 ? pick(0...1) == 1 : header.num_ref_idx_active_override_flag
             header.referenceCounts[list] =
-                header.overridesReferenceCounts ? pick(1...32) : picture.defaultReferenceCounts[list]
+                header.num_ref_idx_active_override_flag ? pick(1...32) : picture.defaultReferenceCounts[list]
             header.modifications[list] = (0..<pick(0...3)).map { _ in .init(idc: pick(0...2), value: pick(0...15)) }
         }
         if header.hasWeights(picture) {
             var weights = SliceHeader.Weights()
-            weights.lumaLog2Denominator = pick(0...7)
+            weights.luma_log2_weight_denom = pick(0...7)
             for list in 0..<header.listCount {
                 for _ in 0..<header.referenceCounts[list] {
                     var entry = SliceHeader.Weights.Entry()
@@ -110,9 +110,9 @@ import Testing
             }
             header.weights = weights
         }
-        if header.nalRefIdc != 0 {
+        if header.nal_ref_idc != 0 {
             if header.isIDR {
-                header.longTermReference = pick(0...1) == 1
+                header.long_term_reference_flag = pick(0...1) == 1
             } else if pick(0...2) == 0 {
                 header.memoryManagement = [
                     .init(operation: 1, operands: [pick(0...9)]), .init(operation: 3, operands: [2, pick(0...3)]),
@@ -120,11 +120,11 @@ import Testing
                 ]
             }
         }
-        if picture.cabac && header.type != .i { header.cabacInitIdc = pick(0...2) }
-        header.qpDelta = pick(-20...20)
-        if picture.deblockingControlPresent {
-            header.disableDeblockingFilterIdc = pick(0...2)
-            if header.disableDeblockingFilterIdc != 1 { header.betaOffsetDiv2 = pick(-6...6) }
+        if picture.entropy_coding_mode_flag && header.type != .i { header.cabac_init_idc = pick(0...2) }
+        header.slice_qp_delta = pick(-20...20)
+        if picture.deblocking_filter_control_present_flag {
+            header.disable_deblocking_filter_idc = pick(0...2)
+            if header.disable_deblocking_filter_idc != 1 { header.slice_beta_offset_div2 = pick(-6...6) }
         }
         generator = random
         return header
@@ -132,18 +132,18 @@ import Testing
 
     @Test func contradictionsNameTheirField() {
         var picture = PictureParameterSet()
-        picture.cabac = true
-        picture.deblockingControlPresent = true
+        picture.entropy_coding_mode_flag = true
+        picture.deblocking_filter_control_present_flag = true
         var requested = SliceHeader()
-        requested.rawType = 0
+        requested.slice_type = 0
         requested.referenceCounts = [2, 0]
         let changes: [(String, (inout SliceHeader) -> Void)] = [
-            ("first_mb_in_slice", { $0.firstMacroblock = 4 }), ("slice_type", { $0.rawType = 2 }),
-            ("num_ref_idx_l0_active", { $0.referenceCounts[0] = 1 }), ("cabac_init_idc", { $0.cabacInitIdc = 2 }),
-            ("slice_qp_delta", { $0.qpDelta = -1 }),
-            ("disable_deblocking_filter_idc", { $0.disableDeblockingFilterIdc = 1 }),
-            ("slice_alpha_c0_offset_div2", { $0.alphaC0OffsetDiv2 = 1 }),
-            ("slice_beta_offset_div2", { $0.betaOffsetDiv2 = -1 }),
+            ("first_mb_in_slice", { $0.first_mb_in_slice = 4 }), ("slice_type", { $0.slice_type = 2 }),
+            ("num_ref_idx_l0_active", { $0.referenceCounts[0] = 1 }), ("cabac_init_idc", { $0.cabac_init_idc = 2 }),
+            ("slice_qp_delta", { $0.slice_qp_delta = -1 }),
+            ("disable_deblocking_filter_idc", { $0.disable_deblocking_filter_idc = 1 }),
+            ("slice_alpha_c0_offset_div2", { $0.slice_alpha_c0_offset_div2 = 1 }),
+            ("slice_beta_offset_div2", { $0.slice_beta_offset_div2 = -1 }),
         ]
         for (name, change) in changes {
             var packed = requested
@@ -153,12 +153,12 @@ import Testing
         }
         // Unlike slice_type 0, slice_type 5 also says that the other slices are P; both mean P.
         var packed = requested
-        packed.rawType = 5
+        packed.slice_type = 5
         #expect(packed.contradictions(with: requested, picture: picture) == [])
-        picture.cabac = false
-        picture.deblockingControlPresent = false
-        packed.cabacInitIdc = 1
-        packed.disableDeblockingFilterIdc = 1
+        picture.entropy_coding_mode_flag = false
+        picture.deblocking_filter_control_present_flag = false
+        packed.cabac_init_idc = 1
+        packed.disable_deblocking_filter_idc = 1
         #expect(packed.contradictions(with: requested, picture: picture) == [])
     }
 }

@@ -14,11 +14,11 @@ import Testing
         var predicted = order.frameNum
         for (position, command) in commands.enumerated() {
             var chosen: ReferenceFrame
-            if command.idc == 2 {
+            if command.modification_of_pic_nums_idc == 2 {
                 chosen = initial.first { $0.isLongTerm && $0.index == command.value }!
             } else {
                 let difference = command.value + 1
-                if command.idc == 0 {
+                if command.modification_of_pic_nums_idc == 0 {
                     predicted -= difference
                     if predicted < 0 { predicted += order.maxFrameNum }
                 } else {

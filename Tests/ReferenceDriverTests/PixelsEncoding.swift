@@ -81,11 +81,11 @@ struct PixelsEncoding {
 
     var sequence: SequenceParameterSet {
         var sequence = SequenceParameterSet()
-        sequence.profileIdc = transform8x8 || chromaOffsets.0 != chromaOffsets.1 ? 100 : 77
-        sequence.pictureOrderCountType = bipredictive > 0 ? 0 : 2
+        sequence.profile_idc = transform8x8 || chromaOffsets.0 != chromaOffsets.1 ? 100 : 77
+        sequence.pic_order_cnt_type = bipredictive > 0 ? 0 : 2
         sequence.log2MaxPictureOrderCountLsb = 8
-        sequence.maxNumRefFrames = storedReferences
-        sequence.direct8x8Inference = direct8x8Inference
+        sequence.max_num_ref_frames = storedReferences
+        sequence.direct_8x8_inference_flag = direct8x8Inference
         sequence.widthInMacroblocks = (width + 15) / 16
         sequence.heightInMapUnits = (height + 15) / 16
         let right = (16 * sequence.widthInMacroblocks - width) / 2
@@ -93,7 +93,7 @@ struct PixelsEncoding {
         if right + bottom > 0 { sequence.cropping = .init(right: right, bottom: bottom) }
         if bipredictive > 0 {
             sequence.vui = .init(
-                maxNumReorderFrames: layers == .pyramid ? 2 : 1, maxDecFrameBuffering: storedReferences)
+                max_num_reorder_frames: layers == .pyramid ? 2 : 1, max_dec_frame_buffering: storedReferences)
         }
         return sequence
     }
@@ -105,11 +105,11 @@ struct PixelsEncoding {
 
     private var picture: PictureParameterSet {
         var picture = PictureParameterSet()
-        picture.cabac = cabac
-        picture.deblockingControlPresent = true
-        picture.constrainedIntraPrediction = constrainedIntra
-        picture.chromaQPIndexOffset = chromaOffsets.0
-        if sequence.profileIdc == 100 {
+        picture.entropy_coding_mode_flag = cabac
+        picture.deblocking_filter_control_present_flag = true
+        picture.constrained_intra_pred_flag = constrainedIntra
+        picture.chroma_qp_index_offset = chromaOffsets.0
+        if sequence.profile_idc == 100 {
             picture.highFields = .init(transform8x8: transform8x8, secondChromaQPIndexOffset: chromaOffsets.1)
         }
         return picture
@@ -225,25 +225,25 @@ struct PixelsEncoding {
             let first = total * part / count
             var header = SliceHeader()
             header.isIDR = step.type == .i
-            header.nalRefIdc = step.isReference ? 1 : 0
-            header.idrPicId = step.index / period % 2
-            header.rawType = Int(step.type.rawValue)
-            header.frameNum = frameNum
-            header.picOrderCntLsb = 2 * (step.index % period) % 256
-            header.directSpatialMvPred = true
-            header.firstMacroblock = first
+            header.nal_ref_idc = step.isReference ? 1 : 0
+            header.idr_pic_id = step.index / period % 2
+            header.slice_type = Int(step.type.rawValue)
+            header.frame_num = frameNum
+            header.pic_order_cnt_lsb = 2 * (step.index % period) % 256
+            header.direct_spatial_mv_pred_flag = true
+            header.first_mb_in_slice = first
             header.referenceCounts = [lists[0].count, lists[1].count]
-            header.overridesReferenceCounts = max(lists[0].count, lists[1].count) > 1
-            header.cabacInitIdc = step.type == .i ? 0 : step.index % 3
-            header.qpDelta = qp - 26
+            header.num_ref_idx_active_override_flag = max(lists[0].count, lists[1].count) > 1
+            header.cabac_init_idc = step.type == .i ? 0 : step.index % 3
+            header.slice_qp_delta = qp - 26
             // Mode 3 of this test mixes the three modes.
-            header.disableDeblockingFilterIdc = filterMode == 3 ? part % 3 : filterMode
-            header.alphaC0OffsetDiv2 = filterOffsets.0
-            header.betaOffsetDiv2 = filterOffsets.1
+            header.disable_deblocking_filter_idc = filterMode == 3 ? part % 3 : filterMode
+            header.slice_alpha_c0_offset_div2 = filterOffsets.0
+            header.slice_beta_offset_div2 = filterOffsets.1
             var job = SliceJob(
                 firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: step.type,
-                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabacInitIdc: header.cabacInitIdc,
-                disableDeblockingFilterIdc: header.disableDeblockingFilterIdc, filterOffsetA: 2 * filterOffsets.0,
+                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabacInitIdc: header.cabac_init_idc,
+                disableDeblockingFilterIdc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
                 filterOffsetB: 2 * filterOffsets.1, header: header.bits(sequence: sequence, picture: picture))
             job.direct8x8Inference = direct8x8Inference
             return job

@@ -75,7 +75,7 @@ struct H264Backend: PictureBackend {
             fields.append(fieldPositions)
             // The alignment bits after the header are removed, because another slice_qp_delta or first_mb_in_slice
             // changes their number.
-            if written.cabac { header = header.shortened(to: fieldPositions.end) }
+            if written.entropy_coding_mode_flag { header = header.shortened(to: fieldPositions.end) }
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
                     slice, list: list, count: planner.activeCount(slice, list: list), parameters, stream)
@@ -123,8 +123,8 @@ struct H264Backend: PictureBackend {
         var job = PictureJob(
             widthInMacroblocks: columns, heightInMacroblocks: rows, source: source,
             reconstruction: reconstruction(surfaces.destination, columns, rows), transform8x8: header.transform8x8,
-            constrainedIntraPrediction: header.constrainedIntraPrediction,
-            chromaQPIndexOffset: header.chromaQPIndexOffset,
+            constrainedIntraPrediction: header.constrained_intra_pred_flag,
+            chromaQPIndexOffset: header.chroma_qp_index_offset,
             secondChromaQPIndexOffset: header.secondChromaQPIndexOffset, quality: options.quality,
             slices: picture.slices.jobs)
         job.isReference = picture.slices.isReference

@@ -14,15 +14,15 @@ struct ParameterSets {
             guard let sequence = SequenceParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("the packed sequence parameter set cannot be read")
             }
-            sequences[sequence.id] = sequence
-            packedSequences.insert(sequence.id)
+            sequences[sequence.seq_parameter_set_id] = sequence
+            packedSequences.insert(sequence.seq_parameter_set_id)
         }
         for payload in header.payloads(ofType: 8) {
             guard let picture = PictureParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("the packed picture parameter set cannot be read")
             }
-            pictures[picture.id] = picture
-            packedPictures.insert(picture.id)
+            pictures[picture.pic_parameter_set_id] = picture
+            packedPictures.insert(picture.pic_parameter_set_id)
         }
     }
 
@@ -37,24 +37,24 @@ struct ParameterSets {
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
         var written: [[UInt8]] = []
         let asked = (SequenceParameterSet(sequence, profile: profile), PictureParameterSet(picture, profile: profile))
-        if !packedSequences.contains(asked.0.id), isIDR || sequences[asked.0.id] != asked.0 {
-            sequences[asked.0.id] = asked.0
+        if !packedSequences.contains(asked.0.seq_parameter_set_id), isIDR || sequences[asked.0.seq_parameter_set_id] != asked.0 {
+            sequences[asked.0.seq_parameter_set_id] = asked.0
             written.append(asked.0.nalUnit())
         }
-        if !packedPictures.contains(asked.1.id), !written.isEmpty || isIDR || pictures[asked.1.id] != asked.1 {
-            pictures[asked.1.id] = asked.1
+        if !packedPictures.contains(asked.1.pic_parameter_set_id), !written.isEmpty || isIDR || pictures[asked.1.pic_parameter_set_id] != asked.1 {
+            pictures[asked.1.pic_parameter_set_id] = asked.1
             written.append(asked.1.nalUnit())
         }
-        guard let usedSequence = sequences[asked.0.id], let usedPicture = pictures[asked.1.id] else {
+        guard let usedSequence = sequences[asked.0.seq_parameter_set_id], let usedPicture = pictures[asked.1.pic_parameter_set_id] else {
             throw Refusal.invalidParameter("the picture has no parameter sets")
         }
         try usedSequence.checkAgrees(with: asked.0)
         try usedPicture.checkAgrees(with: asked.1)
         try require(
-            !usedPicture.transform8x8 || usedSequence.profileIdc >= 100,
-            "8×8 transform under a sequence parameter set of profile_idc \(usedSequence.profileIdc)")
+            !usedPicture.transform8x8 || usedSequence.profile_idc >= 100,
+            "8×8 transform under a sequence parameter set of profile_idc \(usedSequence.profile_idc)")
         try require(
-            !usedPicture.cabac || usedSequence.profileIdc != 66,
+            !usedPicture.entropy_coding_mode_flag || usedSequence.profile_idc != 66,
             "CABAC under a sequence parameter set of profile_idc 66")
         return (usedSequence, usedPicture, written)
     }
@@ -67,7 +67,7 @@ extension SequenceParameterSet {
             widthInMacroblocks == asked.widthInMacroblocks && heightInMapUnits == asked.heightInMapUnits,
             "the packed sequence parameter set has another size than the sequence buffer")
         try require(
-            frameMbsOnly && chromaFormatIdc == 1 && bitDepthLuma == 8 && bitDepthChroma == 8 && !hasScalingLists,
+            frame_mbs_only_flag && chroma_format_idc == 1 && bitDepthLuma == 8 && bitDepthChroma == 8 && !hasScalingLists,
             "the packed sequence parameter set has fields, scaling lists or other than 8-bit 4:2:0")
     }
 
@@ -92,22 +92,22 @@ extension PictureParameterSet {
             try require(
                 packed == wanted, "\(name) is \(packed) in the packed picture parameter set, \(wanted) in the buffer")
         }
-        try same("seq_parameter_set_id", sequenceId, asked.sequenceId)
-        try same("entropy_coding_mode_flag", cabac, asked.cabac)
+        try same("seq_parameter_set_id", seq_parameter_set_id, asked.seq_parameter_set_id)
+        try same("entropy_coding_mode_flag", entropy_coding_mode_flag, asked.entropy_coding_mode_flag)
         try same("pic_init_qp", initialQP, asked.initialQP)
-        try same("chroma_qp_index_offset", chromaQPIndexOffset, asked.chromaQPIndexOffset)
-        try same("constrained_intra_pred_flag", constrainedIntraPrediction, asked.constrainedIntraPrediction)
-        try same("weighted_pred_flag", weightedPrediction, asked.weightedPrediction)
+        try same("chroma_qp_index_offset", chroma_qp_index_offset, asked.chroma_qp_index_offset)
+        try same("constrained_intra_pred_flag", constrained_intra_pred_flag, asked.constrained_intra_pred_flag)
+        try same("weighted_pred_flag", weighted_pred_flag, asked.weighted_pred_flag)
         try same("transform_8x8_mode_flag", transform8x8, asked.transform8x8)
         if let highFields {
             try same(
-                "second_chroma_qp_index_offset", highFields.secondChromaQPIndexOffset,
+                "second_chroma_qp_index_offset", highFields.second_chroma_qp_index_offset,
                 asked.secondChromaQPIndexOffset)
         }
     }
 
-    var transform8x8: Bool { highFields?.transform8x8 ?? false }
-    var secondChromaQPIndexOffset: Int { highFields?.secondChromaQPIndexOffset ?? chromaQPIndexOffset }
+    var transform8x8: Bool { highFields?.transform_8x8_mode_flag ?? false }
+    var secondChromaQPIndexOffset: Int { highFields?.second_chroma_qp_index_offset ?? chroma_qp_index_offset }
 }
 
 extension DriverProfile {

@@ -47,12 +47,12 @@ struct SlicePlan {
             throw Refusal.invalidParameter("the packed slice header cannot be read")
         }
         try require(
-            found.pictureId == picture.id,
-            "pic_parameter_set_id is \(found.pictureId) in the packed slice header, \(picture.id) in the buffers")
+            found.pic_parameter_set_id == picture.pic_parameter_set_id,
+            "pic_parameter_set_id is \(found.pic_parameter_set_id) in the packed slice header, \(picture.pic_parameter_set_id) in the buffers")
         // FFmpeg leaves reference_pic_flag 0 for B pictures whose headers have a nal_ref_idc other than 0.
-        let mayDiffer = found.type == .b && found.nalRefIdc != 0
+        let mayDiffer = found.type == .b && found.nal_ref_idc != 0
         try require(
-            found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0) || mayDiffer,
+            found.isIDR == expected.isIDR && (found.nal_ref_idc != 0) == (expected.nal_ref_idc != 0) || mayDiffer,
             "the packed slice header's NAL unit type or nal_ref_idc does not match the picture buffer")
         let contradictions = found.contradictions(
             with: expected, picture: picture, comparesQP: config.rateMode == nil)
@@ -69,13 +69,13 @@ struct SlicePlan {
                 (found ^ asked) & (1 << bits - 1) == 0, .pictureNumbers,
                 "\(name) is \(found) in the slice header, \(asked) in the picture and slice buffers")
         }
-        try check("frame_num", header.frameNum, Int(parameters.frame_num), sequence.log2MaxFrameNum)
-        if sequence.pictureOrderCountType == 0 {
+        try check("frame_num", header.frame_num, Int(parameters.frame_num), sequence.log2MaxFrameNum)
+        if sequence.pic_order_cnt_type == 0 {
             try check(
-                "pic_order_cnt_lsb", header.picOrderCntLsb, Int(parameters.CurrPic.TopFieldOrderCnt),
+                "pic_order_cnt_lsb", header.pic_order_cnt_lsb, Int(parameters.CurrPic.TopFieldOrderCnt),
                 sequence.log2MaxPictureOrderCountLsb)
         }
-        if header.isIDR { try check("idr_pic_id", header.idrPicId, Int(slice.idr_pic_id)) }
+        if header.isIDR { try check("idr_pic_id", header.idr_pic_id, Int(slice.idr_pic_id)) }
     }
 
     /// Returns the header for another picture parameter set, which differs only in pic_init_qp.
@@ -83,7 +83,7 @@ struct SlicePlan {
         guard var fields = SliceHeader(header, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("the slice header cannot be read")
         }
-        fields.qpDelta += picture.initialQP - other.initialQP
+        fields.slice_qp_delta += picture.initialQP - other.initialQP
         var bits = fields.bits(sequence: sequence, picture: other)
         bits.prefix = header.prefix
         return bits
@@ -107,15 +107,15 @@ struct SlicePlan {
         _ slice: VAEncSliceParameterBufferH264, lists: [[ReconstructedPicture]], header: SliceHeaderBits
     ) -> SliceJob {
         // Without deblocking fields in the slice header, the filter is on and the offsets are 0.
-        let isControlled = picture.deblockingControlPresent
+        let isControlled = picture.deblocking_filter_control_present_flag
         var job = SliceJob(
             firstMacroblock: Int(slice.macroblock_address), macroblockCount: Int(slice.num_macroblocks),
             type: SliceType(rawValue: slice.slice_type % 5) ?? .i, qp: Int(parameters.pic_init_qp) + Int(slice.slice_qp_delta),
-            list0: lists[0], list1: lists[1], cabac: picture.cabac, cabacInitIdc: Int(slice.cabac_init_idc),
+            list0: lists[0], list1: lists[1], cabac: picture.entropy_coding_mode_flag, cabacInitIdc: Int(slice.cabac_init_idc),
             disableDeblockingFilterIdc: isControlled ? Int(slice.disable_deblocking_filter_idc) : 0,
             filterOffsetA: isControlled ? 2 * Int(slice.slice_alpha_c0_offset_div2) : 0,
             filterOffsetB: isControlled ? 2 * Int(slice.slice_beta_offset_div2) : 0, header: header)
-        job.direct8x8Inference = sequence.direct8x8Inference
+        job.direct8x8Inference = sequence.direct_8x8_inference_flag
         let first = slice.RefPicList1.0
         job.isFirstOfList1LongTerm = first.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
         return job

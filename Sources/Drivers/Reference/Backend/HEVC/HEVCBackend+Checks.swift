@@ -55,10 +55,10 @@ extension HEVCBackend {
     /// Throws if there are more tiles than the stream's level allows (A.4.1).
     func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceParameterSet) throws {
         let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
-        let most = sequence.profileLevel.mostTiles
+        let most = sequence.profile_tier_level.mostTiles
         try require(
             columns <= most.columns && rows <= most.rows,
-            "\(columns)x\(rows) tiles at general_level_idc \(sequence.profileLevel.level), which allows"
+            "\(columns)x\(rows) tiles at general_level_idc \(sequence.profile_tier_level.general_level_idc), which allows"
                 + " \(most.columns)x\(most.rows)")
     }
 

@@ -14,7 +14,7 @@ extension HEVCBackend {
             let header = HEVCSliceHeader(packed, sequence: sets.asked.sequence, picture: sets.asked.picture, end: &end)
         else { return }
         let size = 1 << sets.asked.sequence.log2MaxPictureOrderCountLsb
-        let (found, asked) = (header.pictureOrderCountLsb, Int(parameters.decoded_curr_pic.pic_order_cnt))
+        let (found, asked) = (header.slice_pic_order_cnt_lsb, Int(parameters.decoded_curr_pic.pic_order_cnt))
         guard found != asked & (size - 1) else { return }
         try context.environment.tolerate(
             .pictureNumbers,

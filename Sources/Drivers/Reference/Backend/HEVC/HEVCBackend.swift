@@ -87,8 +87,8 @@ struct HEVCBackend: PictureBackend {
             let slice = buffers.slices[min(index, buffers.slices.count - 1)]
             let packed = units.slices.isEmpty ? nil : units.slices[min(index, units.slices.count - 1)]
             var (header, bits) = try planner.header(slice, packed: packed)
-            if extent.first != header.address {
-                header.address = extent.first
+            if extent.first != header.slice_segment_address {
+                header.slice_segment_address = extent.first
                 bits = planner.bits(header, like: bits)
             }
             let lists = try planner.lists(slice, header)
@@ -173,18 +173,18 @@ struct HEVCBackend: PictureBackend {
             slices: slices.jobs)
         job.tiles = slices.tiles
         job.bitDepth = sequence.bitDepthLuma
-        job.transformDepthInter = sequence.transformDepthInter
-        job.transformDepthIntra = sequence.transformDepthIntra
+        job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
+        job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag
-        job.strongIntraSmoothing = sequence.strongIntraSmoothing
-        job.constrainedIntraPrediction = picture.constrainedIntraPrediction
-        job.hasTransformSkip = picture.hasTransformSkip
+        job.strongIntraSmoothing = sequence.strong_intra_smoothing_enabled_flag
+        job.constrainedIntraPrediction = picture.constrained_intra_pred_flag
+        job.hasTransformSkip = picture.transform_skip_enabled_flag
         job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
-        job.qpDeltaDepth = picture.qpDeltaDepth
+        job.qpDeltaDepth = picture.diff_cu_qp_delta_depth
         job.log2ParallelMergeLevel = picture.log2ParallelMergeLevel
-        job.cbQPOffset = picture.cbQPOffset
-        job.crQPOffset = picture.crQPOffset
-        job.filtersAcrossTiles = picture.tiles?.filtersAcross ?? true
+        job.cbQPOffset = picture.pps_cb_qp_offset
+        job.crQPOffset = picture.pps_cr_qp_offset
+        job.filtersAcrossTiles = picture.tiles?.loop_filter_across_tiles_enabled_flag ?? true
         job.isReference = slices.isReference
         return job
     }

@@ -26,8 +26,8 @@ struct HEVCBehavior: Sendable {
 extension HEVCBehavior {
     private func aligned(_ sequence: HEVCSequenceParameterSet) -> HEVCSequenceParameterSet {
         var sequence = sequence
-        sequence.width = (sequence.width + alignment.width - 1) / alignment.width * alignment.width
-        sequence.height = (sequence.height + alignment.height - 1) / alignment.height * alignment.height
+        sequence.pic_width_in_luma_samples = (sequence.pic_width_in_luma_samples + alignment.width - 1) / alignment.width * alignment.width
+        sequence.pic_height_in_luma_samples = (sequence.pic_height_in_luma_samples + alignment.height - 1) / alignment.height * alignment.height
         return sequence
     }
 
@@ -49,12 +49,12 @@ extension HEVCBehavior {
         leaveOutUnnamed(&sequence, features)
         sequence.vuiAndExtensionBits = HeaderBits()
         var picture = HEVCPictureParameterSet()
-        picture.hasCABACInit = true
-        picture.constrainedIntraPrediction = sets.picture.constrainedIntraPrediction
-        picture.hasTransformSkip = true
-        picture.qpDeltaDepth = changesQP ? 0 : nil
+        picture.cabac_init_present_flag = true
+        picture.constrained_intra_pred_flag = sets.picture.constrained_intra_pred_flag
+        picture.transform_skip_enabled_flag = true
+        picture.diff_cu_qp_delta_depth = changesQP ? 0 : nil
         picture.deblocking = .init(canBeOverridden: true)
-        picture.filtersAcrossSlices = sets.picture.filtersAcrossSlices
+        picture.pps_loop_filter_across_slices_enabled_flag = sets.picture.pps_loop_filter_across_slices_enabled_flag
         return (sequence, picture)
     }
 
@@ -66,9 +66,9 @@ extension HEVCBehavior {
         setBlocks(&sequence)
         leaveOutUnnamed(&sequence, features)
         if !features.has(.signHiding) { picture.sign_data_hiding_enabled_flag = false }
-        if !features.has(.transformSkip) { picture.hasTransformSkip = false }
-        let isDelta = picture.qpDeltaDepth != nil && features.has(.quantizerDelta)
-        picture.qpDeltaDepth = isDelta || changesQP ? 0 : nil
+        if !features.has(.transformSkip) { picture.transform_skip_enabled_flag = false }
+        let isDelta = picture.diff_cu_qp_delta_depth != nil && features.has(.quantizerDelta)
+        picture.diff_cu_qp_delta_depth = isDelta || changesQP ? 0 : nil
         return (sequence, picture)
     }
 
@@ -77,15 +77,15 @@ extension HEVCBehavior {
         sequence.log2CodingTreeBlock = 6
         sequence.log2MinTransformBlock = sequence.log2MinCodingBlock - 1
         sequence.log2MaxTransformBlock = 5
-        sequence.transformDepthInter = 6 - sequence.log2MinTransformBlock
-        sequence.transformDepthIntra = 6 - sequence.log2MinTransformBlock
+        sequence.max_transform_hierarchy_depth_inter = 6 - sequence.log2MinTransformBlock
+        sequence.max_transform_hierarchy_depth_intra = 6 - sequence.log2MinTransformBlock
     }
 
     private func leaveOutUnnamed(_ sequence: inout HEVCSequenceParameterSet, _ features: HEVCFeatures) {
         if !features.has(.asymmetricPartitions) { sequence.amp_enabled_flag = false }
         if !features.has(.sampleAdaptiveOffset) { sequence.sample_adaptive_offset_enabled_flag = false }
-        if !features.has(.temporalVectors) { sequence.hasTemporalVectors = false }
-        if !features.has(.strongIntraSmoothing) { sequence.strongIntraSmoothing = false }
+        if !features.has(.temporalVectors) { sequence.sps_temporal_mvp_enabled_flag = false }
+        if !features.has(.strongIntraSmoothing) { sequence.strong_intra_smoothing_enabled_flag = false }
     }
 
     /// Returns the first coding tree unit and the number of coding tree units of each slice, of `total`: as requested,

@@ -51,7 +51,7 @@ extension HEVCSliceHeader {
         try require(
             sequence.longTerm != nil || !frames.contains(where: \.isLongTerm),
             "the sequence parameter set does not allow long-term references")
-        let most = sequence.buffering.last?.picturesMinus1 ?? 0
+        let most = sequence.buffering.last?.sps_max_dec_pic_buffering_minus1 ?? 0
         try require(
             frames.count <= most,
             "\(frames.count) reference frames, where sps_max_dec_pic_buffering_minus1 is \(most)")

@@ -58,9 +58,9 @@ struct HEVCBlockSizes {
             sequence.log2MaxTransformBlock <= 2 + field(3) && sequence.log2MinTransformBlock >= 2 + field(4),
             "transform blocks from \(1 << sequence.log2MinTransformBlock) to \(1 << sequence.log2MaxTransformBlock)")
         try require(
-            sequence.transformDepthInter <= field(5) && sequence.transformDepthInter >= field(6)
-                && sequence.transformDepthIntra <= field(7) && sequence.transformDepthIntra >= field(8),
-            "transform trees \(sequence.transformDepthInter) and \(sequence.transformDepthIntra) deep")
+            sequence.max_transform_hierarchy_depth_inter <= field(5) && sequence.max_transform_hierarchy_depth_inter >= field(6)
+                && sequence.max_transform_hierarchy_depth_intra <= field(7) && sequence.max_transform_hierarchy_depth_intra >= field(8),
+            "transform trees \(sequence.max_transform_hierarchy_depth_inter) and \(sequence.max_transform_hierarchy_depth_intra) deep")
     }
 
     /// Returns the attribute's value for coding tree blocks of 16…64, coding blocks from 8, transform blocks of 4…32,

@@ -15,12 +15,12 @@ enum HEVCNullSlices {
                 grid: HEVCGrid(width: 8, height: 8), bitDepth: sequence.bitDepthLuma), poc: 0, slices: slices)
         job.tiles = tiles
         job.bitDepth = sequence.bitDepthLuma
-        job.transformDepthInter = sequence.transformDepthInter
-        job.transformDepthIntra = sequence.transformDepthIntra
+        job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
+        job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag
-        job.hasTransformSkip = picture.hasTransformSkip
+        job.hasTransformSkip = picture.transform_skip_enabled_flag
         job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
-        job.qpDeltaDepth = picture.qpDeltaDepth
+        job.qpDeltaDepth = picture.diff_cu_qp_delta_depth
         let writer = HEVCSliceWriter(grid)
         let tree = HEVCCodingTree()
         // The memory that the pointers refer to must outlive their use.

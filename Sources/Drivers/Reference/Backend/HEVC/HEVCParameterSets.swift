@@ -20,8 +20,8 @@ struct HEVCParameterSets {
             }
             packedWindow = sequence.window
             if isOnlyRead { continue }
-            sequences[sequence.id] = sequence
-            packedSequences.insert(sequence.id)
+            sequences[sequence.sps_seq_parameter_set_id] = sequence
+            packedSequences.insert(sequence.sps_seq_parameter_set_id)
         }
         if isOnlyRead { return }
         for payload in header.payloads(ofType: 32) {
@@ -34,8 +34,8 @@ struct HEVCParameterSets {
             guard let picture = HEVCPictureParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("the packed picture parameter set cannot be read")
             }
-            pictures[picture.id] = picture
-            packedPictures.insert(picture.id)
+            pictures[picture.pps_pic_parameter_set_id] = picture
+            packedPictures.insert(picture.pps_pic_parameter_set_id)
         }
     }
 
@@ -47,16 +47,16 @@ struct HEVCParameterSets {
         _ asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), isRandomAccess: Bool
     ) throws -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet, written: [[UInt8]]) {
         var written: [[UInt8]] = []
-        let pictureID = asked.picture.id
+        let pictureID = asked.picture.pps_pic_parameter_set_id
         let sequenceID =
-            packedPictures.contains(pictureID) ? pictures[pictureID]?.sequenceID ?? 0 : asked.picture.sequenceID
+            packedPictures.contains(pictureID) ? pictures[pictureID]?.pps_seq_parameter_set_id ?? 0 : asked.picture.pps_seq_parameter_set_id
         if !packedSequences.contains(sequenceID), isRandomAccess || sequences[sequenceID] != asked.sequence {
             var sequence = asked.sequence
-            sequence.id = sequenceID
+            sequence.sps_seq_parameter_set_id = sequenceID
             sequences[sequenceID] = sequence
-            if !packedVideos.contains(sequence.videoID) { written.append(HEVCVideoParameterSet(sequence).nalUnit()) }
+            if !packedVideos.contains(sequence.sps_video_parameter_set_id) { written.append(HEVCVideoParameterSet(sequence).nalUnit()) }
             written.append(sequence.nalUnit())
-        } else if let sequence = sequences[sequenceID], isRandomAccess, !packedVideos.contains(sequence.videoID) {
+        } else if let sequence = sequences[sequenceID], isRandomAccess, !packedVideos.contains(sequence.sps_video_parameter_set_id) {
             written.append(HEVCVideoParameterSet(sequence).nalUnit())
         }
         if !packedPictures.contains(pictureID), isRandomAccess || pictures[pictureID] != asked.picture {
@@ -79,33 +79,33 @@ private func same<Value: Equatable>(_ name: String, _ packed: Value, _ asked: Va
 extension HEVCSequenceParameterSet {
     /// Throws if a decoder with the set `self` could not decode a stream that is encoded with the set `asked`.
     fileprivate func checkAgrees(with asked: HEVCSequenceParameterSet) throws {
-        try same("scaling_list_enabled_flag", hasScalingLists, false)
-        try same("pcm_enabled_flag", hasPCM, false)
-        try same("chroma_format_idc", chromaFormatIdc, asked.chromaFormatIdc)
-        try same("pic_width_in_luma_samples", width, asked.width)
-        try same("pic_height_in_luma_samples", height, asked.height)
+        try same("scaling_list_enabled_flag", scaling_list_enabled_flag, false)
+        try same("pcm_enabled_flag", pcm_enabled_flag, false)
+        try same("chroma_format_idc", chroma_format_idc, asked.chroma_format_idc)
+        try same("pic_width_in_luma_samples", pic_width_in_luma_samples, asked.pic_width_in_luma_samples)
+        try same("pic_height_in_luma_samples", pic_height_in_luma_samples, asked.pic_height_in_luma_samples)
         try same("bit depths", [bitDepthLuma, bitDepthChroma], [asked.bitDepthLuma, asked.bitDepthChroma])
         try same("the smallest coding block", log2MinCodingBlock, asked.log2MinCodingBlock)
         try same("the coding tree block", log2CodingTreeBlock, asked.log2CodingTreeBlock)
         try same("the smallest transform block", log2MinTransformBlock, asked.log2MinTransformBlock)
         try same("the largest transform block", log2MaxTransformBlock, asked.log2MaxTransformBlock)
-        try same("max_transform_hierarchy_depth_inter", transformDepthInter, asked.transformDepthInter)
-        try same("max_transform_hierarchy_depth_intra", transformDepthIntra, asked.transformDepthIntra)
+        try same("max_transform_hierarchy_depth_inter", max_transform_hierarchy_depth_inter, asked.max_transform_hierarchy_depth_inter)
+        try same("max_transform_hierarchy_depth_intra", max_transform_hierarchy_depth_intra, asked.max_transform_hierarchy_depth_intra)
         try same("amp_enabled_flag", amp_enabled_flag, asked.amp_enabled_flag)
         try same("sample_adaptive_offset_enabled_flag", sample_adaptive_offset_enabled_flag, asked.sample_adaptive_offset_enabled_flag)
-        try same("sps_temporal_mvp_enabled_flag", hasTemporalVectors, asked.hasTemporalVectors)
-        try same("strong_intra_smoothing_enabled_flag", strongIntraSmoothing, asked.strongIntraSmoothing)
+        try same("sps_temporal_mvp_enabled_flag", sps_temporal_mvp_enabled_flag, asked.sps_temporal_mvp_enabled_flag)
+        try same("strong_intra_smoothing_enabled_flag", strong_intra_smoothing_enabled_flag, asked.strong_intra_smoothing_enabled_flag)
     }
 
     /// Returns the part of the picture inside the conformance window, in luma samples. Throws if it is empty.
     func visibleArea() throws -> CroppedArea {
         let window = window ?? Window()
         try require(
-            [window.left, window.right, window.top, window.bottom].allSatisfy { (0...max(width, height)).contains($0) },
+            [window.left, window.right, window.top, window.bottom].allSatisfy { (0...max(pic_width_in_luma_samples, pic_height_in_luma_samples)).contains($0) },
             "the conformance window is outside the picture")
         let area = CroppedArea(
-            left: 2 * window.left, top: 2 * window.top, width: width - 2 * (window.left + window.right),
-            height: height - 2 * (window.top + window.bottom))
+            left: 2 * window.left, top: 2 * window.top, width: pic_width_in_luma_samples - 2 * (window.left + window.right),
+            height: pic_height_in_luma_samples - 2 * (window.top + window.bottom))
         try require(area.width > 0 && area.height > 0, "the conformance window leaves nothing of the picture")
         return area
     }
@@ -113,26 +113,26 @@ extension HEVCSequenceParameterSet {
 
 extension HEVCPictureParameterSet {
     fileprivate func checkAgrees(with asked: HEVCPictureParameterSet, _ grid: HEVCGrid) throws {
-        try same("pps_scaling_list_data_present_flag", hasScalingLists, false)
-        try same("dependent_slice_segments_enabled_flag", hasDependentSegments, asked.hasDependentSegments)
+        try same("pps_scaling_list_data_present_flag", pps_scaling_list_data_present_flag, false)
+        try same("dependent_slice_segments_enabled_flag", dependent_slice_segments_enabled_flag, asked.dependent_slice_segments_enabled_flag)
         try same("sign_data_hiding_enabled_flag", sign_data_hiding_enabled_flag, asked.sign_data_hiding_enabled_flag)
         try same("init_qp", initialQP, asked.initialQP)
-        try same("constrained_intra_pred_flag", constrainedIntraPrediction, asked.constrainedIntraPrediction)
-        try same("transform_skip_enabled_flag", hasTransformSkip, asked.hasTransformSkip)
-        try same("diff_cu_qp_delta_depth", qpDeltaDepth, asked.qpDeltaDepth)
-        try same("pps_cb_qp_offset", cbQPOffset, asked.cbQPOffset)
-        try same("pps_cr_qp_offset", crQPOffset, asked.crQPOffset)
+        try same("constrained_intra_pred_flag", constrained_intra_pred_flag, asked.constrained_intra_pred_flag)
+        try same("transform_skip_enabled_flag", transform_skip_enabled_flag, asked.transform_skip_enabled_flag)
+        try same("diff_cu_qp_delta_depth", diff_cu_qp_delta_depth, asked.diff_cu_qp_delta_depth)
+        try same("pps_cb_qp_offset", pps_cb_qp_offset, asked.pps_cb_qp_offset)
+        try same("pps_cr_qp_offset", pps_cr_qp_offset, asked.pps_cr_qp_offset)
         try same(
-            "weighted prediction", [weightedPrediction, weightedBipred], [asked.weightedPrediction, asked.weightedBipred])
-        try same("transquant_bypass_enabled_flag", hasBypass, asked.hasBypass)
-        try same("entropy_coding_sync_enabled_flag", syncsEntropy, asked.syncsEntropy)
+            "weighted prediction", [weighted_pred_flag, weighted_bipred_flag], [asked.weighted_pred_flag, asked.weighted_bipred_flag])
+        try same("transquant_bypass_enabled_flag", transquant_bypass_enabled_flag, asked.transquant_bypass_enabled_flag)
+        try same("entropy_coding_sync_enabled_flag", entropy_coding_sync_enabled_flag, asked.entropy_coding_sync_enabled_flag)
         try same("tiles_enabled_flag", tiles != nil, asked.tiles != nil)
         if let tiles, let wanted = asked.tiles {
             try require(tiles.bounds(grid) != nil, "the packed tiles do not fit the picture")
             try same("tiles", tiles.bounds(grid), wanted.bounds(grid))
-            try same("loop_filter_across_tiles_enabled_flag", tiles.filtersAcross, wanted.filtersAcross)
+            try same("loop_filter_across_tiles_enabled_flag", tiles.loop_filter_across_tiles_enabled_flag, wanted.loop_filter_across_tiles_enabled_flag)
         }
-        try same("pps_loop_filter_across_slices_enabled_flag", filtersAcrossSlices, asked.filtersAcrossSlices)
+        try same("pps_loop_filter_across_slices_enabled_flag", pps_loop_filter_across_slices_enabled_flag, asked.pps_loop_filter_across_slices_enabled_flag)
         try same("log2_parallel_merge_level", log2ParallelMergeLevel, asked.log2ParallelMergeLevel)
     }
 }

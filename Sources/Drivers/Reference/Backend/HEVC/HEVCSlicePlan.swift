@@ -46,24 +46,24 @@ struct HEVCSlicePlan {
 
     /// Removes the header fields that the parameter sets in the stream do not allow.
     private func removeUnsupportedFields(_ header: inout HEVCSliceHeader) {
-        if !written.sequence.hasTemporalVectors { header.hasTemporalVectors = false }
-        if !written.sequence.sample_adaptive_offset_enabled_flag { (header.offsetsLuma, header.offsetsChroma) = (false, false) }
+        if !written.sequence.sps_temporal_mvp_enabled_flag { header.slice_temporal_mvp_enabled_flag = false }
+        if !written.sequence.sample_adaptive_offset_enabled_flag { (header.slice_sao_luma_flag, header.slice_sao_chroma_flag) = (false, false) }
     }
 
     /// Changes a slice header to the one that Mesa 22.3.6 writes: the only reference is the previous picture in output
     /// order, independent of the flags in reference_frames.
     private func setMesa22Fields(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
-        header.pictureID = 0
-        header.offsetsLuma = written.sequence.sample_adaptive_offset_enabled_flag
-        header.offsetsChroma = written.sequence.sample_adaptive_offset_enabled_flag
-        header.qpDelta += Int(parameters.pic_init_qp) - written.picture.initialQP
+        header.slice_pic_parameter_set_id = 0
+        header.slice_sao_luma_flag = written.sequence.sample_adaptive_offset_enabled_flag
+        header.slice_sao_chroma_flag = written.sequence.sample_adaptive_offset_enabled_flag
+        header.slice_qp_delta += Int(parameters.pic_init_qp) - written.picture.initialQP
         header.mergeCandidates = 5
         guard header.type != .i else {
             // The header contains an empty reference picture set, because an IRAP picture has no references (8.3.2).
-            (header.referenceSet, header.referenceSetIndex) = (HEVCReferenceSet(), nil)
+            (header.referenceSet, header.short_term_ref_pic_set_idx) = (HEVCReferenceSet(), nil)
             return
         }
-        header.referenceSetIndex = 0
+        header.short_term_ref_pic_set_idx = 0
         let order = parameters.decoded_curr_pic.pic_order_cnt - 1
         try require(
             slice.list0.prefix(header.referenceCounts[0]).allSatisfy { $0.isValid && $0.pic_order_cnt == order },
@@ -132,28 +132,28 @@ struct HEVCSlicePlan {
         let picture = written.picture
         var job = HEVCSliceJob(
             firstCodingTree: first, codingTreeCount: count, type: header.type,
-            qp: min(max(picture.initialQP + header.qpDelta, 0), 51), list0: lists[0].map(\.reference),
+            qp: min(max(picture.initialQP + header.slice_qp_delta, 0), 51), list0: lists[0].map(\.reference),
             list1: lists[1].map(\.reference), header: bits)
-        job.cbQPOffset = picture.cbQPOffset + header.cbQPOffset
-        job.crQPOffset = picture.crQPOffset + header.crQPOffset
-        if header.type != .i && header.hasTemporalVectors {
-            let list = lists[header.isCollocatedFromList0 ? 0 : 1]
+        job.cbQPOffset = picture.pps_cb_qp_offset + header.slice_cb_qp_offset
+        job.crQPOffset = picture.pps_cr_qp_offset + header.slice_cr_qp_offset
+        if header.type != .i && header.slice_temporal_mvp_enabled_flag {
+            let list = lists[header.collocated_from_l0_flag ? 0 : 1]
             try require(
-                list.indices.contains(header.collocatedIndex), "the collocated picture is in no list")
-            try checkCollocated(list[header.collocatedIndex].surface.id)
-            job.collocated = list[header.collocatedIndex].reference.picture
-            job.isCollocatedFromList0 = header.isCollocatedFromList0
+                list.indices.contains(header.collocated_ref_idx), "the collocated picture is in no list")
+            try checkCollocated(list[header.collocated_ref_idx].surface.id)
+            job.collocated = list[header.collocated_ref_idx].reference.picture
+            job.isCollocatedFromList0 = header.collocated_from_l0_flag
         }
         job.mergeCandidates = header.mergeCandidates
-        job.mvdL1Zero = header.mvdL1Zero
-        job.cabacInitFlag = header.cabacInit
-        job.disablesDeblocking = header.disablesDeblocking
-        job.betaOffset = 2 * header.betaOffsetDiv2
-        job.tcOffset = 2 * header.tcOffsetDiv2
-        job.filtersAcrossSlices = header.filtersAcrossSlices
-        job.saoLuma = header.offsetsLuma
-        job.saoChroma = header.offsetsChroma
-        job.hasHeaderExtension = picture.hasSliceExtension
+        job.mvdL1Zero = header.mvd_l1_zero_flag
+        job.cabacInitFlag = header.cabac_init_flag
+        job.disablesDeblocking = header.slice_deblocking_filter_disabled_flag
+        job.betaOffset = 2 * header.slice_beta_offset_div2
+        job.tcOffset = 2 * header.slice_tc_offset_div2
+        job.filtersAcrossSlices = header.slice_loop_filter_across_slices_enabled_flag
+        job.saoLuma = header.slice_sao_luma_flag
+        job.saoChroma = header.slice_sao_chroma_flag
+        job.hasHeaderExtension = picture.slice_segment_header_extension_present_flag
         return job
     }
 

@@ -14,7 +14,7 @@ struct HEVCWork: Sendable {
         if let qp = pass.qp {
             for index in job.slices.indices {
                 job.slices[index].qp = qp
-                headers[index].qpDelta = qp - picture.initialQP
+                headers[index].slice_qp_delta = qp - picture.initialQP
                 job.slices[index].header = bits(headers[index], job.slices[index].header.prefix)
             }
         }
@@ -23,7 +23,7 @@ struct HEVCWork: Sendable {
             let (headers, slices) = (headers, job.slices)
             job.sliceByteLimit = SliceByteLimit(bytes: pass.maximumSliceBytes) { slice, address in
                 var header = headers[slice]
-                header.address = address
+                header.slice_segment_address = address
                 return bits(header, [0, 0, 1] + slices[slice].header.prefix.suffix(2))
             }
         }

@@ -9,37 +9,37 @@ extension SequenceParameterSet {
     /// them. The back end rejects such buffers earlier.
     package init(_ buffer: VAEncSequenceParameterBufferH264, profile: DriverProfile) {
         let fields = unsafe buffer.seq_fields.bits
-        profileIdc = profile.profileIdc
+        profile_idc = profile.profileIdc
         constraintFlags = profile.constraintFlags
-        levelIdc = buffer.level_idc
-        if levelIdc == 9 && profile != .high {
+        level_idc = buffer.level_idc
+        if level_idc == 9 && profile != .high {
             // Level 1b in profiles other than High, A.3.1.
-            levelIdc = 11
+            level_idc = 11
             constraintFlags |= 0b0001_0000
         }
-        id = Int(buffer.seq_parameter_set_id)
+        seq_parameter_set_id = Int(buffer.seq_parameter_set_id)
         log2MaxFrameNum = min(4 + Int(fields.log2_max_frame_num_minus4), 16)
-        pictureOrderCountType = min(Int(fields.pic_order_cnt_type), 2)
+        pic_order_cnt_type = min(Int(fields.pic_order_cnt_type), 2)
         log2MaxPictureOrderCountLsb = min(4 + Int(fields.log2_max_pic_order_cnt_lsb_minus4), 16)
-        if pictureOrderCountType == 1 {
-            deltaPicOrderAlwaysZero = fields.delta_pic_order_always_zero_flag != 0
-            offsetForNonRefPic = Int(buffer.offset_for_non_ref_pic)
-            offsetForTopToBottomField = Int(buffer.offset_for_top_to_bottom_field)
+        if pic_order_cnt_type == 1 {
+            delta_pic_order_always_zero_flag = fields.delta_pic_order_always_zero_flag != 0
+            offset_for_non_ref_pic = Int(buffer.offset_for_non_ref_pic)
+            offset_for_top_to_bottom_field = Int(buffer.offset_for_top_to_bottom_field)
             let count = Int(buffer.num_ref_frames_in_pic_order_cnt_cycle)
             let offsets = FixedArray.values(buffer.offset_for_ref_frame, as: Int32.self, count: count)
-            offsetsForRefFrame = offsets.map { Int($0) }
+            offset_for_ref_frame = offsets.map { Int($0) }
         }
-        maxNumRefFrames = Int(min(buffer.max_num_ref_frames, 16))
+        max_num_ref_frames = Int(min(buffer.max_num_ref_frames, 16))
         widthInMacroblocks = max(Int(buffer.picture_width_in_mbs), 1)
         heightInMapUnits = max(Int(buffer.picture_height_in_mbs), 1)
-        direct8x8Inference = fields.direct_8x8_inference_flag != 0
+        direct_8x8_inference_flag = fields.direct_8x8_inference_flag != 0
         if buffer.frame_cropping_flag != 0 {
             cropping = Cropping(
                 left: Int(buffer.frame_crop_left_offset), right: Int(buffer.frame_crop_right_offset),
                 top: Int(buffer.frame_crop_top_offset), bottom: Int(buffer.frame_crop_bottom_offset))
         }
         if buffer.vui_parameters_present_flag != 0 {
-            vui = VideoUsability(buffer, maxNumRefFrames: maxNumRefFrames)
+            vui = VideoUsability(buffer, maxNumRefFrames: max_num_ref_frames)
         }
     }
 }
@@ -53,23 +53,23 @@ extension SequenceParameterSet.VideoUsability {
         self.init()
         let fields = unsafe buffer.vui_fields.bits
         if fields.aspect_ratio_info_present_flag != 0 {
-            aspectRatioIdc = buffer.aspect_ratio_idc
+            aspect_ratio_idc = buffer.aspect_ratio_idc
             sampleAspectRatio = (
                 UInt16(truncatingIfNeeded: buffer.sar_width), UInt16(truncatingIfNeeded: buffer.sar_height)
             )
         }
         if fields.timing_info_present_flag != 0 {
             timing = Timing(
-                numUnitsInTick: buffer.num_units_in_tick, timeScale: buffer.time_scale,
-                fixedFrameRate: fields.fixed_frame_rate_flag != 0)
+                num_units_in_tick: buffer.num_units_in_tick, time_scale: buffer.time_scale,
+                fixed_frame_rate_flag: fields.fixed_frame_rate_flag != 0)
         }
         if fields.bitstream_restriction_flag != 0 {
             restriction = Restriction(
-                motionVectorsOverPicBoundaries: fields.motion_vectors_over_pic_boundaries_flag != 0,
-                log2MaxMvLengthHorizontal: min(Int(fields.log2_max_mv_length_horizontal), 16),
-                log2MaxMvLengthVertical: min(Int(fields.log2_max_mv_length_vertical), 16),
-                maxNumReorderFrames: buffer.ip_period > 1 ? maxNumRefFrames : 0,
-                maxDecFrameBuffering: maxNumRefFrames)
+                motion_vectors_over_pic_boundaries_flag: fields.motion_vectors_over_pic_boundaries_flag != 0,
+                log2_max_mv_length_horizontal: min(Int(fields.log2_max_mv_length_horizontal), 16),
+                log2_max_mv_length_vertical: min(Int(fields.log2_max_mv_length_vertical), 16),
+                max_num_reorder_frames: buffer.ip_period > 1 ? maxNumRefFrames : 0,
+                max_dec_frame_buffering: maxNumRefFrames)
         }
     }
 }
@@ -78,21 +78,21 @@ extension PictureParameterSet {
     /// Makes the parameter set for a client's picture buffer, for clients that send no packed parameter set.
     package init(_ buffer: VAEncPictureParameterBufferH264, profile: DriverProfile) {
         let fields = unsafe buffer.pic_fields.bits
-        id = Int(buffer.pic_parameter_set_id)
-        sequenceId = Int(buffer.seq_parameter_set_id)
-        cabac = fields.entropy_coding_mode_flag != 0
-        bottomFieldPicOrderPresent = fields.pic_order_present_flag != 0
+        pic_parameter_set_id = Int(buffer.pic_parameter_set_id)
+        seq_parameter_set_id = Int(buffer.seq_parameter_set_id)
+        entropy_coding_mode_flag = fields.entropy_coding_mode_flag != 0
+        bottom_field_pic_order_in_frame_present_flag = fields.pic_order_present_flag != 0
         defaultReferenceCounts = [
             min(Int(buffer.num_ref_idx_l0_active_minus1), 31) + 1,
             min(Int(buffer.num_ref_idx_l1_active_minus1), 31) + 1,
         ]
-        weightedPrediction = fields.weighted_pred_flag != 0
-        weightedBipredIdc = min(Int(fields.weighted_bipred_idc), 2)
+        weighted_pred_flag = fields.weighted_pred_flag != 0
+        weighted_bipred_idc = min(Int(fields.weighted_bipred_idc), 2)
         initialQP = Int(buffer.pic_init_qp)
-        chromaQPIndexOffset = Int(buffer.chroma_qp_index_offset)
-        deblockingControlPresent = fields.deblocking_filter_control_present_flag != 0
-        constrainedIntraPrediction = fields.constrained_intra_pred_flag != 0
-        redundantPicCntPresent = fields.redundant_pic_cnt_present_flag != 0
+        chroma_qp_index_offset = Int(buffer.chroma_qp_index_offset)
+        deblocking_filter_control_present_flag = fields.deblocking_filter_control_present_flag != 0
+        constrained_intra_pred_flag = fields.constrained_intra_pred_flag != 0
+        redundant_pic_cnt_present_flag = fields.redundant_pic_cnt_present_flag != 0
         if profile == .high {
             highFields = HighFields(
                 transform8x8: fields.transform_8x8_mode_flag != 0,

@@ -23,30 +23,30 @@ package enum DriverProfile: Sendable {
 /// seq_parameter_set_data, H.264 7.3.2.1.1, limited to what the driver writes and reads: 8-bit 4:2:0 without scaling
 /// lists.
 package struct SequenceParameterSet: Equatable, Sendable {
-    package var profileIdc: UInt8 = 100
+    package var profile_idc: UInt8 = 100
     package var constraintFlags: UInt8 = 0
-    package var levelIdc: UInt8 = 40
-    package var id = 0
-    package var chromaFormatIdc = 1
+    package var level_idc: UInt8 = 40
+    package var seq_parameter_set_id = 0
+    package var chroma_format_idc = 1
     package var bitDepthLuma = 8
     package var bitDepthChroma = 8
     package var hasScalingLists = false
     package var log2MaxFrameNum = 4
-    package var pictureOrderCountType = 0
+    package var pic_order_cnt_type = 0
     package var log2MaxPictureOrderCountLsb = 4
-    package var deltaPicOrderAlwaysZero = false
-    package var offsetForNonRefPic = 0
-    package var offsetForTopToBottomField = 0
+    package var delta_pic_order_always_zero_flag = false
+    package var offset_for_non_ref_pic = 0
+    package var offset_for_top_to_bottom_field = 0
     /// offset_for_ref_frame, with one entry for each frame of the picture order count cycle.
-    package var offsetsForRefFrame: [Int] = []
-    package var maxNumRefFrames = 1
-    package var gapsInFrameNumAllowed = false
+    package var offset_for_ref_frame: [Int] = []
+    package var max_num_ref_frames = 1
+    package var gaps_in_frame_num_value_allowed_flag = false
     package var widthInMacroblocks = 1
     /// pic_height_in_map_units_minus1 + 1.
     package var heightInMapUnits = 1
-    package var frameMbsOnly = true
-    package var mbAdaptiveFrameField = false
-    package var direct8x8Inference = true
+    package var frame_mbs_only_flag = true
+    package var mb_adaptive_frame_field_flag = false
+    package var direct_8x8_inference_flag = true
     /// The cropping offsets, or nil if frame_cropping_flag is 0.
     package var cropping: Cropping?
     /// The VUI parameters, or nil if vui_parameters_present_flag is 0. They are written but not read.
@@ -71,37 +71,37 @@ package struct SequenceParameterSet: Equatable, Sendable {
     package struct VideoUsability: Equatable, Sendable {
         /// aspect_ratio_idc, or nil if aspect_ratio_info_present_flag is 0. If it is 255, `sampleAspectRatio` has the
         /// width and height.
-        var aspectRatioIdc: UInt8?
+        var aspect_ratio_idc: UInt8?
         var sampleAspectRatio = (width: UInt16(0), height: UInt16(0))
         var timing: Timing?
         var restriction: Restriction?
 
         package struct Timing: Equatable, Sendable {
-            var numUnitsInTick: UInt32
-            var timeScale: UInt32
-            var fixedFrameRate: Bool
+            var num_units_in_tick: UInt32
+            var time_scale: UInt32
+            var fixed_frame_rate_flag: Bool
         }
 
         package struct Restriction: Equatable, Sendable {
-            var motionVectorsOverPicBoundaries: Bool
-            var log2MaxMvLengthHorizontal: Int
-            var log2MaxMvLengthVertical: Int
-            var maxNumReorderFrames: Int
-            var maxDecFrameBuffering: Int
+            var motion_vectors_over_pic_boundaries_flag: Bool
+            var log2_max_mv_length_horizontal: Int
+            var log2_max_mv_length_vertical: Int
+            var max_num_reorder_frames: Int
+            var max_dec_frame_buffering: Int
         }
 
         /// Makes parameters in which nothing is present.
         init() {}
 
         /// Makes parameters in which only bitstream_restriction is present.
-        package init(maxNumReorderFrames: Int, maxDecFrameBuffering: Int) {
+        package init(max_num_reorder_frames: Int, max_dec_frame_buffering: Int) {
             restriction = Restriction(
-                motionVectorsOverPicBoundaries: true, log2MaxMvLengthHorizontal: 16, log2MaxMvLengthVertical: 16,
-                maxNumReorderFrames: maxNumReorderFrames, maxDecFrameBuffering: maxDecFrameBuffering)
+                motion_vectors_over_pic_boundaries_flag: true, log2_max_mv_length_horizontal: 16, log2_max_mv_length_vertical: 16,
+                max_num_reorder_frames: max_num_reorder_frames, max_dec_frame_buffering: max_dec_frame_buffering)
         }
 
         package static func == (a: VideoUsability, b: VideoUsability) -> Bool {
-            a.aspectRatioIdc == b.aspectRatioIdc && a.sampleAspectRatio == b.sampleAspectRatio
+            a.aspect_ratio_idc == b.aspect_ratio_idc && a.sampleAspectRatio == b.sampleAspectRatio
                 && a.timing == b.timing && a.restriction == b.restriction
         }
     }
@@ -126,35 +126,35 @@ extension SequenceParameterSet {
     }
 
     private func write(to bits: inout HeaderBitWriter) {
-        bits.put(UInt32(profileIdc), 8)
+        bits.put(UInt32(profile_idc), 8)
         bits.put(UInt32(constraintFlags), 8)
-        bits.put(UInt32(levelIdc), 8)
-        bits.putUnsigned(id)
-        if Self.hasChromaFormat(profileIdc) {
-            bits.putUnsigned(chromaFormatIdc)
+        bits.put(UInt32(level_idc), 8)
+        bits.putUnsigned(seq_parameter_set_id)
+        if Self.hasChromaFormat(profile_idc) {
+            bits.putUnsigned(chroma_format_idc)
             bits.putUnsigned(bitDepthLuma - 8)
             bits.putUnsigned(bitDepthChroma - 8)
             bits.put(false)  // qpprime_y_zero_transform_bypass_flag
             bits.put(false)  // seq_scaling_matrix_present_flag
         }
         bits.putUnsigned(log2MaxFrameNum - 4)
-        bits.putUnsigned(pictureOrderCountType)
-        if pictureOrderCountType == 0 {
+        bits.putUnsigned(pic_order_cnt_type)
+        if pic_order_cnt_type == 0 {
             bits.putUnsigned(log2MaxPictureOrderCountLsb - 4)
-        } else if pictureOrderCountType == 1 {
-            bits.put(deltaPicOrderAlwaysZero)
-            bits.putSigned(offsetForNonRefPic)
-            bits.putSigned(offsetForTopToBottomField)
-            bits.putUnsigned(offsetsForRefFrame.count)
-            for offset in offsetsForRefFrame { bits.putSigned(offset) }
+        } else if pic_order_cnt_type == 1 {
+            bits.put(delta_pic_order_always_zero_flag)
+            bits.putSigned(offset_for_non_ref_pic)
+            bits.putSigned(offset_for_top_to_bottom_field)
+            bits.putUnsigned(offset_for_ref_frame.count)
+            for offset in offset_for_ref_frame { bits.putSigned(offset) }
         }
-        bits.putUnsigned(maxNumRefFrames)
-        bits.put(gapsInFrameNumAllowed)
+        bits.putUnsigned(max_num_ref_frames)
+        bits.put(gaps_in_frame_num_value_allowed_flag)
         bits.putUnsigned(widthInMacroblocks - 1)
         bits.putUnsigned(heightInMapUnits - 1)
-        bits.put(frameMbsOnly)
-        if !frameMbsOnly { bits.put(mbAdaptiveFrameField) }
-        bits.put(direct8x8Inference)
+        bits.put(frame_mbs_only_flag)
+        if !frame_mbs_only_flag { bits.put(mb_adaptive_frame_field_flag) }
+        bits.put(direct_8x8_inference_flag)
         bits.put(cropping != nil)
         if let cropping {
             bits.putUnsigned(cropping.left)
@@ -167,8 +167,8 @@ extension SequenceParameterSet {
     }
 
     private func write(_ vui: VideoUsability, to bits: inout HeaderBitWriter) {
-        bits.put(vui.aspectRatioIdc != nil)
-        if let idc = vui.aspectRatioIdc {
+        bits.put(vui.aspect_ratio_idc != nil)
+        if let idc = vui.aspect_ratio_idc {
             bits.put(UInt32(idc), 8)
             if idc == 255 {
                 bits.put(UInt32(vui.sampleAspectRatio.width), 16)
@@ -180,22 +180,22 @@ extension SequenceParameterSet {
         bits.put(false)  // chroma_loc_info_present_flag
         bits.put(vui.timing != nil)
         if let timing = vui.timing {
-            bits.put(timing.numUnitsInTick, 32)
-            bits.put(timing.timeScale, 32)
-            bits.put(timing.fixedFrameRate)
+            bits.put(timing.num_units_in_tick, 32)
+            bits.put(timing.time_scale, 32)
+            bits.put(timing.fixed_frame_rate_flag)
         }
         bits.put(false)  // nal_hrd_parameters_present_flag
         bits.put(false)  // vcl_hrd_parameters_present_flag
         bits.put(false)  // pic_struct_present_flag
         bits.put(vui.restriction != nil)
         if let restriction = vui.restriction {
-            bits.put(restriction.motionVectorsOverPicBoundaries)
+            bits.put(restriction.motion_vectors_over_pic_boundaries_flag)
             bits.putUnsigned(0)  // max_bytes_per_pic_denom: no limit
             bits.putUnsigned(0)  // max_bits_per_mb_denom: no limit
-            bits.putUnsigned(restriction.log2MaxMvLengthHorizontal)
-            bits.putUnsigned(restriction.log2MaxMvLengthVertical)
-            bits.putUnsigned(restriction.maxNumReorderFrames)
-            bits.putUnsigned(restriction.maxDecFrameBuffering)
+            bits.putUnsigned(restriction.log2_max_mv_length_horizontal)
+            bits.putUnsigned(restriction.log2_max_mv_length_vertical)
+            bits.putUnsigned(restriction.max_num_reorder_frames)
+            bits.putUnsigned(restriction.max_dec_frame_buffering)
         }
     }
 }
@@ -207,45 +207,45 @@ extension SequenceParameterSet {
     /// if the data ends too early or a value is out of range.
     package init?(rbsp: [UInt8]) {
         var bits = HeaderBitReader(rbsp, bitCount: 8 * rbsp.count)
-        profileIdc = UInt8(bits.get(8))
+        profile_idc = UInt8(bits.get(8))
         constraintFlags = UInt8(bits.get(8))
-        levelIdc = UInt8(bits.get(8))
-        id = bits.unsigned()
-        if Self.hasChromaFormat(profileIdc) {
-            chromaFormatIdc = bits.unsigned()
-            if chromaFormatIdc == 3 { _ = bits.flag() }
+        level_idc = UInt8(bits.get(8))
+        seq_parameter_set_id = bits.unsigned()
+        if Self.hasChromaFormat(profile_idc) {
+            chroma_format_idc = bits.unsigned()
+            if chroma_format_idc == 3 { _ = bits.flag() }
             bitDepthLuma = 8 + bits.unsigned()
             bitDepthChroma = 8 + bits.unsigned()
             _ = bits.flag()
             hasScalingLists = bits.flag()
-            if hasScalingLists { Self.skipScalingLists(&bits, count: chromaFormatIdc == 3 ? 12 : 8) }
+            if hasScalingLists { Self.skipScalingLists(&bits, count: chroma_format_idc == 3 ? 12 : 8) }
         }
         log2MaxFrameNum = 4 + bits.unsigned()
-        pictureOrderCountType = bits.unsigned()
-        if pictureOrderCountType == 0 {
+        pic_order_cnt_type = bits.unsigned()
+        if pic_order_cnt_type == 0 {
             log2MaxPictureOrderCountLsb = 4 + bits.unsigned()
-        } else if pictureOrderCountType == 1 {
-            deltaPicOrderAlwaysZero = bits.flag()
-            offsetForNonRefPic = bits.signed()
-            offsetForTopToBottomField = bits.signed()
+        } else if pic_order_cnt_type == 1 {
+            delta_pic_order_always_zero_flag = bits.flag()
+            offset_for_non_ref_pic = bits.signed()
+            offset_for_top_to_bottom_field = bits.signed()
             let count = bits.unsigned()
             guard count <= 255 else { return nil }
-            offsetsForRefFrame = (0..<count).map { _ in bits.signed() }
+            offset_for_ref_frame = (0..<count).map { _ in bits.signed() }
         }
-        maxNumRefFrames = bits.unsigned()
-        gapsInFrameNumAllowed = bits.flag()
+        max_num_ref_frames = bits.unsigned()
+        gaps_in_frame_num_value_allowed_flag = bits.flag()
         widthInMacroblocks = bits.unsigned() + 1
         heightInMapUnits = bits.unsigned() + 1
-        frameMbsOnly = bits.flag()
-        if !frameMbsOnly { mbAdaptiveFrameField = bits.flag() }
-        direct8x8Inference = bits.flag()
+        frame_mbs_only_flag = bits.flag()
+        if !frame_mbs_only_flag { mb_adaptive_frame_field_flag = bits.flag() }
+        direct_8x8_inference_flag = bits.flag()
         if bits.flag() {
             let left = bits.unsigned()
             let right = bits.unsigned()
             let top = bits.unsigned()
             cropping = Cropping(left: left, right: right, top: top, bottom: bits.unsigned())
         }
-        guard !bits.failed, id <= 31, log2MaxFrameNum <= 16, pictureOrderCountType <= 2,
+        guard !bits.failed, seq_parameter_set_id <= 31, log2MaxFrameNum <= 16, pic_order_cnt_type <= 2,
             log2MaxPictureOrderCountLsb <= 16
         else { return nil }
     }

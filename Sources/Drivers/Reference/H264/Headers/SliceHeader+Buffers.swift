@@ -12,30 +12,30 @@ extension SliceHeader {
     ) {
         let fields = unsafe buffer.pic_fields.bits
         isIDR = fields.idr_pic_flag != 0
-        nalRefIdc = max(Int(fields.reference_pic_flag), isIDR ? 1 : 0)
-        firstMacroblock = Int(slice.macroblock_address)
-        rawType = Int(slice.slice_type)
-        pictureId = Int(slice.pic_parameter_set_id)
-        frameNum = Int(buffer.frame_num)
-        idrPicId = Int(slice.idr_pic_id)
-        picOrderCntLsb = Int(slice.pic_order_cnt_lsb)
-        deltaPicOrderCntBottom = Int(slice.delta_pic_order_cnt_bottom)
-        deltaPicOrderCnt = [Int(slice.delta_pic_order_cnt.0), Int(slice.delta_pic_order_cnt.1)]
-        directSpatialMvPred = slice.direct_spatial_mv_pred_flag != 0
-        overridesReferenceCounts = listCount > 0 && slice.num_ref_idx_active_override_flag != 0
+        nal_ref_idc = max(Int(fields.reference_pic_flag), isIDR ? 1 : 0)
+        first_mb_in_slice = Int(slice.macroblock_address)
+        slice_type = Int(slice.slice_type)
+        pic_parameter_set_id = Int(slice.pic_parameter_set_id)
+        frame_num = Int(buffer.frame_num)
+        idr_pic_id = Int(slice.idr_pic_id)
+        pic_order_cnt_lsb = Int(slice.pic_order_cnt_lsb)
+        delta_pic_order_cnt_bottom = Int(slice.delta_pic_order_cnt_bottom)
+        delta_pic_order_cnt = [Int(slice.delta_pic_order_cnt.0), Int(slice.delta_pic_order_cnt.1)]
+        direct_spatial_mv_pred_flag = slice.direct_spatial_mv_pred_flag != 0
+        num_ref_idx_active_override_flag = listCount > 0 && slice.num_ref_idx_active_override_flag != 0
         let overrides = [slice.num_ref_idx_l0_active_minus1, slice.num_ref_idx_l1_active_minus1]
         for list in 0..<listCount {
             referenceCounts[list] =
-                overridesReferenceCounts ? min(Int(overrides[list]), 31) + 1 : picture.defaultReferenceCounts[list]
+                num_ref_idx_active_override_flag ? min(Int(overrides[list]), 31) + 1 : picture.defaultReferenceCounts[list]
         }
         setModifications(slice, buffer, sequence: sequence)
         if hasWeights(picture) { weights = Weights(slice, counts: referenceCounts) }
-        longTermReference = isIDR && buffer.CurrPic.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
-        cabacInitIdc = min(Int(slice.cabac_init_idc), 2)
-        qpDelta = Int(slice.slice_qp_delta)
-        disableDeblockingFilterIdc = min(Int(slice.disable_deblocking_filter_idc), 2)
-        alphaC0OffsetDiv2 = Int(slice.slice_alpha_c0_offset_div2)
-        betaOffsetDiv2 = Int(slice.slice_beta_offset_div2)
+        long_term_reference_flag = isIDR && buffer.CurrPic.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
+        cabac_init_idc = min(Int(slice.cabac_init_idc), 2)
+        slice_qp_delta = Int(slice.slice_qp_delta)
+        disable_deblocking_filter_idc = min(Int(slice.disable_deblocking_filter_idc), 2)
+        slice_alpha_c0_offset_div2 = Int(slice.slice_alpha_c0_offset_div2)
+        slice_beta_offset_div2 = Int(slice.slice_beta_offset_div2)
     }
 
     private mutating func setModifications(
@@ -43,7 +43,7 @@ extension SliceHeader {
     ) {
         guard let type, type != .i else { return }
         let maxFrameNum = 1 << sequence.log2MaxFrameNum
-        let order = ReferenceOrder(frameNum: frameNum & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
+        let order = ReferenceOrder(frameNum: frame_num & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
         let frames = Self.frames(buffer.ReferenceFrames, count: 16, maxFrameNum: maxFrameNum)
         let current = min(Int(buffer.CurrPic.TopFieldOrderCnt), Int(buffer.CurrPic.BottomFieldOrderCnt))
         let initial =
@@ -81,8 +81,8 @@ private enum VAInvalid {
 extension SliceHeader.Weights {
     /// The buffer has one flag for all entries of a list. If it is set, every entry is written.
     fileprivate init(_ slice: VAEncSliceParameterBufferH264, counts: [Int]) {
-        lumaLog2Denominator = min(Int(slice.luma_log2_weight_denom), 7)
-        chromaLog2Denominator = min(Int(slice.chroma_log2_weight_denom), 7)
+        luma_log2_weight_denom = min(Int(slice.luma_log2_weight_denom), 7)
+        chroma_log2_weight_denom = min(Int(slice.chroma_log2_weight_denom), 7)
         lists = [
             Self.entries(
                 count: counts[0],

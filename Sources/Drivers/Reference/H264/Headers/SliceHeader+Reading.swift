@@ -12,30 +12,30 @@ extension SliceHeader {
         _ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet, fields: inout SliceFields
     ) {
         guard let nalHeader = header.prefix.last else { return nil }
-        nalRefIdc = Int(nalHeader >> 5 & 3)
+        nal_ref_idc = Int(nalHeader >> 5 & 3)
         isIDR = nalHeader & 31 == 5
         var bits = HeaderBitReader(header.payload, bitCount: header.bitCount)
-        firstMacroblock = bits.unsigned()
+        first_mb_in_slice = bits.unsigned()
         fields.firstMacroblock = 0..<bits.position
-        rawType = bits.unsigned()
-        guard rawType <= 9, type != nil else { return nil }
-        pictureId = bits.unsigned()
-        frameNum = Int(bits.get(sequence.log2MaxFrameNum))
-        if !sequence.frameMbsOnly && bits.flag() { return nil }
-        if isIDR { idrPicId = bits.unsigned() }
-        if sequence.pictureOrderCountType == 0 {
-            picOrderCntLsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
-            if picture.bottomFieldPicOrderPresent { deltaPicOrderCntBottom = bits.signed() }
-        } else if sequence.pictureOrderCountType == 1 && !sequence.deltaPicOrderAlwaysZero {
-            deltaPicOrderCnt[0] = bits.signed()
-            if picture.bottomFieldPicOrderPresent { deltaPicOrderCnt[1] = bits.signed() }
+        slice_type = bits.unsigned()
+        guard slice_type <= 9, type != nil else { return nil }
+        pic_parameter_set_id = bits.unsigned()
+        frame_num = Int(bits.get(sequence.log2MaxFrameNum))
+        if !sequence.frame_mbs_only_flag && bits.flag() { return nil }
+        if isIDR { idr_pic_id = bits.unsigned() }
+        if sequence.pic_order_cnt_type == 0 {
+            pic_order_cnt_lsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
+            if picture.bottom_field_pic_order_in_frame_present_flag { delta_pic_order_cnt_bottom = bits.signed() }
+        } else if sequence.pic_order_cnt_type == 1 && !sequence.delta_pic_order_always_zero_flag {
+            delta_pic_order_cnt[0] = bits.signed()
+            if picture.bottom_field_pic_order_in_frame_present_flag { delta_pic_order_cnt[1] = bits.signed() }
         }
-        if picture.redundantPicCntPresent { _ = bits.unsigned() }
-        if type == .b { directSpatialMvPred = bits.flag() }
-        if listCount > 0 { overridesReferenceCounts = bits.flag() }
+        if picture.redundant_pic_cnt_present_flag { _ = bits.unsigned() }
+        if type == .b { direct_spatial_mv_pred_flag = bits.flag() }
+        if listCount > 0 { num_ref_idx_active_override_flag = bits.flag() }
         for list in 0..<listCount {
             referenceCounts[list] =
-                overridesReferenceCounts ? bits.unsigned() + 1 : picture.defaultReferenceCounts[list]
+                num_ref_idx_active_override_flag ? bits.unsigned() + 1 : picture.defaultReferenceCounts[list]
         }
         guard referenceCounts.allSatisfy({ $0 <= 32 }) else { return nil }
         for list in 0..<listCount where bits.flag() {
@@ -47,18 +47,18 @@ extension SliceHeader {
             }
         }
         if hasWeights(picture) { readWeights(&bits) }
-        if nalRefIdc != 0 {
+        if nal_ref_idc != 0 {
             guard readMarking(&bits) else { return nil }
         }
-        if picture.cabac && type != .i { cabacInitIdc = bits.unsigned() }
+        if picture.entropy_coding_mode_flag && type != .i { cabac_init_idc = bits.unsigned() }
         let start = bits.position
-        qpDelta = bits.signed()
+        slice_qp_delta = bits.signed()
         fields.qpDelta = start..<bits.position
-        if picture.deblockingControlPresent {
-            disableDeblockingFilterIdc = bits.unsigned()
-            if disableDeblockingFilterIdc != 1 {
-                alphaC0OffsetDiv2 = bits.signed()
-                betaOffsetDiv2 = bits.signed()
+        if picture.deblocking_filter_control_present_flag {
+            disable_deblocking_filter_idc = bits.unsigned()
+            if disable_deblocking_filter_idc != 1 {
+                slice_alpha_c0_offset_div2 = bits.signed()
+                slice_beta_offset_div2 = bits.signed()
             }
         }
         fields.end = bits.position
@@ -67,8 +67,8 @@ extension SliceHeader {
 
     private mutating func readWeights(_ bits: inout HeaderBitReader) {
         var table = Weights()
-        table.lumaLog2Denominator = bits.unsigned()
-        table.chromaLog2Denominator = bits.unsigned()
+        table.luma_log2_weight_denom = bits.unsigned()
+        table.chroma_log2_weight_denom = bits.unsigned()
         for list in 0..<listCount {
             for _ in 0..<referenceCounts[list] {
                 var entry = Weights.Entry()
@@ -82,8 +82,8 @@ extension SliceHeader {
 
     private mutating func readMarking(_ bits: inout HeaderBitReader) -> Bool {
         if isIDR {
-            noOutputOfPriorPics = bits.flag()
-            longTermReference = bits.flag()
+            no_output_of_prior_pics_flag = bits.flag()
+            long_term_reference_flag = bits.flag()
             return true
         }
         guard bits.flag() else { return true }

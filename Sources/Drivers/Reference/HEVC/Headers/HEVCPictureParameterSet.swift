@@ -1,43 +1,36 @@
 /// pic_parameter_set_rbsp, H.265 7.3.2.3, without scaling lists.
 package struct HEVCPictureParameterSet: Equatable, Sendable {
-    package var id = 0
-    package var sequenceID = 0
-    /// dependent_slice_segments_enabled_flag.
-    package var hasDependentSegments = false
-    package var hasOutputFlag = false
-    /// num_extra_slice_header_bits.
-    package var extraSliceBits = 0
+    package var pps_pic_parameter_set_id = 0
+    package var pps_seq_parameter_set_id = 0
+    package var dependent_slice_segments_enabled_flag = false
+    package var output_flag_present_flag = false
+    package var num_extra_slice_header_bits = 0
     package var sign_data_hiding_enabled_flag = false
-    package var hasCABACInit = false
+    package var cabac_init_present_flag = false
     /// num_ref_idx_l0_default_active_minus1 + 1, and the same for list 1.
     package var defaultReferenceCounts = [1, 1]
     /// 26 + init_qp_minus26.
     package var initialQP = 26
-    package var constrainedIntraPrediction = false
-    package var hasTransformSkip = false
-    /// diff_cu_qp_delta_depth; nil if cu_qp_delta_enabled_flag is 0.
-    package var qpDeltaDepth: Int?
-    package var cbQPOffset = 0
-    package var crQPOffset = 0
-    /// pps_slice_chroma_qp_offsets_present_flag.
-    package var hasSliceChromaOffsets = false
-    package var weightedPrediction = false
-    package var weightedBipred = false
-    /// transquant_bypass_enabled_flag.
-    package var hasBypass = false
+    package var constrained_intra_pred_flag = false
+    package var transform_skip_enabled_flag = false
+    /// nil if cu_qp_delta_enabled_flag is 0.
+    package var diff_cu_qp_delta_depth: Int?
+    package var pps_cb_qp_offset = 0
+    package var pps_cr_qp_offset = 0
+    package var pps_slice_chroma_qp_offsets_present_flag = false
+    package var weighted_pred_flag = false
+    package var weighted_bipred_flag = false
+    package var transquant_bypass_enabled_flag = false
     /// The tiles; nil if tiles_enabled_flag is 0.
     package var tiles: Tiles?
-    /// entropy_coding_sync_enabled_flag.
-    package var syncsEntropy = false
-    package var filtersAcrossSlices = false
+    package var entropy_coding_sync_enabled_flag = false
+    package var pps_loop_filter_across_slices_enabled_flag = false
     /// The deblocking control; nil if deblocking_filter_control_present_flag is 0.
     package var deblocking: Deblocking?
-    package var hasScalingLists = false
-    /// lists_modification_present_flag.
-    package var modifiesLists = false
+    package var pps_scaling_list_data_present_flag = false
+    package var lists_modification_present_flag = false
     package var log2ParallelMergeLevel = 2
-    /// slice_segment_header_extension_present_flag.
-    package var hasSliceExtension = false
+    package var slice_segment_header_extension_present_flag = false
     /// The bits from pps_extension_present_flag on, as in the stream.
     var extensionBits = HeaderBits()
 
@@ -48,7 +41,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
         /// uniform_spacing_flag is 1.
         package var widths: [Int]?
         package var heights: [Int] = []
-        package var filtersAcross = true
+        package var loop_filter_across_tiles_enabled_flag = true
 
         package init(columns: Int = 1, rows: Int = 1) {
             self.columns = columns
@@ -71,14 +64,12 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     }
 
     package struct Deblocking: Equatable, Sendable {
-        /// deblocking_filter_override_enabled_flag.
-        package var canBeOverridden = false
-        package var isDisabled = false
-        /// pps_beta_offset_div2 and pps_tc_offset_div2.
-        package var betaOffsetDiv2 = 0
-        package var tcOffsetDiv2 = 0
+        package var deblocking_filter_override_enabled_flag = false
+        package var pps_deblocking_filter_disabled_flag = false
+        package var pps_beta_offset_div2 = 0
+        package var pps_tc_offset_div2 = 0
 
-        package init(canBeOverridden: Bool = false) { self.canBeOverridden = canBeOverridden }
+        package init(canBeOverridden: Bool = false) { self.deblocking_filter_override_enabled_flag = canBeOverridden }
     }
 
     package init() {}
@@ -86,27 +77,27 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
-        bits.putUnsigned(id)
-        bits.putUnsigned(sequenceID)
-        bits.put(hasDependentSegments)
-        bits.put(hasOutputFlag)
-        bits.put(UInt32(extraSliceBits), 3)
+        bits.putUnsigned(pps_pic_parameter_set_id)
+        bits.putUnsigned(pps_seq_parameter_set_id)
+        bits.put(dependent_slice_segments_enabled_flag)
+        bits.put(output_flag_present_flag)
+        bits.put(UInt32(num_extra_slice_header_bits), 3)
         bits.put(sign_data_hiding_enabled_flag)
-        bits.put(hasCABACInit)
+        bits.put(cabac_init_present_flag)
         for count in defaultReferenceCounts { bits.putUnsigned(count - 1) }
         bits.putSigned(initialQP - 26)
-        bits.put(constrainedIntraPrediction)
-        bits.put(hasTransformSkip)
-        bits.put(qpDeltaDepth != nil)
-        if let qpDeltaDepth { bits.putUnsigned(qpDeltaDepth) }
-        bits.putSigned(cbQPOffset)
-        bits.putSigned(crQPOffset)
-        bits.put(hasSliceChromaOffsets)
-        bits.put(weightedPrediction)
-        bits.put(weightedBipred)
-        bits.put(hasBypass)
+        bits.put(constrained_intra_pred_flag)
+        bits.put(transform_skip_enabled_flag)
+        bits.put(diff_cu_qp_delta_depth != nil)
+        if let diff_cu_qp_delta_depth { bits.putUnsigned(diff_cu_qp_delta_depth) }
+        bits.putSigned(pps_cb_qp_offset)
+        bits.putSigned(pps_cr_qp_offset)
+        bits.put(pps_slice_chroma_qp_offsets_present_flag)
+        bits.put(weighted_pred_flag)
+        bits.put(weighted_bipred_flag)
+        bits.put(transquant_bypass_enabled_flag)
         bits.put(tiles != nil)
-        bits.put(syncsEntropy)
+        bits.put(entropy_coding_sync_enabled_flag)
         if let tiles {
             bits.putUnsigned(tiles.columns - 1)
             bits.putUnsigned(tiles.rows - 1)
@@ -114,22 +105,22 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
             if let widths = tiles.widths {
                 for size in widths + tiles.heights { bits.putUnsigned(size - 1) }
             }
-            bits.put(tiles.filtersAcross)
+            bits.put(tiles.loop_filter_across_tiles_enabled_flag)
         }
-        bits.put(filtersAcrossSlices)
+        bits.put(pps_loop_filter_across_slices_enabled_flag)
         bits.put(deblocking != nil)
         if let deblocking {
-            bits.put(deblocking.canBeOverridden)
-            bits.put(deblocking.isDisabled)
-            if !deblocking.isDisabled {
-                bits.putSigned(deblocking.betaOffsetDiv2)
-                bits.putSigned(deblocking.tcOffsetDiv2)
+            bits.put(deblocking.deblocking_filter_override_enabled_flag)
+            bits.put(deblocking.pps_deblocking_filter_disabled_flag)
+            if !deblocking.pps_deblocking_filter_disabled_flag {
+                bits.putSigned(deblocking.pps_beta_offset_div2)
+                bits.putSigned(deblocking.pps_tc_offset_div2)
             }
         }
         bits.put(false)  // pps_scaling_list_data_present_flag
-        bits.put(modifiesLists)
+        bits.put(lists_modification_present_flag)
         bits.putUnsigned(log2ParallelMergeLevel - 2)
-        bits.put(hasSliceExtension)
+        bits.put(slice_segment_header_extension_present_flag)
         if extensionBits == HeaderBits() {
             bits.put(false)  // pps_extension_present_flag
         } else {
@@ -144,48 +135,48 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package init?(rbsp: [UInt8]) {
         guard let end = HeaderBitReader.end(of: rbsp) else { return nil }
         var bits = HeaderBitReader(rbsp, bitCount: end)
-        id = bits.unsigned()
-        sequenceID = bits.unsigned()
-        hasDependentSegments = bits.flag()
-        hasOutputFlag = bits.flag()
-        extraSliceBits = Int(bits.get(3))
+        pps_pic_parameter_set_id = bits.unsigned()
+        pps_seq_parameter_set_id = bits.unsigned()
+        dependent_slice_segments_enabled_flag = bits.flag()
+        output_flag_present_flag = bits.flag()
+        num_extra_slice_header_bits = Int(bits.get(3))
         sign_data_hiding_enabled_flag = bits.flag()
-        hasCABACInit = bits.flag()
+        cabac_init_present_flag = bits.flag()
         defaultReferenceCounts = [bits.unsigned() + 1, bits.unsigned() + 1]
         initialQP = 26 + bits.signed()
-        constrainedIntraPrediction = bits.flag()
-        hasTransformSkip = bits.flag()
-        if bits.flag() { qpDeltaDepth = bits.unsigned() }
-        cbQPOffset = bits.signed()
-        crQPOffset = bits.signed()
-        hasSliceChromaOffsets = bits.flag()
-        weightedPrediction = bits.flag()
-        weightedBipred = bits.flag()
-        hasBypass = bits.flag()
+        constrained_intra_pred_flag = bits.flag()
+        transform_skip_enabled_flag = bits.flag()
+        if bits.flag() { diff_cu_qp_delta_depth = bits.unsigned() }
+        pps_cb_qp_offset = bits.signed()
+        pps_cr_qp_offset = bits.signed()
+        pps_slice_chroma_qp_offsets_present_flag = bits.flag()
+        weighted_pred_flag = bits.flag()
+        weighted_bipred_flag = bits.flag()
+        transquant_bypass_enabled_flag = bits.flag()
         let hasTiles = bits.flag()
-        syncsEntropy = bits.flag()
+        entropy_coding_sync_enabled_flag = bits.flag()
         if hasTiles {
             guard let tiles = Tiles(&bits) else { return nil }
             self.tiles = tiles
         }
-        filtersAcrossSlices = bits.flag()
+        pps_loop_filter_across_slices_enabled_flag = bits.flag()
         if bits.flag() {
             var control = Deblocking(canBeOverridden: bits.flag())
-            control.isDisabled = bits.flag()
-            if !control.isDisabled {
-                control.betaOffsetDiv2 = bits.signed()
-                control.tcOffsetDiv2 = bits.signed()
+            control.pps_deblocking_filter_disabled_flag = bits.flag()
+            if !control.pps_deblocking_filter_disabled_flag {
+                control.pps_beta_offset_div2 = bits.signed()
+                control.pps_tc_offset_div2 = bits.signed()
             }
             deblocking = control
         }
-        guard !bits.failed, id <= 63, sequenceID <= 15, defaultReferenceCounts.allSatisfy({ $0 <= 15 }),
-            [cbQPOffset, crQPOffset].allSatisfy({ (-12...12).contains($0) })
+        guard !bits.failed, pps_pic_parameter_set_id <= 63, pps_seq_parameter_set_id <= 15, defaultReferenceCounts.allSatisfy({ $0 <= 15 }),
+            [pps_cb_qp_offset, pps_cr_qp_offset].allSatisfy({ (-12...12).contains($0) })
         else { return nil }
-        hasScalingLists = bits.flag()
-        if hasScalingLists { return }
-        modifiesLists = bits.flag()
+        pps_scaling_list_data_present_flag = bits.flag()
+        if pps_scaling_list_data_present_flag { return }
+        lists_modification_present_flag = bits.flag()
         log2ParallelMergeLevel = 2 + bits.unsigned()
-        hasSliceExtension = bits.flag()
+        slice_segment_header_extension_present_flag = bits.flag()
         extensionBits = bits.rest(endingAt: end)
         guard !bits.failed, extensionBits.count >= 1 else { return nil }
     }
@@ -201,6 +192,6 @@ extension HEVCPictureParameterSet.Tiles {
             widths = (1..<columns).map { _ in bits.unsigned() + 1 }
             heights = (1..<rows).map { _ in bits.unsigned() + 1 }
         }
-        filtersAcross = bits.flag()
+        loop_filter_across_tiles_enabled_flag = bits.flag()
     }
 }

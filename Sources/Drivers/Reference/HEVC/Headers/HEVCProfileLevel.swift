@@ -1,18 +1,18 @@
 /// profile_tier_level, H.265 7.3.3: the general entry, and those of sub-layers if a client wrote them.
 package struct HEVCProfileLevel: Equatable, Sendable {
     /// general_profile_idc: 1 Main, 2 Main 10.
-    package var profile: Int
-    package var isHighTier: Bool
+    package var general_profile_idc: Int
+    package var general_tier_flag: Bool
     /// general_level_idc, 30 times the level.
-    package var level: Int
+    package var general_level_idc: Int
     /// The bits of the structure as in the stream.
     private(set) var bits: HeaderBits
 
     /// Creates the structure for one sub-layer and progressive frames.
     package init(profile: Int, isHighTier: Bool, level: Int) {
-        self.profile = profile
-        self.isHighTier = isHighTier
-        self.level = level
+        self.general_profile_idc = profile
+        self.general_tier_flag = isHighTier
+        self.general_level_idc = level
         var writer = HeaderBitWriter()
         writer.put(0, 2)  // general_profile_space
         writer.put(isHighTier)
@@ -33,10 +33,10 @@ package struct HEVCProfileLevel: Equatable, Sendable {
     init(_ reader: inout HeaderBitReader, maxSubLayersMinus1 count: Int) {
         let start = reader.position
         _ = reader.get(2)
-        isHighTier = reader.flag()
-        profile = Int(reader.get(5))
+        general_tier_flag = reader.flag()
+        general_profile_idc = Int(reader.get(5))
         for length in [32, 32, 16] { _ = reader.get(length) }
-        level = Int(reader.get(8))
+        general_level_idc = Int(reader.get(8))
         let present = (0..<count).map { _ in (profile: reader.flag(), level: reader.flag()) }
         if count > 0 { for _ in count..<8 { _ = reader.get(2) } }
         for layer in present {
@@ -49,7 +49,7 @@ package struct HEVCProfileLevel: Equatable, Sendable {
     /// MaxTileCols and MaxTileRows, table A.8. A level that is not in the table gets the limits of the next higher one,
     /// or the greatest limits.
     var mostTiles: (columns: Int, rows: Int) {
-        switch level {
+        switch general_level_idc {
         case ...63: (1, 1)
         case ...90: (2, 2)
         case ...93: (3, 3)

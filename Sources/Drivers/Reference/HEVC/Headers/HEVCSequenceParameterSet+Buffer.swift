@@ -10,30 +10,30 @@ extension HEVCSequenceParameterSet {
     /// reordering is allowed if there are B pictures.
     package init(_ buffer: VAEncSequenceParameterBufferHEVC) {
         let fields = unsafe buffer.seq_fields.bits
-        profileLevel = HEVCProfileLevel(
+        profile_tier_level = HEVCProfileLevel(
             profile: Int(buffer.general_profile_idc), isHighTier: buffer.general_tier_flag != 0,
             level: Int(buffer.general_level_idc))
-        chromaFormatIdc = Int(fields.chroma_format_idc)
-        width = Int(buffer.pic_width_in_luma_samples)
-        height = Int(buffer.pic_height_in_luma_samples)
+        chroma_format_idc = Int(fields.chroma_format_idc)
+        pic_width_in_luma_samples = Int(buffer.pic_width_in_luma_samples)
+        pic_height_in_luma_samples = Int(buffer.pic_height_in_luma_samples)
         bitDepthLuma = 8 + Int(fields.bit_depth_luma_minus8)
         bitDepthChroma = 8 + Int(fields.bit_depth_chroma_minus8)
         log2MaxPictureOrderCountLsb = 12
-        let picturesMinus1 = Self.maxDpbSize(level: profileLevel.level, samples: width * height) - 1
+        let picturesMinus1 = Self.maxDpbSize(level: profile_tier_level.general_level_idc, samples: pic_width_in_luma_samples * pic_height_in_luma_samples) - 1
         buffering = [Buffering(picturesMinus1: picturesMinus1, reordered: buffer.ip_period > 1 ? picturesMinus1 : 0)]
         log2MinCodingBlock = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
         log2CodingTreeBlock = log2MinCodingBlock + Int(buffer.log2_diff_max_min_luma_coding_block_size)
         log2MinTransformBlock = 2 + Int(buffer.log2_min_transform_block_size_minus2)
         log2MaxTransformBlock = log2MinTransformBlock + Int(buffer.log2_diff_max_min_transform_block_size)
-        transformDepthInter = Int(buffer.max_transform_hierarchy_depth_inter)
-        transformDepthIntra = Int(buffer.max_transform_hierarchy_depth_intra)
-        hasScalingLists = fields.scaling_list_enabled_flag != 0
+        max_transform_hierarchy_depth_inter = Int(buffer.max_transform_hierarchy_depth_inter)
+        max_transform_hierarchy_depth_intra = Int(buffer.max_transform_hierarchy_depth_intra)
+        scaling_list_enabled_flag = fields.scaling_list_enabled_flag != 0
         amp_enabled_flag = fields.amp_enabled_flag != 0
         sample_adaptive_offset_enabled_flag = fields.sample_adaptive_offset_enabled_flag != 0
-        hasPCM = fields.pcm_enabled_flag != 0
+        pcm_enabled_flag = fields.pcm_enabled_flag != 0
         longTerm = []
-        hasTemporalVectors = fields.sps_temporal_mvp_enabled_flag != 0
-        strongIntraSmoothing = fields.strong_intra_smoothing_enabled_flag != 0
+        sps_temporal_mvp_enabled_flag = fields.sps_temporal_mvp_enabled_flag != 0
+        strong_intra_smoothing_enabled_flag = fields.strong_intra_smoothing_enabled_flag != 0
         if buffer.vui_parameters_present_flag != 0 { vuiAndExtensionBits = Self.vuiBits(buffer) }
     }
 
@@ -94,25 +94,25 @@ extension HEVCPictureParameterSet {
     /// a slice header may override stays overridable.
     package init(_ buffer: VAEncPictureParameterBufferHEVC) {
         let fields = unsafe buffer.pic_fields.bits
-        id = Int(buffer.slice_pic_parameter_set_id)
-        hasDependentSegments = fields.dependent_slice_segments_enabled_flag != 0
+        pps_pic_parameter_set_id = Int(buffer.slice_pic_parameter_set_id)
+        dependent_slice_segments_enabled_flag = fields.dependent_slice_segments_enabled_flag != 0
         sign_data_hiding_enabled_flag = fields.sign_data_hiding_enabled_flag != 0
-        hasCABACInit = true
+        cabac_init_present_flag = true
         defaultReferenceCounts = [
             min(Int(buffer.num_ref_idx_l0_default_active_minus1), 14) + 1,
             min(Int(buffer.num_ref_idx_l1_default_active_minus1), 14) + 1,
         ]
         initialQP = Int(buffer.pic_init_qp)
-        constrainedIntraPrediction = fields.constrained_intra_pred_flag != 0
-        hasTransformSkip = fields.transform_skip_enabled_flag != 0
-        if fields.cu_qp_delta_enabled_flag != 0 { qpDeltaDepth = Int(buffer.diff_cu_qp_delta_depth) }
-        cbQPOffset = Int(buffer.pps_cb_qp_offset)
-        crQPOffset = Int(buffer.pps_cr_qp_offset)
-        hasSliceChromaOffsets = true
-        weightedPrediction = fields.weighted_pred_flag != 0
-        weightedBipred = fields.weighted_bipred_flag != 0
-        hasBypass = fields.transquant_bypass_enabled_flag != 0
-        syncsEntropy = fields.entropy_coding_sync_enabled_flag != 0
+        constrained_intra_pred_flag = fields.constrained_intra_pred_flag != 0
+        transform_skip_enabled_flag = fields.transform_skip_enabled_flag != 0
+        if fields.cu_qp_delta_enabled_flag != 0 { diff_cu_qp_delta_depth = Int(buffer.diff_cu_qp_delta_depth) }
+        pps_cb_qp_offset = Int(buffer.pps_cb_qp_offset)
+        pps_cr_qp_offset = Int(buffer.pps_cr_qp_offset)
+        pps_slice_chroma_qp_offsets_present_flag = true
+        weighted_pred_flag = fields.weighted_pred_flag != 0
+        weighted_bipred_flag = fields.weighted_bipred_flag != 0
+        transquant_bypass_enabled_flag = fields.transquant_bypass_enabled_flag != 0
+        entropy_coding_sync_enabled_flag = fields.entropy_coding_sync_enabled_flag != 0
         if fields.tiles_enabled_flag != 0 {
             var tiles = Tiles(
                 columns: Int(buffer.num_tile_columns_minus1) + 1, rows: Int(buffer.num_tile_rows_minus1) + 1)
@@ -120,13 +120,13 @@ extension HEVCPictureParameterSet {
             tiles.widths = sizes(
                 FixedArray.values(buffer.column_width_minus1, as: UInt8.self, count: tiles.columns - 1))
             tiles.heights = sizes(FixedArray.values(buffer.row_height_minus1, as: UInt8.self, count: tiles.rows - 1))
-            tiles.filtersAcross = fields.loop_filter_across_tiles_enabled_flag != 0
+            tiles.loop_filter_across_tiles_enabled_flag = fields.loop_filter_across_tiles_enabled_flag != 0
             self.tiles = tiles
         }
-        filtersAcrossSlices = fields.pps_loop_filter_across_slices_enabled_flag != 0
+        pps_loop_filter_across_slices_enabled_flag = fields.pps_loop_filter_across_slices_enabled_flag != 0
         deblocking = Deblocking(canBeOverridden: true)
-        hasScalingLists = fields.scaling_list_data_present_flag != 0
-        modifiesLists = true
+        pps_scaling_list_data_present_flag = fields.scaling_list_data_present_flag != 0
+        lists_modification_present_flag = true
         log2ParallelMergeLevel = 2 + Int(buffer.log2_parallel_merge_level_minus2)
     }
 }

@@ -1,15 +1,13 @@
 /// seq_parameter_set_rbsp, H.265 7.3.2.2, without scaling lists and PCM.
 package struct HEVCSequenceParameterSet: Equatable, Sendable {
-    package var id = 0
-    /// sps_video_parameter_set_id.
-    package var videoID = 0
-    package var maxSubLayersMinus1 = 0
-    package var nestsTemporalIDs = true
-    package var profileLevel = HEVCProfileLevel(profile: 1, isHighTier: false, level: 120)
-    package var chromaFormatIdc = 1
-    /// pic_width_in_luma_samples and pic_height_in_luma_samples.
-    package var width = 0
-    package var height = 0
+    package var sps_seq_parameter_set_id = 0
+    package var sps_video_parameter_set_id = 0
+    package var sps_max_sub_layers_minus1 = 0
+    package var sps_temporal_id_nesting_flag = true
+    package var profile_tier_level = HEVCProfileLevel(profile: 1, isHighTier: false, level: 120)
+    package var chroma_format_idc = 1
+    package var pic_width_in_luma_samples = 0
+    package var pic_height_in_luma_samples = 0
     package var window: Window?
     package var bitDepthLuma = 8
     package var bitDepthChroma = 8
@@ -20,17 +18,17 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var log2CodingTreeBlock = 6
     package var log2MinTransformBlock = 2
     package var log2MaxTransformBlock = 5
-    package var transformDepthInter = 0
-    package var transformDepthIntra = 0
-    package var hasScalingLists = false
+    package var max_transform_hierarchy_depth_inter = 0
+    package var max_transform_hierarchy_depth_intra = 0
+    package var scaling_list_enabled_flag = false
     package var amp_enabled_flag = false
     package var sample_adaptive_offset_enabled_flag = false
-    package var hasPCM = false
+    package var pcm_enabled_flag = false
     package var referenceSets: [HEVCReferenceSet] = []
     /// lt_ref_pic_poc_lsb_sps and used_by_curr_pic_lt_sps_flag; nil if long_term_ref_pics_present_flag is 0.
     package var longTerm: [LongTerm]?
-    package var hasTemporalVectors = false
-    package var strongIntraSmoothing = false
+    package var sps_temporal_mvp_enabled_flag = false
+    package var strong_intra_smoothing_enabled_flag = false
     /// The bits from vui_parameters_present_flag on, as in the stream.
     var vuiAndExtensionBits = HeaderBits()
 
@@ -49,35 +47,34 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         }
     }
 
-    /// sps_max_dec_pic_buffering_minus1, sps_max_num_reorder_pics, sps_max_latency_increase_plus1.
     package struct Buffering: Equatable, Sendable {
-        package var picturesMinus1 = 0
-        package var reordered = 0
-        package var latencyPlus1 = 0
+        package var sps_max_dec_pic_buffering_minus1 = 0
+        package var sps_max_num_reorder_pics = 0
+        package var sps_max_latency_increase_plus1 = 0
 
         package init(picturesMinus1: Int = 0, reordered: Int = 0, latencyPlus1: Int = 0) {
-            self.picturesMinus1 = picturesMinus1
-            self.reordered = reordered
-            self.latencyPlus1 = latencyPlus1
+            self.sps_max_dec_pic_buffering_minus1 = picturesMinus1
+            self.sps_max_num_reorder_pics = reordered
+            self.sps_max_latency_increase_plus1 = latencyPlus1
         }
 
         func write(to bits: inout HeaderBitWriter) {
-            bits.putUnsigned(picturesMinus1)
-            bits.putUnsigned(reordered)
-            bits.putUnsigned(latencyPlus1)
+            bits.putUnsigned(sps_max_dec_pic_buffering_minus1)
+            bits.putUnsigned(sps_max_num_reorder_pics)
+            bits.putUnsigned(sps_max_latency_increase_plus1)
         }
     }
 
     package struct LongTerm: Equatable, Sendable {
-        package var pictureOrderCountLsb: Int
-        package var isUsed: Bool
+        package var lt_ref_pic_poc_lsb_sps: Int
+        package var used_by_curr_pic_lt_sps_flag: Bool
     }
 
     package init() {}
 
     package var grid: HEVCGrid {
         HEVCGrid(
-            width: width, height: height, log2MinCodingBlock: log2MinCodingBlock,
+            width: pic_width_in_luma_samples, height: pic_height_in_luma_samples, log2MinCodingBlock: log2MinCodingBlock,
             log2CodingTreeBlock: log2CodingTreeBlock, log2MinTransformBlock: log2MinTransformBlock,
             log2MaxTransformBlock: log2MaxTransformBlock)
     }
@@ -85,14 +82,14 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
-        bits.put(UInt32(videoID), 4)
-        bits.put(UInt32(maxSubLayersMinus1), 3)
-        bits.put(nestsTemporalIDs)
-        profileLevel.write(to: &bits)
-        bits.putUnsigned(id)
-        bits.putUnsigned(chromaFormatIdc)
-        bits.putUnsigned(width)
-        bits.putUnsigned(height)
+        bits.put(UInt32(sps_video_parameter_set_id), 4)
+        bits.put(UInt32(sps_max_sub_layers_minus1), 3)
+        bits.put(sps_temporal_id_nesting_flag)
+        profile_tier_level.write(to: &bits)
+        bits.putUnsigned(sps_seq_parameter_set_id)
+        bits.putUnsigned(chroma_format_idc)
+        bits.putUnsigned(pic_width_in_luma_samples)
+        bits.putUnsigned(pic_height_in_luma_samples)
         bits.put(window != nil)
         if let window {
             for offset in [window.left, window.right, window.top, window.bottom] { bits.putUnsigned(offset) }
@@ -100,14 +97,14 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         bits.putUnsigned(bitDepthLuma - 8)
         bits.putUnsigned(bitDepthChroma - 8)
         bits.putUnsigned(log2MaxPictureOrderCountLsb - 4)
-        bits.put(buffering.count > maxSubLayersMinus1)  // sps_sub_layer_ordering_info_present_flag
+        bits.put(buffering.count > sps_max_sub_layers_minus1)  // sps_sub_layer_ordering_info_present_flag
         for layer in buffering { layer.write(to: &bits) }
         bits.putUnsigned(log2MinCodingBlock - 3)
         bits.putUnsigned(log2CodingTreeBlock - log2MinCodingBlock)
         bits.putUnsigned(log2MinTransformBlock - 2)
         bits.putUnsigned(log2MaxTransformBlock - log2MinTransformBlock)
-        bits.putUnsigned(transformDepthInter)
-        bits.putUnsigned(transformDepthIntra)
+        bits.putUnsigned(max_transform_hierarchy_depth_inter)
+        bits.putUnsigned(max_transform_hierarchy_depth_intra)
         bits.put(false)  // scaling_list_enabled_flag
         bits.put(amp_enabled_flag)
         bits.put(sample_adaptive_offset_enabled_flag)
@@ -118,12 +115,12 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         if let longTerm {
             bits.putUnsigned(longTerm.count)
             for picture in longTerm {
-                bits.put(UInt32(picture.pictureOrderCountLsb), log2MaxPictureOrderCountLsb)
-                bits.put(picture.isUsed)
+                bits.put(UInt32(picture.lt_ref_pic_poc_lsb_sps), log2MaxPictureOrderCountLsb)
+                bits.put(picture.used_by_curr_pic_lt_sps_flag)
             }
         }
-        bits.put(hasTemporalVectors)
-        bits.put(strongIntraSmoothing)
+        bits.put(sps_temporal_mvp_enabled_flag)
+        bits.put(strong_intra_smoothing_enabled_flag)
         if vuiAndExtensionBits == HeaderBits() {
             bits.put(0, 2)  // vui_parameters_present_flag, sps_extension_present_flag
         } else {
@@ -138,15 +135,15 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package init?(rbsp: [UInt8]) {
         guard let end = HeaderBitReader.end(of: rbsp) else { return nil }
         var bits = HeaderBitReader(rbsp, bitCount: end)
-        videoID = Int(bits.get(4))
-        maxSubLayersMinus1 = Int(bits.get(3))
-        nestsTemporalIDs = bits.flag()
-        profileLevel = HEVCProfileLevel(&bits, maxSubLayersMinus1: maxSubLayersMinus1)
-        id = bits.unsigned()
-        chromaFormatIdc = bits.unsigned()
-        if chromaFormatIdc == 3 { _ = bits.flag() }
-        width = bits.unsigned()
-        height = bits.unsigned()
+        sps_video_parameter_set_id = Int(bits.get(4))
+        sps_max_sub_layers_minus1 = Int(bits.get(3))
+        sps_temporal_id_nesting_flag = bits.flag()
+        profile_tier_level = HEVCProfileLevel(&bits, maxSubLayersMinus1: sps_max_sub_layers_minus1)
+        sps_seq_parameter_set_id = bits.unsigned()
+        chroma_format_idc = bits.unsigned()
+        if chroma_format_idc == 3 { _ = bits.flag() }
+        pic_width_in_luma_samples = bits.unsigned()
+        pic_height_in_luma_samples = bits.unsigned()
         if bits.flag() {
             window = Window(
                 left: bits.unsigned(), right: bits.unsigned(), top: bits.unsigned(), bottom: bits.unsigned())
@@ -154,21 +151,21 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         bitDepthLuma = 8 + bits.unsigned()
         bitDepthChroma = 8 + bits.unsigned()
         log2MaxPictureOrderCountLsb = 4 + bits.unsigned()
-        buffering = ((bits.flag() ? 0 : maxSubLayersMinus1)...maxSubLayersMinus1).map { _ in
+        buffering = ((bits.flag() ? 0 : sps_max_sub_layers_minus1)...sps_max_sub_layers_minus1).map { _ in
             Buffering(picturesMinus1: bits.unsigned(), reordered: bits.unsigned(), latencyPlus1: bits.unsigned())
         }
         guard !bits.failed, readBlocks(&bits) else { return nil }
-        hasScalingLists = bits.flag()
-        if hasScalingLists { return }
+        scaling_list_enabled_flag = bits.flag()
+        if scaling_list_enabled_flag { return }
         amp_enabled_flag = bits.flag()
         sample_adaptive_offset_enabled_flag = bits.flag()
-        hasPCM = bits.flag()
-        if hasPCM { return }
+        pcm_enabled_flag = bits.flag()
+        if pcm_enabled_flag { return }
         guard readReferences(&bits) else { return nil }
-        hasTemporalVectors = bits.flag()
-        strongIntraSmoothing = bits.flag()
+        sps_temporal_mvp_enabled_flag = bits.flag()
+        strong_intra_smoothing_enabled_flag = bits.flag()
         vuiAndExtensionBits = bits.rest(endingAt: end)
-        guard !bits.failed, vuiAndExtensionBits.count >= 2, id <= 15 else { return nil }
+        guard !bits.failed, vuiAndExtensionBits.count >= 2, sps_seq_parameter_set_id <= 15 else { return nil }
     }
 
     private mutating func readBlocks(_ bits: inout HeaderBitReader) -> Bool {
@@ -176,18 +173,18 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         log2CodingTreeBlock = log2MinCodingBlock + bits.unsigned()
         log2MinTransformBlock = 2 + bits.unsigned()
         log2MaxTransformBlock = log2MinTransformBlock + bits.unsigned()
-        transformDepthInter = bits.unsigned()
-        transformDepthIntra = bits.unsigned()
-        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2MaxPictureOrderCountLsb) && width > 0
-            && height > 0 && width <= 1 << 16 && height <= 1 << 16
+        max_transform_hierarchy_depth_inter = bits.unsigned()
+        max_transform_hierarchy_depth_intra = bits.unsigned()
+        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2MaxPictureOrderCountLsb) && pic_width_in_luma_samples > 0
+            && pic_height_in_luma_samples > 0 && pic_width_in_luma_samples <= 1 << 16 && pic_height_in_luma_samples <= 1 << 16
     }
 
     /// Whether the block sizes conform to H.265 7.4.3.2.1.
     package var hasValidBlockSizes: Bool {
         (4...6).contains(log2CodingTreeBlock) && log2MinCodingBlock <= log2CodingTreeBlock
             && log2MinTransformBlock < log2MinCodingBlock && log2MaxTransformBlock <= min(log2CodingTreeBlock, 5)
-            && max(transformDepthInter, transformDepthIntra) <= log2CodingTreeBlock - log2MinTransformBlock
-            && width % (1 << log2MinCodingBlock) == 0 && height % (1 << log2MinCodingBlock) == 0
+            && max(max_transform_hierarchy_depth_inter, max_transform_hierarchy_depth_intra) <= log2CodingTreeBlock - log2MinTransformBlock
+            && pic_width_in_luma_samples % (1 << log2MinCodingBlock) == 0 && pic_height_in_luma_samples % (1 << log2MinCodingBlock) == 0
     }
 
     private mutating func readReferences(_ bits: inout HeaderBitReader) -> Bool {
@@ -202,7 +199,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
             guard pictures <= 32 else { return false }
             longTerm = (0..<pictures).map { _ in
                 LongTerm(
-                    pictureOrderCountLsb: Int(bits.get(log2MaxPictureOrderCountLsb)), isUsed: bits.flag())
+                    lt_ref_pic_poc_lsb_sps: Int(bits.get(log2MaxPictureOrderCountLsb)), used_by_curr_pic_lt_sps_flag: bits.flag())
             }
         }
         return !bits.failed

@@ -8,29 +8,29 @@ extension HEVCSliceHeader {
             guard packed != inBuffers else { return }
             found.append("\(name) is \(packed) in the packed slice header, \(inBuffers) in the buffers")
         }
-        compare("nal_unit_type", unitType, expected.unitType)
-        compare("slice_pic_parameter_set_id", pictureID, expected.pictureID)
-        compare("slice_segment_address", address, expected.address)
+        compare("nal_unit_type", nal_unit_type, expected.nal_unit_type)
+        compare("slice_pic_parameter_set_id", slice_pic_parameter_set_id, expected.slice_pic_parameter_set_id)
+        compare("slice_segment_address", slice_segment_address, expected.slice_segment_address)
         compare("slice_type", type, expected.type)
-        if !isIDR { compare("slice_pic_order_cnt_lsb", pictureOrderCountLsb, expected.pictureOrderCountLsb) }
-        compare("slice_sao_luma_flag", offsetsLuma, expected.offsetsLuma)
-        compare("slice_sao_chroma_flag", offsetsChroma, expected.offsetsChroma)
+        if !isIDR { compare("slice_pic_order_cnt_lsb", slice_pic_order_cnt_lsb, expected.slice_pic_order_cnt_lsb) }
+        compare("slice_sao_luma_flag", slice_sao_luma_flag, expected.slice_sao_luma_flag)
+        compare("slice_sao_chroma_flag", slice_sao_chroma_flag, expected.slice_sao_chroma_flag)
         if type == expected.type && type != .i {
             for list in 0..<listCount {
                 compare("num_ref_idx_l\(list)_active", referenceCounts[list], expected.referenceCounts[list])
             }
-            compare("slice_temporal_mvp_enabled_flag", hasTemporalVectors, expected.hasTemporalVectors)
-            compare("mvd_l1_zero_flag", mvdL1Zero, expected.mvdL1Zero)
-            compare("cabac_init_flag", cabacInit, expected.cabacInit)
+            compare("slice_temporal_mvp_enabled_flag", slice_temporal_mvp_enabled_flag, expected.slice_temporal_mvp_enabled_flag)
+            compare("mvd_l1_zero_flag", mvd_l1_zero_flag, expected.mvd_l1_zero_flag)
+            compare("cabac_init_flag", cabac_init_flag, expected.cabac_init_flag)
             compare("MaxNumMergeCand", mergeCandidates, expected.mergeCandidates)
         }
-        if comparesQP { compare("slice_qp_delta", qpDelta, expected.qpDelta) }
-        compare("slice_cb_qp_offset", cbQPOffset, expected.cbQPOffset)
-        compare("slice_cr_qp_offset", crQPOffset, expected.crQPOffset)
-        compare("slice_deblocking_filter_disabled_flag", disablesDeblocking, expected.disablesDeblocking)
-        if !disablesDeblocking && !expected.disablesDeblocking {
-            compare("slice_beta_offset_div2", betaOffsetDiv2, expected.betaOffsetDiv2)
-            compare("slice_tc_offset_div2", tcOffsetDiv2, expected.tcOffsetDiv2)
+        if comparesQP { compare("slice_qp_delta", slice_qp_delta, expected.slice_qp_delta) }
+        compare("slice_cb_qp_offset", slice_cb_qp_offset, expected.slice_cb_qp_offset)
+        compare("slice_cr_qp_offset", slice_cr_qp_offset, expected.slice_cr_qp_offset)
+        compare("slice_deblocking_filter_disabled_flag", slice_deblocking_filter_disabled_flag, expected.slice_deblocking_filter_disabled_flag)
+        if !slice_deblocking_filter_disabled_flag && !expected.slice_deblocking_filter_disabled_flag {
+            compare("slice_beta_offset_div2", slice_beta_offset_div2, expected.slice_beta_offset_div2)
+            compare("slice_tc_offset_div2", slice_tc_offset_div2, expected.slice_tc_offset_div2)
         }
         return found
     }

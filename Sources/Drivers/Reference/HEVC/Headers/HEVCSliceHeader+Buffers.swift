@@ -10,46 +10,46 @@ extension HEVCSliceHeader {
         sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet
     ) {
         let fields = unsafe slice.slice_fields.bits
-        unitType = Int(buffer.nal_unit_type)
-        noOutputOfPriorPictures = unsafe buffer.pic_fields.bits.no_output_of_prior_pics_flag != 0
-        pictureID = Int(slice.slice_pic_parameter_set_id)
-        address = Int(slice.slice_segment_address)
+        nal_unit_type = Int(buffer.nal_unit_type)
+        no_output_of_prior_pics_flag = unsafe buffer.pic_fields.bits.no_output_of_prior_pics_flag != 0
+        slice_pic_parameter_set_id = Int(slice.slice_pic_parameter_set_id)
+        slice_segment_address = Int(slice.slice_segment_address)
         type = slice.slice_type == 0 ? .b : slice.slice_type == 1 ? .p : .i
         let count = Int(buffer.decoded_curr_pic.pic_order_cnt)
-        pictureOrderCountLsb = count & (1 << sequence.log2MaxPictureOrderCountLsb - 1)
+        slice_pic_order_cnt_lsb = count & (1 << sequence.log2MaxPictureOrderCountLsb - 1)
         if !isIDR { setReferences(buffer, count, sequence) }
-        hasTemporalVectors = !isIDR && sequence.hasTemporalVectors && fields.slice_temporal_mvp_enabled_flag != 0
-        offsetsLuma = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_luma_flag != 0
-        offsetsChroma = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_chroma_flag != 0
+        slice_temporal_mvp_enabled_flag = !isIDR && sequence.sps_temporal_mvp_enabled_flag && fields.slice_temporal_mvp_enabled_flag != 0
+        slice_sao_luma_flag = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_luma_flag != 0
+        slice_sao_chroma_flag = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_chroma_flag != 0
         let given = [Int(slice.num_ref_idx_l0_active_minus1) + 1, Int(slice.num_ref_idx_l1_active_minus1) + 1]
         for list in 0..<listCount { referenceCounts[list] = min(given[list], 15) }
-        overridesReferenceCounts =
+        num_ref_idx_active_override_flag =
             listCount > 0 && referenceCounts.prefix(listCount) != picture.defaultReferenceCounts.prefix(listCount)
         if listCount > 0 { setLists(slice, count, sequence, picture) }
-        mvdL1Zero = type == .b && fields.mvd_l1_zero_flag != 0
-        cabacInit = type != .i && picture.hasCABACInit && fields.cabac_init_flag != 0
-        if hasTemporalVectors && type != .i { setCollocated(slice, buffer) }
+        mvd_l1_zero_flag = type == .b && fields.mvd_l1_zero_flag != 0
+        cabac_init_flag = type != .i && picture.cabac_init_present_flag && fields.cabac_init_flag != 0
+        if slice_temporal_mvp_enabled_flag && type != .i { setCollocated(slice, buffer) }
         mergeCandidates = type == .i ? 5 : min(max(Int(slice.max_num_merge_cand), 1), 5)
-        qpDelta = Int(slice.slice_qp_delta)
-        if picture.hasSliceChromaOffsets {
-            cbQPOffset = Int(slice.slice_cb_qp_offset)
-            crQPOffset = Int(slice.slice_cr_qp_offset)
+        slice_qp_delta = Int(slice.slice_qp_delta)
+        if picture.pps_slice_chroma_qp_offsets_present_flag {
+            slice_cb_qp_offset = Int(slice.slice_cb_qp_offset)
+            slice_cr_qp_offset = Int(slice.slice_cr_qp_offset)
         }
         setDeblocking(slice, picture)
-        filtersAcrossSlices =
-            picture.filtersAcrossSlices && fields.slice_loop_filter_across_slices_enabled_flag != 0
+        slice_loop_filter_across_slices_enabled_flag =
+            picture.pps_loop_filter_across_slices_enabled_flag && fields.slice_loop_filter_across_slices_enabled_flag != 0
     }
 
     private mutating func setDeblocking(_ slice: VAEncSliceParameterBufferHEVC, _ picture: HEVCPictureParameterSet) {
         let control = picture.deblocking ?? .init()
-        disablesDeblocking = unsafe slice.slice_fields.bits.slice_deblocking_filter_disabled_flag != 0
-        betaOffsetDiv2 = Int(slice.slice_beta_offset_div2)
-        tcOffsetDiv2 = Int(slice.slice_tc_offset_div2)
-        overridesDeblocking =
-            control.canBeOverridden
-            && (disablesDeblocking != control.isDisabled
-                || !disablesDeblocking
-                    && (betaOffsetDiv2 != control.betaOffsetDiv2 || tcOffsetDiv2 != control.tcOffsetDiv2))
+        slice_deblocking_filter_disabled_flag = unsafe slice.slice_fields.bits.slice_deblocking_filter_disabled_flag != 0
+        slice_beta_offset_div2 = Int(slice.slice_beta_offset_div2)
+        slice_tc_offset_div2 = Int(slice.slice_tc_offset_div2)
+        deblocking_filter_override_flag =
+            control.deblocking_filter_override_enabled_flag
+            && (slice_deblocking_filter_disabled_flag != control.pps_deblocking_filter_disabled_flag
+                || !slice_deblocking_filter_disabled_flag
+                    && (slice_beta_offset_div2 != control.pps_beta_offset_div2 || slice_tc_offset_div2 != control.pps_tc_offset_div2))
     }
 
     /// Sets the reference picture set to the buffer's reference frames. Frames without RPS flags are kept for later
@@ -62,7 +62,7 @@ extension HEVCSliceHeader {
             frames.filter { !$0.isLongTerm }.map {
                 HEVCReferenceSet.Entry(delta: Int($0.pic_order_cnt) - count, isUsed: $0.isUsed)
             })
-        referenceSetIndex = sequence.referenceSets.firstIndex(of: referenceSet)
+        short_term_ref_pic_set_idx = sequence.referenceSets.firstIndex(of: referenceSet)
         guard sequence.longTerm != nil else { return }
         let size = 1 << sequence.log2MaxPictureOrderCountLsb
         longTerm = frames.filter(\.isLongTerm).sorted { $0.pic_order_cnt > $1.pic_order_cnt }.map {
@@ -80,7 +80,7 @@ extension HEVCSliceHeader {
         // A copy of the header whose lists contain each picture once, in the initial order.
         var plain = self
         let pictures = currentCount
-        guard pictures > 1, picture.modifiesLists else { return }
+        guard pictures > 1, picture.lists_modification_present_flag else { return }
         plain.referenceCounts = [pictures, pictures]
         plain.type = .b
         guard let initial = plain.lists(pictureOrderCount: count, sequence: sequence) else { return }
@@ -101,16 +101,16 @@ extension HEVCSliceHeader {
         let index = Int(buffer.collocated_ref_pic_index)
         let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15)
         let isFromList0 = unsafe slice.slice_fields.bits.collocated_from_l0_flag != 0
-        isCollocatedFromList0 = type == .p || isFromList0
-        let list = isCollocatedFromList0 ? slice.list0 : slice.list1
-        let found = list.prefix(referenceCounts[isCollocatedFromList0 ? 0 : 1]).firstIndex {
+        collocated_from_l0_flag = type == .p || isFromList0
+        let list = collocated_from_l0_flag ? slice.list0 : slice.list1
+        let found = list.prefix(referenceCounts[collocated_from_l0_flag ? 0 : 1]).firstIndex {
             frames.indices.contains(index) && $0.picture_id == frames[index].picture_id
         }
         guard let found else {
-            hasTemporalVectors = false
+            slice_temporal_mvp_enabled_flag = false
             return
         }
-        collocatedIndex = found
+        collocated_ref_idx = found
     }
 }
 

@@ -5,18 +5,18 @@ extension HEVCSliceHeader {
     package init?(
         _ header: SliceHeaderBits, sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet, end: inout Int
     ) {
-        guard header.prefix.count >= 2, !(picture.weightedPrediction || picture.weightedBipred) else { return nil }
-        unitType = Int(header.prefix[header.prefix.count - 2] >> 1 & 63)
+        guard header.prefix.count >= 2, !(picture.weighted_pred_flag || picture.weighted_bipred_flag) else { return nil }
+        nal_unit_type = Int(header.prefix[header.prefix.count - 2] >> 1 & 63)
         var bits = HeaderBitReader(header.payload, bitCount: header.bitCount)
         let isFirst = bits.flag()
-        if isIRAP { noOutputOfPriorPictures = bits.flag() }
-        pictureID = bits.unsigned()
+        if isIRAP { no_output_of_prior_pics_flag = bits.flag() }
+        slice_pic_parameter_set_id = bits.unsigned()
         if !isFirst {
-            if picture.hasDependentSegments && bits.flag() { return nil }
-            address = Int(bits.get(Self.addressBits(sequence)))
-            guard address > 0, address < sequence.grid.codingTrees else { return nil }
+            if picture.dependent_slice_segments_enabled_flag && bits.flag() { return nil }
+            slice_segment_address = Int(bits.get(Self.addressBits(sequence)))
+            guard slice_segment_address > 0, slice_segment_address < sequence.grid.codingTrees else { return nil }
         }
-        extraBits = bits.get(picture.extraSliceBits)
+        extraBits = bits.get(picture.num_extra_slice_header_bits)
         switch bits.unsigned() {
         case 0: type = .b
         case 1: type = .p
@@ -24,26 +24,26 @@ extension HEVCSliceHeader {
         default: return nil
         }
         guard !bits.failed else { return nil }
-        if picture.hasOutputFlag { isOutput = bits.flag() }
+        if picture.output_flag_present_flag { pic_output_flag = bits.flag() }
         if !isIDR {
             guard readReferences(&bits, sequence) else { return nil }
         }
         if sequence.sample_adaptive_offset_enabled_flag {
-            offsetsLuma = bits.flag()
-            offsetsChroma = bits.flag()
+            slice_sao_luma_flag = bits.flag()
+            slice_sao_chroma_flag = bits.flag()
         }
         if type != .i {
             guard readInter(&bits, picture) else { return nil }
         }
-        qpDelta = bits.signed()
-        if picture.hasSliceChromaOffsets {
-            cbQPOffset = bits.signed()
-            crQPOffset = bits.signed()
+        slice_qp_delta = bits.signed()
+        if picture.pps_slice_chroma_qp_offsets_present_flag {
+            slice_cb_qp_offset = bits.signed()
+            slice_cr_qp_offset = bits.signed()
         }
         readDeblocking(&bits, picture)
-        filtersAcrossSlices = picture.filtersAcrossSlices
-        if filtersAcrossSlices && (offsetsLuma || offsetsChroma || !disablesDeblocking) {
-            filtersAcrossSlices = bits.flag()
+        slice_loop_filter_across_slices_enabled_flag = picture.pps_loop_filter_across_slices_enabled_flag
+        if slice_loop_filter_across_slices_enabled_flag && (slice_sao_luma_flag || slice_sao_chroma_flag || !slice_deblocking_filter_disabled_flag) {
+            slice_loop_filter_across_slices_enabled_flag = bits.flag()
         }
         end = bits.position
         if bits.failed { return nil }
@@ -51,25 +51,25 @@ extension HEVCSliceHeader {
 
     private mutating func readDeblocking(_ bits: inout HeaderBitReader, _ picture: HEVCPictureParameterSet) {
         let control = picture.deblocking ?? .init()
-        if control.canBeOverridden { overridesDeblocking = bits.flag() }
-        disablesDeblocking = control.isDisabled
-        betaOffsetDiv2 = control.betaOffsetDiv2
-        tcOffsetDiv2 = control.tcOffsetDiv2
-        guard overridesDeblocking else { return }
-        disablesDeblocking = bits.flag()
-        if !disablesDeblocking {
-            betaOffsetDiv2 = bits.signed()
-            tcOffsetDiv2 = bits.signed()
+        if control.deblocking_filter_override_enabled_flag { deblocking_filter_override_flag = bits.flag() }
+        slice_deblocking_filter_disabled_flag = control.pps_deblocking_filter_disabled_flag
+        slice_beta_offset_div2 = control.pps_beta_offset_div2
+        slice_tc_offset_div2 = control.pps_tc_offset_div2
+        guard deblocking_filter_override_flag else { return }
+        slice_deblocking_filter_disabled_flag = bits.flag()
+        if !slice_deblocking_filter_disabled_flag {
+            slice_beta_offset_div2 = bits.signed()
+            slice_tc_offset_div2 = bits.signed()
         }
     }
 
     private mutating func readReferences(_ bits: inout HeaderBitReader, _ sequence: HEVCSequenceParameterSet) -> Bool {
-        pictureOrderCountLsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
+        slice_pic_order_cnt_lsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
         let sets = sequence.referenceSets
         if bits.flag() {
             let index = Int(bits.get(Self.bits(for: sets.count)))
             guard index < sets.count else { return false }
-            referenceSetIndex = index
+            short_term_ref_pic_set_idx = index
             referenceSet = sets[index]
         } else {
             guard let set = HEVCReferenceSet(&bits, after: sets, inSliceHeader: true) else { return false }
@@ -85,12 +85,12 @@ extension HEVCSliceHeader {
                 if number < spsCount {
                     let index = Int(bits.get(Self.bits(for: known.count)))
                     guard index < known.count else { return false }
-                    entry.index = index
-                    entry.pictureOrderCountLsb = known[index].pictureOrderCountLsb
-                    entry.isUsed = known[index].isUsed
+                    entry.lt_idx_sps = index
+                    entry.poc_lsb_lt = known[index].lt_ref_pic_poc_lsb_sps
+                    entry.used_by_curr_pic_lt_flag = known[index].used_by_curr_pic_lt_sps_flag
                 } else {
-                    entry.pictureOrderCountLsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
-                    entry.isUsed = bits.flag()
+                    entry.poc_lsb_lt = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
+                    entry.used_by_curr_pic_lt_flag = bits.flag()
                 }
                 // (7-52): DeltaPocMsbCycleLt accumulates separately for the entries of the sequence parameter set and
                 // for the header's own entries.
@@ -102,29 +102,29 @@ extension HEVCSliceHeader {
                 longTerm.append(entry)
             }
         }
-        if sequence.hasTemporalVectors { hasTemporalVectors = bits.flag() }
+        if sequence.sps_temporal_mvp_enabled_flag { slice_temporal_mvp_enabled_flag = bits.flag() }
         return !bits.failed
     }
 
     private mutating func readInter(_ bits: inout HeaderBitReader, _ picture: HEVCPictureParameterSet) -> Bool {
-        overridesReferenceCounts = bits.flag()
+        num_ref_idx_active_override_flag = bits.flag()
         for list in 0..<listCount {
             referenceCounts[list] =
-                overridesReferenceCounts ? bits.unsigned() + 1 : picture.defaultReferenceCounts[list]
+                num_ref_idx_active_override_flag ? bits.unsigned() + 1 : picture.defaultReferenceCounts[list]
         }
         let count = currentCount
         guard !bits.failed, referenceCounts.allSatisfy({ $0 <= 15 }), count > 0 else { return false }
-        if picture.modifiesLists && count > 1 {
+        if picture.lists_modification_present_flag && count > 1 {
             for list in 0..<listCount where bits.flag() {
                 listEntries[list] = (0..<referenceCounts[list]).map { _ in Int(bits.get(Self.bits(for: count))) }
             }
         }
-        if type == .b { mvdL1Zero = bits.flag() }
-        if picture.hasCABACInit { cabacInit = bits.flag() }
-        if hasTemporalVectors {
-            if type == .b { isCollocatedFromList0 = bits.flag() }
-            if referenceCounts[isCollocatedFromList0 ? 0 : 1] > 1 { collocatedIndex = bits.unsigned() }
-            guard collocatedIndex < referenceCounts[isCollocatedFromList0 ? 0 : 1] else { return false }
+        if type == .b { mvd_l1_zero_flag = bits.flag() }
+        if picture.cabac_init_present_flag { cabac_init_flag = bits.flag() }
+        if slice_temporal_mvp_enabled_flag {
+            if type == .b { collocated_from_l0_flag = bits.flag() }
+            if referenceCounts[collocated_from_l0_flag ? 0 : 1] > 1 { collocated_ref_idx = bits.unsigned() }
+            guard collocated_ref_idx < referenceCounts[collocated_from_l0_flag ? 0 : 1] else { return false }
         }
         mergeCandidates = 5 - bits.unsigned()
         return !bits.failed && (1...5).contains(mergeCandidates)

@@ -1,25 +1,25 @@
 /// video_parameter_set_rbsp, H.265 7.3.2.1, as the driver writes it: one layer, no timing.
 package struct HEVCVideoParameterSet: Equatable, Sendable {
-    package var id = 0
-    package var profileLevel: HEVCProfileLevel
+    package var vps_video_parameter_set_id = 0
+    package var profile_tier_level: HEVCProfileLevel
     package var buffering: HEVCSequenceParameterSet.Buffering
 
     package init(_ sequence: HEVCSequenceParameterSet) {
-        id = sequence.videoID
-        profileLevel = sequence.profileLevel
+        vps_video_parameter_set_id = sequence.sps_video_parameter_set_id
+        profile_tier_level = sequence.profile_tier_level
         buffering = sequence.buffering.last ?? .init()
     }
 
     /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
-        bits.put(UInt32(id), 4)
+        bits.put(UInt32(vps_video_parameter_set_id), 4)
         bits.put(0b11, 2)  // vps_base_layer_internal_flag, vps_base_layer_available_flag
         bits.put(0, 6)  // vps_max_layers_minus1
         bits.put(0, 3)  // vps_max_sub_layers_minus1
         bits.put(true)  // vps_temporal_id_nesting_flag
         bits.put(0xffff, 16)
-        profileLevel.write(to: &bits)
+        profile_tier_level.write(to: &bits)
         bits.put(true)  // vps_sub_layer_ordering_info_present_flag
         buffering.write(to: &bits)
         bits.put(0, 6)  // vps_max_layer_id
