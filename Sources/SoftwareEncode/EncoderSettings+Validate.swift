@@ -51,6 +51,7 @@ extension EncoderSettings {
                 throw VaencError(.usage, "`\(option)` \(value) is out of range", remedy: "use -6 to 6")
             }
         }
+        try Validation.validate(forcedKeyFrames: c.structure.forcedKeyFrames)
         try Validation.validate(forcedKeyTimes: c.structure.forcedKeyTimes)
         for region in c.coding.regionsOfInterest { try Validation.validate(region, in: c.size) }
         try Validation.validate(frameRate: c.frameRate)

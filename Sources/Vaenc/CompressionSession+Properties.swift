@@ -91,7 +91,7 @@ extension CompressionSession {
         let isConfigured = try core.configure { configuration in
             for (property, value) in values { _ = property.write(value, to: &configuration, on: abilities) }
         }
-        if !isConfigured { try change(values, abilities) }
+        if !isConfigured { try change(values) }
     }
 
     /// Returns the configuration with all the values, and the abilities of the device for it.
@@ -157,11 +157,11 @@ extension CompressionSession {
         try draft.checkContradictions(draft.wantedRateControl)
     }
 
-    /// Changes properties of a running session.
-    private func change(_ values: [(AnyProperty, PropertyValue?)], _ abilities: SessionCapabilities) throws {
+    /// Changes properties of a running session. The encoder refuses the changes that it cannot make, and says why.
+    private func change(_ values: [(AnyProperty, PropertyValue?)]) throws {
         var change = RunningChange()
         for (property, value) in values {
-            guard property.changes, abilities.changes(property.name) else {
+            guard property.changes else {
                 throw VaencError(
                     .usage, "\(property.name) cannot change while the session runs",
                     remedy: "set it before the first frame, or swap to another configuration")

@@ -30,6 +30,7 @@ public struct EncoderChoice: Sendable, Hashable {
             let color = configuration.display.color
             configuration.display.color = color.ofRGBAsYUV(rows: configuration.size.height, asked: color)
         }
+        if configuration.inputFormat == .gray, configuration.display.color.fullRange == nil { configuration.display.color.fullRange = true }
         if requireHardware, device == .software {
             throw VaencError(
                 .unavailable, "`requireHardware` does not allow the requested software encoder",

@@ -41,11 +41,15 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
         "tags", "times", "title",
     ]
 
+    /// The settings of entries that have another name.
+    private static let settings = ["entryPoint": "lowPower", "gop": "gopFrames", "vbvInitial": "vbvInitialPercent"]
+
     /// The option's name for messages. The name of a setting is in backticks, and the command line replaces it by its
     /// option.
     package var quotedOption: String {
         // A name of several words is not a setting.
-        Self.facts.contains(option) || !option.allSatisfy { $0.isLetter || $0.isNumber } ? option : "`\(option)`"
+        if Self.facts.contains(option) || !option.allSatisfy({ $0.isLetter || $0.isNumber }) { return option }
+        return "`\(Self.settings[option] ?? option)`"
     }
 }
 

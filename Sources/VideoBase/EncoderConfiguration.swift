@@ -26,6 +26,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var frameRateVaries = false
     /// The pixel format of the input. Its depth is the stream's. If it is RGB, the stream signals the range and the matrix
     /// to which RGB is converted, if `display.color` states none: limited range, BT.709 from 720 rows on and BT.601 below.
+    /// Gray samples are not converted; the stream signals full range if `display.color` states none.
     public var inputFormat = PixelFormat.nv12
     /// The profile, or nil to let the encoder choose.
     public var profile: CodecProfile?

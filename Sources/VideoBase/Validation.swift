@@ -26,6 +26,12 @@ package enum Validation {
         throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "use a time of 0 or more")
     }
 
+    /// - Parameter frames: The indices of the frames.
+    package static func validate(forcedKeyFrames frames: Set<Int>) throws(VaencError) {
+        guard let frame = frames.first(where: { $0 < 0 }) else { return }
+        throw VaencError(.usage, "`forcedKeyFrames` \(frame) is not the index of a frame", remedy: "use 0 or more")
+    }
+
     package static func validate(size: VideoSize) throws(VaencError) {
         guard size.width < 1 || size.height < 1 else { return }
         throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "use a width and height of 1 or more")

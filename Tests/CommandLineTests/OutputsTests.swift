@@ -100,6 +100,35 @@ import Testing
         }
     }
 
+    /// `--format` determines the format of outputs whose name determines none. Other outputs keep their own.
+    @Test func formatAppliesToOutputsWithoutAnExtension() throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "testsrc:64x48@25:5", "--format", "ts", "-o", "-", "-o", "a.mp4", "-o", "b.ts"] + software, directory: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            try Files.write(result.stdout, to: "\(folder)/c")
+            for (name, format) in [("a.mp4", "mov"), ("b.ts", "mpegts"), ("c", "mpegts")] {
+                let probe = try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "format=format_name:stream=nb_read_packets", "-of", "csv=p=0", name], directory: folder)
+                #expect(probe.output.contains(format) && probe.output.contains("5"), "\(name): \(probe.output)")
+            }
+            for names in [["-o", "a.mkv", "-o", "b.mov"], ["-o", "a.mkv"]] {
+                #expect(try vaenc(["testsrc:64x48@25:5", "--format", "ts"] + names + software).status == 64, "\(names)")
+            }
+        }
+    }
+
+    /// A line about exceeded limits names its output.
+    @Test func exceededLimitsNameTheirOutput() throws {
+        try Files.withTemporaryFolder { folder in
+            let paths = ["a.h264", "b.h264"].map { "\(folder)/\($0)" }
+            let run = try vaenc(
+                ["testsrc:320x192@25:10", "--max-frame-bytes", "200", "--bitrate", "200k", "--json", "-o", paths[0], "-o", paths[1], "--device", "reference", "--codec", "h264"])
+            let lines = run.errorLines.filter { $0.contains("exceeded --max-frame-bytes") }
+            #expect(run.status == 0 && lines.count == 2 && zip(lines, paths).allSatisfy { $0.contains("\($1): ") }, "\(run.errors)")
+        }
+    }
+
     /// If the device does not encode ten bits, the input is encoded in eight, which is reported and refused by
     /// --strict.
     @Test func tenBitInputIsReducedToEightBits() throws {

@@ -63,6 +63,10 @@ import Testing
             #expect(run.effective("frameRate")?["why"]?.string == "assumed: images have no frame rate")
             let device = try EncodeRun([name, "--device", "reference", "--json", "-o", "b.h264"], in: folder)
             #expect(device.effective("frameRate")?["why"]?.string == "assumed: images have no frame rate", "\(device.errors)")
+            if name != "in.mjpeg" {
+                let copied = try ProcessRunner.run(Checkout.vaenc, ["remux", name, "-o", "copy.mkv"], directory: folder)
+                #expect(copied.status == 0 && copied.errors.contains("images have no frame rate: 25 images per second are assumed"), "\(copied.errors)")
+            }
             let slow = try EncodeRun(some + ["--fps", "5"], in: folder)
             #expect(slow.status == 0 && slow.effective("speed") == nil && !slow.errors.contains("speed"), "\(slow.errors)")
             #expect(slow.effective("frameRate")?["why"]?.string == "as asked" && !slow.errors.contains("assumed"), "\(slow.errors)")

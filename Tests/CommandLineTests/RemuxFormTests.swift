@@ -80,6 +80,21 @@ import Testing
         }
     }
 
+    /// What libavformat notes about a playlist is no tag of the input.
+    @Test func playlistsHaveNoTagsOfTheirOwn() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -f hls in.m3u8", in: folder)
+            for name in ["a.mp4", "a.mkv", "a.ts"] {
+                let run = try vaenc("remux", "in.m3u8", "-o", name, "--strict", in: folder)
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(try !RemuxTests.probe(name, "stream_tags", in: folder).contains("variant"))
+            }
+            let encoded = try vaenc("encode", "in.m3u8", "-o", "b.mp4", "--device", "software", "--strict", in: folder)
+            #expect(encoded.status == 0, "\(encoded.errors)")
+        }
+    }
+
     /// Without parameter sets a copy could not be decoded.
     @Test func missingParameterSetsAreRefused() throws {
         try Files.withTemporaryFolder { folder in
@@ -347,6 +362,14 @@ import Testing
             #expect(encoded.status == 0 && encoded.errors.contains("left out"), "\(encoded.errors)")
             let vp8 = try vaenc("remux", "vp8.mkv", "-o", "d.flv", in: folder)
             #expect(vp8.status == 64 && vp8.errors.contains("cannot contain vp8: use mkv, which can contain the whole input, or vaenc encode"), "\(vp8.errors)")
+            // Subtitles belong to the whole input.
+            try RemuxTests.make(
+                """
+                printf '1\\n00:00:00,000 --> 00:00:00,300\\nA\\n' > a.srt
+                ffmpeg -v error -nostdin -i two.mkv -f lavfi -i sine=duration=0.4 -i a.srt -map 0:v -map 1:a -map 2 -c:v copy -c:a libopus -c:s srt all.mkv
+                """, in: folder)
+            let all = try vaenc("remux", "all.mkv", "-o", "f.mov", in: folder)
+            #expect(all.status == 64 && all.errors.contains("cannot contain opus: use mkv, which can contain the whole input"), "\(all.errors)")
             let name = try vaenc("remux", "two.mkv", "-o", "e.h265", in: folder)
             #expect(name.status == 64 && name.errors.contains("end the output's name in .h264"), "\(name.errors)")
         }

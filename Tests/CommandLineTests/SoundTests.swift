@@ -65,6 +65,20 @@ import Testing
         }
     }
 
+    /// FLV can hold PCM, but servers do not accept it: the sound becomes AAC unless a copy is requested.
+    @Test func flvSoundIsAAC() throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", "-f", "lavfi", "-i", "sine=d=0.4:r=44100", "-c:v", "mpeg4", "-c:a", "pcm_s16le",
+                "\(folder)/in.mkv")
+            for (options, codec) in [([], "aac"), (["--audio", "copy"], "pcm_s16le")] {
+                let run = try EncodeRun(["in.mkv", "--device", "software", "-o", "a.flv", "--overwrite", "--strict"] + options, in: folder)
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(try RemuxTests.probe("a.flv", "stream=codec_name", in: folder, ["-select_streams", "a"]).contains(codec))
+            }
+        }
+    }
+
     /// A click every half second stays in place to a few samples in the new AAC.
     @Test func encodedSoundKeepsItsTiming() throws {
         try Files.withTemporaryFolder { folder in

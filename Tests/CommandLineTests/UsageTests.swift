@@ -396,6 +396,7 @@ import Testing
         ("encode in.mp4 --device reference --codec hevc --fps 1000 -o a.mkv", 69, "64×48 at 1000 frames per second exceeds"),
         ("encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69, "--data-rate-limit: asked 1000 bytes in 2.0 s"),
         ("encode in.mp4 --device software --fps 0.001 --strict -o a.mkv", 69, "speed: asked 1x, would be less than 0.001x"),
+        ("encode in.mp4 --device software --intra-refresh -o a.m3u8", 64, "begin at key frames, which --intra-refresh replaces: leave out --intra-refresh"),
         ("bench bad --device software --no-ffmpeg", 65, "check that the file is complete, or convert raw frames to Y4M"),
         ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 64, "use even numbers, such as 32×32"),
     ])

@@ -111,10 +111,15 @@ import VideoBase
                 try Files.write(bytes + suffix, to: name)
                 #expect(Self.read(name).error == nil)
             }
+            try Files.write(bytes[(size - 77)..<size] + bytes, to: name)
+            #expect(Self.read(name).count == 12 && Self.read(name).error == nil)
             for packets in stride(from: bytes.count / size / 3, to: bytes.count / size, by: 5) {
                 for more in [8, size / 2, size - 1] {
-                    try Files.write(Array(bytes.prefix(packets * size + more)), to: name)
-                    #expect(Self.read(name).error?.category == .badInput, "\(packets) packets and \(more) bytes")
+                    // A recording may begin inside a packet, too.
+                    for first in [bytes[..<0], bytes[(size - 77)..<size]] {
+                        try Files.write(first + Array(bytes.prefix(packets * size + more)), to: name)
+                        #expect(Self.read(name).error?.category == .badInput, "\(first.count) bytes, \(packets) packets and \(more) bytes")
+                    }
                 }
             }
         }

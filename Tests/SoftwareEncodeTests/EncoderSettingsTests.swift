@@ -336,6 +336,7 @@ import VideoBase
         #expect(category { $0.coding.preset = 8 } == .usage)
         #expect(category { $0.structure.gopFrames = 0 } == .usage)
         for time in [.nan, -1, .infinity] { #expect(category { $0.structure.forcedKeyTimes = [0.2, time] } == .usage) }
+        #expect(category { $0.structure.forcedKeyFrames = [2, -1] } == .usage)
         #expect(category { $0.structure.bFrames = 8 } == .usage)
         #expect(category { $0.structure.temporalLayers = 5 } == .usage)
         #expect(category { $0.rate.vbvInitialPercent = 101 } == .usage)

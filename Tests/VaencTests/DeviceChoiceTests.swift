@@ -27,6 +27,17 @@ import VAAPI
         #expect(category { try open(.reference) { $0.rate.qp = 99 } } == .usage)
     }
 
+    /// The error of a strict session names the setting, also if the report's entry has another name.
+    @Test func strictErrorsNameSettings() {
+        func message(_ change: (inout EncoderConfiguration) -> Void) -> String {
+            do { try open(.reference) { change(&$0); $0.strict = true } } catch { return "\(error)" }
+            return ""
+        }
+        #expect(message { $0.lowPower = true }.contains("`lowPower`"))
+        #expect(message { $0.rate.vbvInitialPercent = 50 }.contains("`vbvInitialPercent`"))
+        #expect(category { try open(.reference) { $0.structure.forcedKeyFrames = [-1] } } == .usage)
+    }
+
     /// No remedy advises what `requireHardware` refuses.
     @Test(arguments: [DeviceSelector.path("/dev/dri/renderD999"), .path("/dev/null"), .pci("0000:ff:1f.7"), .software])
     func remediesKeepToRequiredHardware(_ device: DeviceSelector) throws {

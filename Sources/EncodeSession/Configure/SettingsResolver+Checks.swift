@@ -24,6 +24,7 @@ extension SettingsResolver {
         try check("longTermReferences", asked.structure.longTermReferences, 0...15)
         try check("maxSliceBytes", asked.rate.maxSliceBytes, Validation.sliceBytes)
         try check("maxFrameDelay", asked.pipeline.maxFrameDelay, 0...64)
+        try Validation.validate(forcedKeyFrames: asked.structure.forcedKeyFrames)
         try Validation.validate(forcedKeyTimes: asked.structure.forcedKeyTimes)
         if let filter = asked.coding.deblocking {
             try check("deblocking alpha", filter.alphaOffset, -6...6)

@@ -19,6 +19,7 @@ enum SystemError {
             VaencError(.noInput, "there is no file \(name)", remedy: "check its name and folder")
         case EACCES, EPERM:
             VaencError(.noPermission, "no permission to read \(name)", remedy: "check its access rights with ls -l")
+        case EBADF: VaencError(.inputOutput, "\(name) is closed", remedy: "connect a pipe or a file to it, or name a file")
         case EISDIR: VaencError(.badInput, "\(name) is a directory", remedy: "name a file in it")
         default: 
             VaencError(

@@ -46,12 +46,14 @@ struct ConnectionSocket {
     /// until the peer closes the connection.
     ///
     /// - Parameter timeout: Restarted each time the peer sends data.
-    func finish<Result>(_ timeout: NetworkTimeout, close: () -> Result) -> Result {
+    /// - Returns: The result of `close`, and whether the peer may have received everything. It has not if bytes wait for
+    ///   its system when the time is over.
+    func finish<Result>(_ timeout: NetworkTimeout, close: () -> Result) -> (Result, isComplete: Bool) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         let result = close()
-        guard copy >= 0 else { return result }
+        guard copy >= 0 else { return (result, true) }
         defer { _ = Glibc.close(copy) }
-        guard shutdown(copy, Int32(SHUT_WR)) == 0 else { return result }
+        guard shutdown(copy, Int32(SHUT_WR)) == 0 else { return (result, true) }
         timeout.begin()
         var ignored: [UInt8] = Array(repeating: 0, count: 4096)
         while !timeout.isOver {
@@ -63,9 +65,12 @@ struct ConnectionSocket {
             if count > 0 {
                 timeout.begin()
             } else if count == 0 || errno != EAGAIN && errno != EINTR {
-                break
+                return (result, true)
             }
         }
-        return result
+        var waiting: Int32 = 0
+        // SAFETY: the call writes one number.
+        let isKnown = unsafe ioctl(copy, UInt(TIOCOUTQ), &waiting) == 0
+        return (result, !isKnown || waiting == 0)
     }
 }

@@ -54,7 +54,7 @@ enum FileEnd {
 
     /// Whether the last packet is truncated.
     private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
-        guard let packets = TransportPackets(try bytes(TransportPackets.headSize + 1, start)) else { return false }
+        guard let packets = TransportPackets(try bytes(TransportPackets.headSize, start)) else { return false }
         let rest = packets.rest(length - start)
         return try packets.isCut(try bytes(rest, length - rest)) || endsInZeros(4096, start, length, bytes)
     }

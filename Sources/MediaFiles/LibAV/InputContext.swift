@@ -110,9 +110,17 @@ import VideoBase
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
+        if container == "hls" { unsafe removeVariantTags() }
         firstCorrupt = LibAV.takeCorruptPacket()
         try readSoundConfigurations()
         try correctStarts()
+    }
+
+    /// Removes the tags that libavformat adds to the streams of a playlist. They are not tags of the input.
+    private func removeVariantTags() {
+        for index in 0..<Int(unsafe context.pointee.nb_streams) {
+            _ = unsafe av.pointee.av_dict_set!(&context.pointee.streams[index]!.pointee.metadata, "variant_bitrate", nil, 0)
+        }
     }
 
     /// Returns the file's description of a stream.
@@ -287,13 +295,7 @@ import VideoBase
     /// Whether the input is MPEG-TS that begins inside a packet, such as the end of a recording. libavformat may take
     /// it for a bare stream.
     private static func beginsInsideTransportPacket(_ reader: ByteReader) throws -> Bool {
-        let head = try reader.peek(4096)
-        let (packetSize, sync, count): (Int, UInt8, Int) = (188, 0x47, 8)
-        func isPacket(at offset: Int) -> Bool {
-            let last = offset + (count - 1) * packetSize
-            return last < head.count && stride(from: offset, through: last, by: packetSize).allSatisfy { head[$0] == sync }
-        }
-        return !isPacket(at: 0) && (1..<packetSize).contains(where: isPacket)
+        try TransportPackets(reader.peek(4096)).map { $0.start > 0 } ?? false
     }
 
     /// Whether the packet is the first of its stream and lacks data.

@@ -126,8 +126,12 @@ final class NetworkTimeout: Sendable {
         sent = bytesWritten
         let code = unsafe context.map { unsafe $0.pointee.error } ?? 0
         func close() -> Int32 { unsafe av.pointee.avio_closep!(&context) }
-        let closed = socket?.finish(timeout, close: close) ?? close()
+        let (closed, isComplete) = socket?.finish(timeout, close: close) ?? (close(), true)
         if code < 0 || closed < 0 { throw failure(min(code, closed), LibAV.takeLog() ?? "closing failed") }
+        if !isComplete {
+            throw VaencError(
+                .inputOutput, "the end of the stream did not reach \(name): the server does not read", remedy: "check the server's messages")
+        }
     }
 
     func cancel() {

@@ -51,11 +51,11 @@ struct TransportJoints {
         next = offset + bytes.count
         var position = 0
         if layout == nil {
-            let missing = TransportPackets.headSize + 1 - head.count
-            if head.count < TransportPackets.headSize + 1 {
+            let missing = TransportPackets.headSize - head.count
+            if missing > 0 {
                 for index in 0..<min(missing, bytes.count) { head.append(bytes[index]) }
             }
-            guard head.count == TransportPackets.headSize + 1, let found = TransportPackets(head) else { return }
+            guard head.count == TransportPackets.headSize, let found = TransportPackets(head) else { return }
             layout = found
             let first = head
             take(first.span, from: 0, at: offset + min(missing, bytes.count) - head.count, found)
@@ -68,7 +68,7 @@ struct TransportJoints {
     private mutating func take(_ bytes: Span<UInt8>, from position: Int, at offset: Int, _ layout: TransportPackets) {
         var position = position
         while position < bytes.count {
-            let inside = (offset + position) % layout.size
+            let inside = (offset + position + layout.size - layout.start) % layout.size
             if inside == 0, bytes.count - position >= layout.size {
                 takePacket(bytes, position + layout.syncOffset, at: offset + position)
                 position += layout.size

@@ -3,24 +3,38 @@
 struct TransportPackets {
     private static let sync: UInt8 = 0x47
     private static let layouts = [(size: 188, syncOffset: 0), (size: 192, syncOffset: 4), (size: 204, syncOffset: 0)]
-    /// The size of four packets in the largest layout, in bytes. The detection needs at least one byte more.
-    static let headSize = 4 * 204
+    /// The bytes that the detection needs: nine packets of the largest layout, and one byte more. Fewer are enough for
+    /// an input that begins with a packet: four packets and one byte more.
+    static let headSize = 9 * 204 + 1
 
     /// The size of a packet in bytes, and the offset of its sync byte.
     let size: Int
     let syncOffset: Int
+    /// The offset of the first complete packet. A recording may begin inside a packet.
+    let start: Int
 
     /// Returns nil if the first bytes are not MPEG-TS packets.
     init?(_ head: [UInt8]) {
-        let layout = Self.layouts.first { size, syncOffset in
-            head.count > 4 * size && (0..<4).allSatisfy { head[$0 * size + syncOffset] == Self.sync }
+        func begins(at start: Int, _ layout: (size: Int, syncOffset: Int), count: Int) -> Bool {
+            head.count > start + count * layout.size
+                && (0..<count).allSatisfy { head[start + $0 * layout.size + layout.syncOffset] == Self.sync }
         }
-        guard let layout else { return nil }
-        (size, syncOffset) = layout
+        if let layout = Self.layouts.first(where: { begins(at: 0, $0, count: 4) }) {
+            (size, syncOffset, start) = (layout.size, layout.syncOffset, 0)
+            return
+        }
+        for layout in Self.layouts {
+            guard let found = (1..<layout.size).first(where: { begins(at: $0, layout, count: 8) }) else { continue }
+            (size, syncOffset, start) = (layout.size, layout.syncOffset, found)
+            return
+        }
+        return nil
     }
 
-    /// Returns the number of bytes after the last complete packet.
-    func rest(_ length: Int) -> Int { length % size }
+    /// Returns the number of bytes after the last complete packet of an input.
+    ///
+    /// - Parameter length: The length of the input.
+    func rest(_ length: Int) -> Int { max(0, length - start) % size }
 
     /// Whether the bytes after the last complete packet are a truncated packet.
     func isCut(_ rest: some Collection<UInt8>) -> Bool {
@@ -35,7 +49,7 @@ struct PipedBytes {
     private var count = 0
 
     mutating func append(_ bytes: Span<UInt8>) {
-        let (headLimit, lastLimit) = (TransportPackets.headSize + 1, TransportPackets.headSize)
+        let (headLimit, lastLimit) = (TransportPackets.headSize, TransportPackets.headSize)
         for index in 0..<min(bytes.count, max(0, headLimit - head.count)) { head.append(bytes[index]) }
         for index in max(0, bytes.count - lastLimit)..<bytes.count { lastBytes.append(bytes[index]) }
         if lastBytes.count > lastLimit { lastBytes.removeFirst(lastBytes.count - lastLimit) }

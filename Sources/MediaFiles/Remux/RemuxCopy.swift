@@ -79,6 +79,8 @@ import VideoBase
                 InputContext.holdsImages(input.container)
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
             try add(EffectiveEntry(option: "frameRate", asked: rate.description, used: "the input's times", why: why))
+        } else if InputContext.holdsImages(input.container), input.container != "mjpeg" {
+            report.notices.append("images have no frame rate: 25 images per second are assumed, and vaenc encode can set another rate")
         }
         if let start = options.start, !range.isOpen { try seek(to: start) }
         if options.start == 0 { try add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }

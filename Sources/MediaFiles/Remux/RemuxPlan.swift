@@ -95,10 +95,13 @@ struct RemuxPlan {
     ///     this.
     private static func remedy(_ all: [MediaTrack], isSurplus: Bool) -> String {
         let media = all.filter { $0.kind == .video && !$0.isAttachedPicture || $0.kind == .audio }
-        let names = [OutputFormat.mp4, .mov, .mkv, .ts].filter { format in media.allSatisfy { (try? format.holds($0)) == true } }.map(\.rawValue)
-        let held = names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])" : names.first
+        func formats(for tracks: [MediaTrack]) -> String? {
+            let names = [OutputFormat.mp4, .mov, .mkv, .ts].filter { format in tracks.allSatisfy { (try? format.holds($0)) == true } }.map(\.rawValue)
+            return names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])" : names.first
+        }
         let encode = isSurplus ? "vaenc encode, which drops the additional stream" : "vaenc encode"
-        return held.map { "use \($0), which can contain the whole input, or \(encode)" } ?? "use \(encode)"
+        if let whole = formats(for: media + all.filter { $0.kind == .subtitle }) { return "use \(whole), which can contain the whole input, or \(encode)" }
+        return formats(for: media).map { "use \($0), which can contain all pictures and sound, or \(encode)" } ?? "use \(encode)"
     }
 
     /// Checks that a track has parameter sets. Without them nothing is known about the pictures, and none can be

@@ -145,7 +145,7 @@ extension Rational: PropertyType {
                 self = rate
             } else {
                 // The text is a valid ratio, although not a valid rate.
-                let terms = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+                let terms = text.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == ":" }.map { Int($0) }
                 guard terms.count == 2, let numerator = terms[0], let denominator = terms[1], denominator != 0 else {
                     return nil
                 }

@@ -28,6 +28,11 @@ final class OutputBranch {
         self.tally = tally
         self.sink = sink
         var configuration = output.configuration
+        if format == .hls, configuration.structure.intraRefresh {
+            throw VaencError(
+                .usage, "the segments of \(output.name ?? "the playlist") begin at key frames, which `intraRefresh` replaces",
+                remedy: "leave out `intraRefresh`, or use another format")
+        }
         let asksDelimiters = configuration.headers.accessUnitDelimiters
         configuration.headers.accessUnitDelimiters = format.wantsDelimiters(of: configuration.wantedCodec, asked: asksDelimiters)
         session = try CompressionSession(

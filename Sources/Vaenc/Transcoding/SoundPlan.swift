@@ -79,6 +79,10 @@ struct SoundPlan {
     ) throws -> (AudioMode?, used: String, why: SettingReason) {
         let name = track.codecName
         let holds = try format.holds(track)
+        // FLV has numbers for PCM and old codecs, but servers and players expect AAC or MP3.
+        if asked == nil, format == .flv, holds, track.isDecodable, !["aac", "mp3"].contains(name) {
+            return (.aac, "aac", "servers and players of flv expect AAC or MP3")
+        }
         if asked == .copy, !holds {
             throw VaencError(
                 .usage, "\(format.rawValue) holds no \(format.words(for: track)) sound", remedy: "use `AudioMode.aac`, or another format")

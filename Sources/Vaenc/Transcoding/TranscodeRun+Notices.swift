@@ -14,7 +14,10 @@ extension TranscodeRun {
         _ branches: [OutputBranch], _ damaged: [DamagedSound], _ counts: FrameCounts, interrupted: Bool
     ) -> [String] {
         let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(counts.input)]
-        return source.lateNotices + unique(branches.flatMap { $0.session.statistics.broken.notices })
+        let exceeded = branches.flatMap { branch in
+            branch.session.statistics.broken.notices.map { branches.count == 1 ? $0 : "\(branch.name): \($0)" }
+        }
+        return source.lateNotices + exceeded
             + ([unforeseenNotice(counts), leftOutNotice, source.lateChanges.notice] + missed).compactMap { $0 }
             + unique(damaged.map(\.notice) + branches.compactMap(boundNotice) + branches.compactMap(outdatedHRDNotice))
     }

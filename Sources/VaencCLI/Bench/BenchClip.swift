@@ -33,9 +33,9 @@ struct BenchClip: Sendable {
             throw error
         }
         defer { source.close() }
-        name = input.split(separator: "/").last.map(String.init) ?? input
-        path = folder.file("clip.nv12")
         let visible = source.info.size
+        name = (input.split(separator: "/").last.map(String.init) ?? input) + (visible == source.info.nativeSize ? "" : " at \(visible)")
+        path = folder.file("clip.nv12")
         self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)
         frameRate = source.info.frameRate
         guard self.size == visible else {

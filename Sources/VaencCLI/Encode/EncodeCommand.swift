@@ -47,7 +47,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let interruption = Interruption()
         interruption.watch()
         for one in named {
-            guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name, options: sinkOptions) else { continue }
+            guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name, options: one.options) else { continue }
             throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
         var sourceOptions = try inputOptions.sourceOptions(isCamera: input.map(CaptureOptions.isCamera) ?? false)
@@ -61,7 +61,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
                 "--audio-device \(device) cannot be combined with \(why)", remedy: "leave out one of them")
         }
         if input.map(CaptureOptions.isCamera) ?? false {
-            for name in named.compactMap(\.name) { try MediaOutput.checkLocation(name, options: sinkOptions) }
+            for one in named { if let name = one.name { try MediaOutput.checkLocation(name, options: one.options) } }
         }
         let camera = try capture.open(
             input, options: inputOptions, readsSound: sourceOptions.readsSound, printsNotices: !reporting.json)
@@ -72,7 +72,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
         let outputs = try named.enumerated().map { index, one in
             let configuration = try configuration(of: source.info, codec: one.codec, others: names.others(of: index))
-            var result = Transcoder.Output(one.name, configuration, options: sinkOptions)
+            var result = Transcoder.Output(one.name, configuration, options: one.options)
             // The input from a camera or a pipe may end unexpectedly, so its output must survive the end of the
             // process.
             result.options.survivesKill = camera != nil || input.map(MediaInput.isPipe) == true && source.info.frameCount == nil

@@ -5,6 +5,8 @@ import Vaenc
 /// The outputs that `-o` names, and the codec that each must have.
 struct OutputNames {
     struct Named {
+        /// The options of this output.
+        var options = SinkOptions()
         /// The name; nil for `test.h264` or `test.h265`, depending on the codec.
         var name: String?
         var format = OutputFormat.annexb
@@ -26,7 +28,7 @@ struct OutputNames {
                 throw VaencError.usage("no output for \(input)", remedy: "name one with -o FILE")
             }
             let asked = codec.codec.codec
-            all = [Named(codec: asked, why: asked == nil ? nil : .requested)]
+            all = [Named(options: options, codec: asked, why: asked == nil ? nil : .requested)]
             return
         }
         for (index, name) in outputs.enumerated() {
@@ -40,7 +42,8 @@ struct OutputNames {
                 remedy: "use a different name for each"
                     + (playlist.map { "; the files of \($0) are \(MediaOutput.segmentWords(of: $0))" } ?? ""))
         }
-        all = try outputs.map { name in
+        let each = outputs.map { Self.options($0, of: outputs, options) }
+        all = try zip(outputs, each).map { name, options in
             let bound = try MediaOutput.format(of: name, options: options)
             if let asked = codec.codec.codec {
                 if let extensionCodec = bound.codec, extensionCodec != asked {
@@ -49,11 +52,21 @@ struct OutputNames {
                         remedy: "name it .\(Self.ending(asked, bound.format))")
                 }
                 try MediaOutput.check(name, holds: asked, options: options)
-                return Named(name: name, format: bound.format, codec: asked, why: .requested)
+                return Named(options: options, name: name, format: bound.format, codec: asked, why: .requested)
             }
             let (codec, why) = try Transcoder.Output.codec(of: name, options)
-            return Named(name: name, format: bound.format, codec: codec, why: why)
+            return Named(options: options, name: name, format: bound.format, codec: codec, why: why)
         }
+    }
+
+    /// Returns the options of one output. If an output's name determines another format than `--format`, its own format
+    /// applies, as long as `--format` applies to another output.
+    private static func options(_ name: String, of outputs: [String], _ options: SinkOptions) -> SinkOptions {
+        func contradicts(_ name: String) -> Bool { (try? MediaOutput.format(of: name, options: options)) == nil }
+        guard options.format != nil, contradicts(name), !outputs.allSatisfy(contradicts) else { return options }
+        var own = options
+        own.format = nil
+        return own
     }
 
     private static func ending(_ codec: VideoCodec, _ format: OutputFormat) -> String {

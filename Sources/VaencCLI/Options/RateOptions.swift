@@ -26,7 +26,7 @@ struct RateOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Initial fullness of the decoder's buffer, \(OptionRange.percent.words) percent (default 75).",
+            "Initial fullness of the decoder's buffer, \(OptionRange.percent.words) percent (default 75; libx264: 90).",
             valueName: "PERCENT"))
     var vbvInitial: Int?
 

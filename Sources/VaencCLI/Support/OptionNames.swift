@@ -7,7 +7,7 @@ enum OptionNames {
         "Transcoder.Options.rateChanges": "--change-bitrate", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
         "CaptureRequest.layout": "--input-format", "CaptureRequest.size": "--capture-size",
         "StreamConversion": "vaenc convert --record", "StreamConversion.Options.input": "--input-format",
-        "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
+        "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "lowPower": "--low-power", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
         "bitrate": "--bitrate", "codec": "--codec", "color.matrix": "--color-matrix",
         "color.primaries": "--color-primaries", "color.transfer": "--color-transfer", "contentLight": "--content-light", "dataRateLimits": "--data-rate-limit",
         "deblocking": "--deblock", "device": "--device",
