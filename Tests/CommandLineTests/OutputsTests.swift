@@ -123,7 +123,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let paths = ["a.h264", "b.h264"].map { "\(folder)/\($0)" }
             let run = try vaenc(
-                ["testsrc:320x192@25:10", "--max-frame-bytes", "200", "--bitrate", "200k", "--json", "-o", paths[0], "-o", paths[1], "--device", "reference", "--codec", "h264"])
+                ["testsrc:320x192@25:10", "--max-frame-bytes", "1000", "--bitrate", "200k", "--max-qp", "20", "--json", "-o", paths[0], "-o", paths[1], "--device", "reference", "--codec", "h264"])
             let lines = run.errorLines.filter { $0.contains("exceeded --max-frame-bytes") }
             #expect(run.status == 0 && lines.count == 2 && zip(lines, paths).allSatisfy { $0.contains("\($1): ") }, "\(run.errors)")
         }
