@@ -94,6 +94,10 @@ struct FeatureCell: Sendable, Hashable {
 
 extension EffectiveEntry {
     /// The beginning of the entry in the error of `strict`: settings are in backticks, which the command line replaces
-    /// by its options. The size and the pixel format are no settings.
-    var writtenDifference: String { ["size", "pixelFormat"].contains(option) ? "\(option): asked " : "`\(option)`: asked " }
+    /// by its options. The size and the pixel format are no settings, and some entries have another name than their
+    /// setting.
+    var writtenDifference: String {
+        let settings = ["entryPoint": "lowPower", "gop": "gopFrames", "vbvInitial": "vbvInitialPercent"]
+        return ["size", "pixelFormat"].contains(option) ? "\(option): asked " : "`\(settings[option] ?? option)`: asked "
+    }
 }

@@ -28,7 +28,7 @@ extension DecodingSource {
                 let time = unsafe packet.pointee.dts
                 unsafe state.demuxer.av.pointee.av_packet_unref!(packet)
                 for (index, more) in state.demuxer.takeSounds().enumerated() { packets[index] += more }
-                let seconds = Double(Int128(time) - Int128(state.origin)) * base.value
+                let seconds = Double(Int128(time) - Int128(state.range.origin)) * base.value
                 if let end, time != vaenc_no_pts(), seconds > end.seconds + limit.seconds { break }
             }
             return packets

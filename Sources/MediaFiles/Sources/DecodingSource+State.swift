@@ -7,23 +7,22 @@ extension DecodingSource {
     struct State {
         var demuxer: Demuxer
         /// Reads the packets instead of the demuxer if the last packet must be checked first.
-        var packets: CheckedPackets?
-        var watch: LossWatch?
+        private var packets: CheckedPackets?
+        private var watch: LossWatch?
         /// The time of a loss. Pictures from there on are not output.
-        var lossTime: Int64?
+        private(set) var lossTime: Int64?
         var decoder: any PictureDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
         /// The first change of each kind in the stream.
-        var changes: [EffectiveEntry] = []
-        /// The stream's time that becomes zero.
-        var origin: Int64
-        /// Whether a start was requested. Pictures before the origin are then dropped.
-        var isCut = false
-        /// The duration in seconds after which no picture is output.
-        var duration: Double
+        private(set) var changes: [EffectiveEntry] = []
+        let range: SourceRange
+        /// The number of pictures to output. It becomes the number of the pictures so far when the input ends.
         var frameLimit: Int
-        var rate: Rational?
+        /// The requested frame rate.
+        let rate: Rational?
+        /// The pictures at the beginning that cannot be decoded.
+        var leading: LeadingPictures
         /// The numbers of decoded pictures and of output pictures.
         var decoded = 0
         var delivered = 0
@@ -40,23 +39,22 @@ extension DecodingSource {
         /// The display matrix of the first image, empty if it has none; nil: the input is no sequence of images.
         var imageOrientation: [Int32]?
 
-        /// Whether packets before the first key frame are not sent to the decoder. libavcodec's HEVC decoder generates
-        /// the missing references, and would output these pictures. Other decoders do not output them.
-        let keepsToKeys: Bool
-        var awaitsKey = true
-        /// Whether packets in front of the next key picture are left out because the first packet lacks data.
-        var dropsToKey = false
-        /// Whether the first key picture is damaged: the pictures up to the next key picture refer to it.
-        var skipsToKey = false
-        /// The number of pictures before the first that can be decoded.
-        var leftOut = 0
-        /// The number of pictures that lead the first key picture and cannot be decoded.
-        var leading = 0
-        /// The presentation times of the packets up to the first decoded picture.
-        var seen: [Int64]? = []
+        init(demuxer: Demuxer, decoder: VideoDecoder, shaper: FrameShaper, nativeSize: VideoSize, range: SourceRange, rate: Rational?) {
+            self.demuxer = demuxer
+            self.decoder = decoder
+            self.shaper = shaper
+            self.nativeSize = nativeSize
+            self.range = range
+            self.rate = rate
+            frameLimit = range.frameLimit
+            packets = CheckedPackets(demuxer)
+            let parameters = unsafe demuxer.parameters.pointee
+            watch = unsafe LossWatch(parameters)
+            leading = LeadingPictures(keepsToKeys: unsafe VideoCodec(libavcodecID: parameters.codec_id)?.decodingBeginsAtKeys ?? false)
+        }
 
         /// Whether a picture at that time is at or after the requested start.
-        private func isInRequestedPart(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
+        private func isInRequestedPart(_ time: Int64) -> Bool { !range.isCut || time == vaenc_no_pts() || time >= range.origin }
 
         mutating func read() throws -> InputContext.Reading {
             while true {
@@ -66,15 +64,11 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
-                if demuxer.lacksFirstPacket, !dropsToKey {
-                    // Decoding begins at the next key picture.
-                    leftOut += 1
-                    (awaitsKey, dropsToKey) = (true, true)
-                }
+                if demuxer.lacksFirstPacket { leading.loseFirstPacket() }
                 // An edit list hides the picture. Decoders use it as a reference, but do not output it.
                 let hidden: Int32 = 4
                 let isShown = unsafe packet.pointee.flags & hidden == 0
-                if case .packet = reading, isShown { seen?.append(unsafe packet.pointee.pts) }
+                if case .packet = reading, isShown { leading.see(unsafe packet.pointee.pts) }
                 if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
@@ -87,31 +81,19 @@ extension DecodingSource {
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown,
                     unsafe isInRequestedPart(packet.pointee.pts)
                 {
-                    leading += undecodable
+                    leading.lead(undecodable)
                 }
                 let key: Int32 = 1
-                guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
-                awaitsKey = unsafe packet.pointee.flags & key == 0
-                if !awaitsKey { return reading }
-                if isShown { leftOut += 1 }
-                if !keepsToKeys, !dropsToKey { return reading }
+                guard case .packet = reading, decoded == 0 else { return reading }
+                if leading.admits(isKey: unsafe packet.pointee.flags & key != 0, isShown: isShown) { return reading }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
         }
 
-        /// Counts the pictures that were read before the first decoded picture and were not output, whether or not
-        /// decoders report them.
+        /// Records that the first picture was decoded.
         mutating func begin() {
-            defer { seen = nil }
-            guard !awaitsKey else {
-                // The stream has no key frames.
-                leftOut = 0
-                return
-            }
             let time = unsafe frame?.pointee.pts ?? vaenc_no_pts()
-            guard time != vaenc_no_pts(), let seen, let index = seen.lastIndex(of: time) else { return }
-            // If an edit list hides the first key picture, pictures that are shown later may still be output.
-            leftOut = max(leftOut, seen[..<index].count { $0 < time })
+            leading.begin(at: time == vaenc_no_pts() ? nil : time)
         }
 
         /// The deinterlacer, created for the first interlaced picture.

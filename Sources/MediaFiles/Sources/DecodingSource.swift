@@ -23,124 +23,103 @@ package final class DecodingSource: FrameSource {
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
             demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, VideoDecoder.Options(), demuxer.av)
-        let mean = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
-        let varying = options.frameRate == nil ? mean : nil
-        let rate = options.frameRate ?? varying ?? stream.frameRate ?? Rational(25, 1)
+        let varyingRate = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
+        var info = unsafe Self.info(demuxer, options, varyingRate: varyingRate)
+        var range = SourceRange(stream, options, frameRate: info.frameRate)
+        (info.frameCount, info.durationSeconds) = (range.frameCount, range.seconds)
+        info.changes += [range.begin(withSoundAt: demuxer.soundStarts, isRead: !demuxer.sounds.isEmpty)].compactMap { $0 }
+        if let target = range.seekTarget(frameRate: info.frameRate), try demuxer.seek(to: target) { decoder.flush() }
+        sounds = demuxer.sounds.map {
+            SourceSound(track: $0.track, origin: range.zero, cutsStart: range.isCut, stream: $0.index)
+        }
+        bestSound = demuxer.bestSound
+        info.metadata = demuxer.metadata
+        info.metadata.chapters = info.metadata.chapters(from: range.zero, to: nil)
+        // A time code would be wrong if the output begins with another picture or has another rate.
+        if range.isCut || options.frameRate != nil { info.leftOutTimeCode = info.metadata.removeTimeCode() }
+        info.unreadStreams = try demuxer.unreadStreams()
+        var state = State(
+            demuxer: demuxer, decoder: decoder, shaper: Self.shaper(demuxer, options, info.color, turn: demuxer.displayMatrix),
+            nativeSize: info.nativeSize, range: range, rate: options.frameRate)
+        try Self.completeFromFirstPicture(&info, &state, decoder, options)
+        self.info = info
+        self.reader = reader
+        self.state = Guarded(state)
+    }
+
+    /// Returns the description of the input as its container states it.
+    ///
+    /// - Parameter varyingRate: The mean rate of an input whose rate varies; nil if it is constant.
+    private static func info(_ demuxer: Demuxer, _ options: SourceOptions, varyingRate: Rational?) -> SourceInfo {
+        let stream = demuxer.stream
+        let rate = options.frameRate ?? varyingRate ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
         let native = unsafe AVPixelFormat(rawValue: parameters.format)
         let color = unsafe Self.color(parameters, asked: options.colorOfRGB, demuxer.av)
-        let turn = demuxer.displayMatrix
-        var output = options.outputSize
-        if options.outputSizeIsAsShown, SourceInfo.turnsSides(turn) { output = output?.turned }
-        let shaper = FrameShaper(source: size, aspect: stream.aspect, color: color, output: output, fit: options.fit)
-        let skipped = options.start ?? 0
-        let firstShown = stream.startTime ?? 0
-        var origin = firstShown
-        if skipped > 0 { origin = InputContext.ticks(skipped, after: stream.beginning ?? firstShown, stream.timeBase) }
-        // The number of skipped seconds of the pictures, which may begin after the file.
-        let skippedPictures = max(0, Double(Int128(origin) - Int128(firstShown)) * stream.timeBase.value)
-        var seconds = stream.durationSeconds.map { max(0, $0 - skippedPictures) }
-        if let asked = options.duration { seconds = min(seconds ?? .infinity, asked) }
-        var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skippedPictures)) }
-        if let asked = options.duration, let known = count { count = min(known, rate.firstFrame(from: asked)) }
-        if let limit = options.frameLimit {
-            count = count.map { min($0, limit) }
-            seconds = seconds.map { min($0, Double(limit) / rate.value) }
-        }
+        let shaper = shaper(demuxer, options, color, turn: demuxer.displayMatrix)
         let codec = unsafe String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!)
-        let kind = unsafe Self.kind(stream.container, codec, native, demuxer.av)
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
-            frameCount: count, durationSeconds: seconds,
+            frameCount: nil, durationSeconds: nil,
             nativeFormat: PixelFormat(av: native), nativeSize: size,
-            kind: kind)
-        info.frameRateVaries = varying != nil
+            kind: unsafe Self.kind(stream.container, codec, native, demuxer.av))
+        info.frameRateVaries = varyingRate != nil && options.frameRate == nil
         info.changes = demuxer.changes
         info.isImages = InputContext.holdsImages(stream.container)
         info.frameRateIsAssumed = info.isImages && options.frameRate == nil
         let hasNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
-        let inputRate = mean ?? (hasNoRate ? nil : stream.frameRate)
+        let inputRate = varyingRate ?? (hasNoRate ? nil : stream.frameRate)
         info.note(options)
-        info.changes += [SourceInfo.speedChange(from: inputRate, to: options.frameRate, varies: mean != nil)]
+        info.changes += [SourceInfo.speedChange(from: inputRate, to: options.frameRate, varies: varyingRate != nil)]
             .compactMap { $0 }
         info.hasSound = demuxer.hasSound
-        info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)
+        info.displayMatrix = Self.displayMatrix(demuxer.displayMatrix, of: size, scaledTo: info.size)
         info.notices = [demuxer.notice].compactMap { $0 }
         if let description = unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(native) {
             info.bitDepth = unsafe Int(description.pointee.comp.0.depth)
             if info.nativeFormat == nil { info.nativeFormatName = unsafe String(cString: description.pointee.name) }
         }
-        let scale = Int32(clamping: stream.timeBase.denominator)
-        func time(_ ticks: Int64) -> MediaTime {
-            MediaTime(value: Int64(clamping: Int128(ticks) * Int128(stream.timeBase.numerator)), timescale: scale)
-        }
-        var zero = time(origin)
-        if skipped == 0, let start = demuxer.soundStarts.min(), start < zero {
-            // The pictures keep their distance from the sound.
-            origin = start.converted(to: scale).value / Int64(max(1, stream.timeBase.numerator))
-            zero = start
-        }
-        let early = Double(Int128(firstShown) - Int128(origin)) * stream.timeBase.value
-        if early >= 10, !demuxer.sounds.isEmpty {
-            // A larger distance is treated as a fault of the file.
-            (origin, zero) = (firstShown, time(firstShown))
-            let seconds = (early * 1000).rounded() / 1000
-            info.changes.append(
-                EffectiveEntry(
-                    option: "soundStart", asked: "\(seconds) s before the pictures", used: "with the pictures",
-                    why: "a distance of 10 s or more is treated as a fault of the file"))
-        }
-        if skipped > 0 {
-            // Containers seek by decoding times, and a picture is shown at most 16 pictures later (the size of the
-            // DPB). A key frame that is shown after the start would miss the pictures that lead it.
-            let lead = min(16 / rate.value, 60) / stream.timeBase.value
-            let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
-            // If the time is before the first picture, reading continues at the beginning.
-            if target > firstShown, try demuxer.seek(to: target) { decoder.flush() }
-        }
-        sounds = demuxer.sounds.map {
-            SourceSound(track: $0.track, origin: zero, cutsStart: skipped > 0, stream: $0.index)
-        }
-        bestSound = demuxer.bestSound
-        info.metadata = demuxer.metadata
-        info.metadata.chapters = info.metadata.chapters(from: zero, to: nil)
-        // A time code would be wrong if the output begins with another picture or has another rate.
-        if skipped > 0 || options.frameRate != nil { info.leftOutTimeCode = info.metadata.removeTimeCode() }
-        info.unreadStreams = try demuxer.unreadStreams()
-        var state = State(
-            demuxer: demuxer, packets: CheckedPackets(demuxer), watch: unsafe LossWatch(parameters), decoder: decoder,
-            shaper: shaper, nativeSize: size, origin: origin,
-            duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate,
-            keepsToKeys: unsafe VideoCodec(libavcodecID: parameters.codec_id)?.decodingBeginsAtKeys ?? false)
-        state.isCut = skipped > 0
         info.masteringDisplay = demuxer.masteringDisplay
         info.contentLight = demuxer.contentLight
+        return info
+    }
+
+    /// Returns the fitting of the input's pictures into the output's size.
+    ///
+    /// - Parameter turn: The display matrix.
+    private static func shaper(_ demuxer: Demuxer, _ options: SourceOptions, _ color: ColorDescription, turn: [Int32]) -> FrameShaper {
+        let parameters = unsafe demuxer.parameters.pointee
+        let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
+        let turns = options.outputSizeIsAsShown && SourceInfo.turnsSides(turn)
+        let output = turns ? options.outputSize?.turned : options.outputSize
+        return FrameShaper(source: size, aspect: demuxer.stream.aspect, color: color, output: output, fit: options.fit)
+    }
+
+    /// Completes the description with what only the first picture states, if it may state something.
+    private static func completeFromFirstPicture(
+        _ info: inout SourceInfo, _ state: inout State, _ decoder: VideoDecoder, _ options: SourceOptions
+    ) throws {
+        let demuxer = state.demuxer
         if info.bitDepth > 8, info.masteringDisplay == nil || info.contentLight == nil {
             // Many streams contain this metadata in their first picture only.
-            try Self.prime(&state)
+            try prime(&state)
             if state.isPrimed {
                 let frame = unsafe UnsafePointer(decoder.frame!)
                 info.masteringDisplay = unsafe info.masteringDisplay ?? HDRSideData.masteringDisplay(frame, demuxer.av)
                 info.contentLight = unsafe info.contentLight ?? HDRSideData.contentLight(frame, demuxer.av)
             }
         }
-        if info.isImages, turn.isEmpty {
-            // The EXIF orientation of a photo is known only after decoding.
-            if !state.isPrimed { try Self.prime(&state) }
-            let matrix = state.isPrimed ? unsafe HDRSideData.displayMatrix(UnsafePointer(decoder.frame!), demuxer.av) : []
-            if !matrix.isEmpty {
-                if options.outputSizeIsAsShown, SourceInfo.turnsSides(matrix) { output = output?.turned }
-                let shaper = FrameShaper(source: size, aspect: stream.aspect, color: color, output: output, fit: options.fit)
-                state.shaper = shaper
-                (info.size, info.sampleAspectRatio) = (shaper.outputSize, shaper.outputAspect)
-                info.displayMatrix = Self.displayMatrix(matrix, of: size, scaledTo: info.size)
-            }
-            state.imageOrientation = matrix
+        guard info.isImages, demuxer.displayMatrix.isEmpty else { return }
+        // The EXIF orientation of a photo is known only after decoding.
+        if !state.isPrimed { try prime(&state) }
+        let matrix = state.isPrimed ? unsafe HDRSideData.displayMatrix(UnsafePointer(decoder.frame!), demuxer.av) : []
+        if !matrix.isEmpty {
+            state.shaper = shaper(demuxer, options, info.color, turn: matrix)
+            (info.size, info.sampleAspectRatio) = (state.shaper.outputSize, state.shaper.outputAspect)
+            info.displayMatrix = Self.displayMatrix(matrix, of: info.nativeSize, scaledTo: info.size)
         }
-        self.info = info
-        self.reader = reader
-        self.state = Guarded(state)
+        state.imageOrientation = matrix
     }
 
     /// Decodes the first picture and keeps it for the first read.
@@ -198,19 +177,13 @@ package final class DecodingSource: FrameSource {
                 if state!.frameIsDamaged {
                     // Decoders conceal missing parts. The result is not a picture of the input, and the pictures after
                     // it would follow a gap.
-                    if s.decoded == 0, state!.frameIsKey { state!.skipsToKey = true }
+                    if s.decoded == 0, state!.frameIsKey { state!.leading.loseKey() }
                     try Self.handleUndecodable(&state!)
                     guard let failure = state!.failure else { continue }
                     state!.frameLimit = state!.delivered
                     throw broken(state!, failure)
                 }
-                if state!.skipsToKey {
-                    if !state!.frameIsKey {
-                        state!.leftOut += 1
-                        continue
-                    }
-                    state!.skipsToKey = false
-                }
+                if state!.leading.skips(isKey: state!.frameIsKey) { continue }
                 if s.decoded == 0 { state!.begin() }
                 state!.decoded += 1
                 guard let step = timing(&state!) else {
@@ -243,7 +216,7 @@ package final class DecodingSource: FrameSource {
     /// Handles a picture that cannot be decoded. It is damage, except before the first picture: a stream may begin
     /// between key frames, and the picture is then left out.
     private static func handleUndecodable(_ state: inout State) throws {
-        if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else if !state.awaitsKey { state.leftOut += 1 }
+        if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else { state.leading.miss() }
     }
 
     /// Ends the input. The decoder returns the pictures that it holds, and then the error is reported.
@@ -284,9 +257,9 @@ package final class DecodingSource: FrameSource {
         if let previous = state.previous, time <= previous { time = Int64(clamping: Int128(previous) + 1) }
         state.previous = time
         // The picture that is shown at the start may begin slightly before it because of rounding.
-        if time < state.origin { return Step(value: nil) }
-        let elapsed = Int128(time) - Int128(state.origin)
-        if Double(elapsed) * base.value >= state.duration - 1e-9 { return nil }
+        if time < state.range.origin { return Step(value: nil) }
+        let elapsed = Int128(time) - Int128(state.range.origin)
+        if Double(elapsed) * base.value >= state.range.duration - 1e-9 { return nil }
         if let rate = state.rate {
             let scale = Int32(clamping: rate.numerator)
             return Step(
@@ -346,7 +319,7 @@ package final class DecodingSource: FrameSource {
         }
     }
     package var lateNotices: [String] { state.withLock { $0?.demuxer.lossNotices ?? [] } }
-    package var picturesLeftOut: Int { state.withLock { $0.map { $0.leftOut + $0.leading } ?? 0 } }
+    package var picturesLeftOut: Int { state.withLock { $0?.leading.count ?? 0 } }
     package var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 
     package func cancel() {

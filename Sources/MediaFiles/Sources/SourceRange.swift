@@ -1,0 +1,81 @@
+import LibAV
+import VideoBase
+
+/// The part of a file's pictures that is read, and the time that becomes zero.
+struct SourceRange {
+    private let timeBase: Rational
+    private let firstShown: Int64
+    /// The requested start in seconds; 0 if none was requested.
+    let start: Double
+    /// The duration in seconds after which no picture is output.
+    let duration: Double
+    let frameLimit: Int
+    /// The stream's time that becomes zero, in ticks.
+    private(set) var origin: Int64
+    /// The same time.
+    private(set) var zero: MediaTime
+    /// The expected number of pictures; nil if it is unknown.
+    let frameCount: Int?
+    /// The expected duration in seconds; nil if it is unknown.
+    let seconds: Double?
+
+    init(_ stream: Demuxer.Stream, _ options: SourceOptions, frameRate rate: Rational) {
+        timeBase = stream.timeBase
+        start = options.start ?? 0
+        duration = options.duration ?? .infinity
+        frameLimit = options.frameLimit ?? .max
+        firstShown = stream.startTime ?? 0
+        origin = start > 0 ? InputContext.ticks(start, after: stream.beginning ?? firstShown, timeBase) : firstShown
+        // The number of skipped seconds of the pictures, which may begin after the file.
+        let skipped = max(0, Double(Int128(origin) - Int128(firstShown)) * timeBase.value)
+        var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
+        var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
+        if let requested = options.duration {
+            seconds = min(seconds ?? .infinity, requested)
+            count = count.map { min($0, rate.firstFrame(from: requested)) }
+        }
+        if let limit = options.frameLimit {
+            count = count.map { min($0, limit) }
+            seconds = seconds.map { min($0, Double(limit) / rate.value) }
+        }
+        (frameCount, self.seconds) = (count, seconds)
+        zero = Self.time(origin, timeBase)
+    }
+
+    private static func time(_ ticks: Int64, _ base: Rational) -> MediaTime {
+        MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+    }
+
+    /// Whether pictures before the origin are dropped because a start was requested.
+    var isCut: Bool { start > 0 }
+
+    /// Makes times count from the sound if it begins before the pictures, which then keep their distance from it.
+    ///
+    /// - Parameters:
+    ///   - starts: The starts of the sound streams.
+    ///   - isRead: Whether the sound is read.
+    /// - Returns: The entry about sound that begins too early to be believed; nil otherwise.
+    mutating func begin(withSoundAt starts: [MediaTime], isRead: Bool) -> EffectiveEntry? {
+        guard !isCut, let start = starts.min(), start < zero else { return nil }
+        let early = start.converted(to: zero.timescale).value / Int64(max(1, timeBase.numerator))
+        let distance = Double(Int128(firstShown) - Int128(early)) * timeBase.value
+        if distance < 10 || !isRead {
+            (origin, zero) = (early, start)
+            return nil
+        }
+        // A larger distance is treated as a fault of the file.
+        return EffectiveEntry(
+            option: "soundStart", asked: "\((distance * 1000).rounded() / 1000) s before the pictures", used: "with the pictures",
+            why: "a distance of 10 s or more is treated as a fault of the file")
+    }
+
+    /// Returns the ticks to which the file must seek for the start; nil if reading continues at the beginning.
+    func seekTarget(frameRate: Rational) -> Int64? {
+        guard isCut else { return nil }
+        // Containers seek by decoding times, and a picture is shown at most 16 pictures later (the size of the DPB). A
+        // key frame that is shown after the start would miss the pictures that lead it.
+        let lead = min(16 / frameRate.value, 60) / timeBase.value
+        let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
+        return target > firstShown ? target : nil
+    }
+}
