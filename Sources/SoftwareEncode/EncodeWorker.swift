@@ -203,6 +203,9 @@ private struct TimeHistory {
     private let frameRate: Rational
     private let keyMessages: PictureMessages
     private let delimits: Bool
+    /// The number of pictures in a pass of the intra refresh, if the library does not write recovery points; nil
+    /// otherwise.
+    private let refreshLength: Int?
     private var idrNumbers: IDRNumbers?
     /// The maximum difference between decoding order and display order, in pictures.
     private let depth: Int64
@@ -226,6 +229,10 @@ private struct TimeHistory {
         frameRate = configuration.frameRate.reduced
         delimits = configuration.headers.accessUnitDelimiters
         keyMessages = PictureMessages(keyFramesOf: configuration)
+        switch settings.library {
+        case .x264: refreshLength = nil
+        case .x265: refreshLength = configuration.structure.intraRefresh ? settings.number("keyint") : nil
+        }
     }
 
     mutating func append(_ job: EncodeWorker.Job, _ messages: PictureMessages) {
@@ -245,9 +252,11 @@ private struct TimeHistory {
             oldest += 1
         }
         defer { codingIndex += 1 }
-        let own = headers.arranged(output.bytes, isKey: output.isKey, codec: codec, delimits: delimits)
+        let refresh = output.isKey ? nil : refreshLength.flatMap { headers.areRepeated(in: output.bytes, codec) ? $0 : nil }
+        let own = headers.arranged(output.bytes, isKey: output.isKey, isRefresh: refresh != nil, codec: codec, delimits: delimits)
         let arranged = idrNumbers?.renumbered(own, isIDR: output.kind.isIDR) ?? own
-        let messages = output.isKey ? keyMessages + entry.messages : entry.messages
+        var messages = output.isKey ? keyMessages + entry.messages : entry.messages
+        if let refresh { messages = PictureMessages(refreshOf: refresh) + messages }
         var packet = EncodedPacket(
             codec: codec, bytes: messages.inserted(into: arranged, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
@@ -255,7 +264,7 @@ private struct TimeHistory {
             latency: .nanoseconds(MonotonicClock.nanoseconds - entry.start))
         packet.isReference = !output.kind.isDisposable
         packet.isRandomAccess = output.kind.isIDR || (output.isKey && output.kind.recovery == 0)
-        packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery
+        packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery ?? refresh
         return packet
     }
 

@@ -99,7 +99,7 @@ struct EncoderMemory: Sendable, Hashable {
 
 extension EncoderSettings {
     /// Returns the numeric value of a parameter of the encoder library; nil if it is not set.
-    fileprivate func number(_ name: String) -> Int? {
+    func number(_ name: String) -> Int? {
         parameters.last(where: { $0.name == name }).flatMap { Int($0.value) }
     }
 }

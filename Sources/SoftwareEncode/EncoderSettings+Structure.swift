@@ -80,7 +80,14 @@ extension EncoderSettings {
         }
         set("open-gop", open ? 1 : 0)
         if c.structure.intraRefresh {
-            if gop > 1 { set("intra-refresh", 1) }
+            if gop > 1 {
+                set("intra-refresh", 1)
+                switch library {
+                case .x264: break
+                // The library then marks the pictures at which a pass begins.
+                case .x265: set("repeat-headers", 1)
+                }
+            }
             report(
                 "intraRefresh", "on", gop > 1 ? "on" : "off",
                 gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")

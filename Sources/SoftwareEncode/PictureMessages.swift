@@ -1,4 +1,5 @@
 import H264Syntax
+import HEVCSyntax
 import NALUnits
 import VideoBase
 
@@ -20,6 +21,10 @@ struct PictureMessages: Sendable {
     init(keyFramesOf configuration: EncoderConfiguration) {
         messages = SEIMessage.highDynamicRange(configuration.display.masteringDisplay, configuration.display.contentLight)
     }
+
+    /// Creates the message of a picture at which a pass of an HEVC intra refresh begins. After the pass, pictures are
+    /// approximately correct.
+    init(refreshOf pictureCount: Int) { messages = [.recoveryPoint(pocCount: pictureCount, isExact: false)] }
 
     private init(_ messages: [SEIMessage]) { self.messages = messages }
 

@@ -30,7 +30,8 @@ struct SoftwareRateCompliance {
     private static func follow(_ rate: RateLimits, _ mode: RateControlMode, _ stream: inout StreamLimits) {
         // Only the window with the lowest rate is enforced.
         stream.windows = rate.windows
-        stream.maxBitrate = (mode == .vbr || mode == .qvbr) && rate.maxRate > 0 ? rate.maxRate * 1000 : nil
+        // A window lowers the rate that the library is given, but not the maximum.
+        stream.maxBitrate = (mode == .vbr || mode == .qvbr) && rate.base.maxRate > 0 ? rate.base.maxRate * 1000 : nil
     }
 
     mutating func change(_ rate: RateLimits, pending: Int) {

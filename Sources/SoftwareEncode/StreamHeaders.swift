@@ -118,32 +118,48 @@ struct StreamHeaders: Sendable {
         return stream
     }
 
+    /// Whether the library has written parameter sets into a packet.
+    func areRepeated(in packet: [UInt8], _ codec: VideoCodec) -> Bool {
+        AnnexB.units(in: packet.span).contains { NALUnitKind(header: packet[$0.lowerBound], codec).isParameterSet }
+    }
+
     /// Returns a packet in the order that H.264 7.4.1.2.3 and H.265 7.4.2.4.4 require, with 4-byte start codes: the
-    /// access unit delimiter if there is one, the parameter sets if the packet is a key frame, and the other NAL units.
+    /// access unit delimiter if there is one, the parameter sets if requested, and the other NAL units.
     /// The library's own parameter sets are dropped. libavcodec puts the identification message before all other NAL
     /// units, and libx264 repeats it after them.
     ///
-    /// - Parameter delimits: Whether each packet must have a delimiter. libx265 writes none for its first picture.
-    func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec, delimits: Bool) -> [UInt8] {
+    /// - Parameters:
+    ///   - isKey: Whether the packet is a key frame.
+    ///   - isRefresh: Whether a pass of an intra refresh begins at the packet, so that it needs the parameter sets too.
+    ///     libx265 also repeats its identification there, which is dropped.
+    ///   - delimits: Whether each packet must have a delimiter. libx265 writes none for its first picture.
+    func arranged(_ packet: [UInt8], isKey: Bool, isRefresh: Bool, codec: VideoCodec, delimits: Bool) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
+        let hasSets = isKey || isRefresh
         let delimiter = units.first { NALUnitKind(header: packet[$0.lowerBound], codec) == .accessUnitDelimiter }
         var result: [UInt8] = []
         result.reserveCapacity(packet.count + bytes.count + units.count)
         if let delimiter {
             AnnexB.append(packet[delimiter], to: &result)
-        } else if delimits, isKey {
+        } else if delimits, hasSets {
             switch codec {
             case .h264: break
             case .hevc: AnnexB.append(AccessUnitDelimiter.unit(for: .i), to: &result)
             }
         }
-        if isKey { result += bytes }
+        if hasSets { result += bytes }
         for (index, unit) in units.enumerated()
         where unit != delimiter && !NALUnitKind(header: packet[unit.lowerBound], codec).isParameterSet {
             // libx264 repeats the identification message.
             if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
+            if isRefresh, Self.isUserData(packet[unit], codec) { continue }
             AnnexB.append(packet[unit], to: &result)
         }
         return result
+    }
+
+    /// Whether a NAL unit is an SEI message user_data_unregistered.
+    private static func isUserData(_ unit: ArraySlice<UInt8>, _ codec: VideoCodec) -> Bool {
+        NALUnitKind(of: unit, codec) == .prefixSEI && unit.dropFirst(codec.nalUnitHeaderSize).first == 5
     }
 }

@@ -54,6 +54,9 @@ public final class MediaMuxer: Sendable {
         case packet(TrackPacket, MediaTrack)
     }
 
+    /// The outputs whose muxers are being cancelled. Another muxer may write such an output when that has ended.
+    private static let cancelling = Monitor<[String: Int]>([:])
+
     private let configuration: Configuration
     private let onError: (@Sendable (any Error) -> Void)?
     private let thread = SerialThread("vaenc-mux")
@@ -81,6 +84,7 @@ public final class MediaMuxer: Sendable {
             guard configuration.queueLimit > 0 else {
                 throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
             }
+            Self.cancelling.wait { $0[configuration.output] == nil ? () : nil }
             let sink = try MediaOutput.open(configuration.output, options: configuration.options) { [weak muxer] in
                 muxer?.state.withLock { $0.isCancelled } ?? true
             }
@@ -212,17 +216,27 @@ public final class MediaMuxer: Sendable {
         try await withCheckedThrowingContinuation { continuation in stop { continuation.resume(with: $0) } }
     }
 
-    /// Ends writing and removes the incomplete output: no file remains under the output's name. Idempotent; has no
-    /// effect after `stop`.
+    /// Ends writing and removes the incomplete output: no file remains under the output's name. Does not wait: another
+    /// muxer of the same output waits until it has ended. Idempotent; has no effect after `stop`.
     public func cancel() {
-        let sink = state.withLock { state in
+        let (isFirst, sink) = state.withLock { state in
             if !state.hasEnded { state.isCancelled = true }
             defer { state.hasEnded = true }
             state.early = []
-            return state.hasEnded ? nil : state.sink
+            return (!state.hasEnded, state.hasEnded ? nil : state.sink)
         }
+        guard isFirst else { return }
         sink?.abortBlockingIO()
-        thread.add { sink?.cancel() }
+        let output = configuration.output
+        Self.cancelling.withLock { $0[output, default: 0] += 1 }
+        // A call of `start` that is opening the output comes before this.
+        thread.add {
+            sink?.cancel()
+            Self.cancelling.withLock { outputs in
+                let left = outputs[output, default: 1] - 1
+                outputs[output] = left > 0 ? left : nil
+            }
+        }
     }
 
     private func append(_ sample: Sample) {

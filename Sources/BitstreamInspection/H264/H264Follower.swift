@@ -11,6 +11,7 @@ package struct H264Follower: StreamFollower {
     private var previousFrameNumber: Int?
     /// Whether reference frames were lost and decoding has not restarted since.
     private var isLost = false
+    private var references = LostReferences()
     private var order = PictureOrder()
     /// Whether a picture at which decoding may begin has arrived.
     private var hasBegun = false
@@ -31,7 +32,9 @@ package struct H264Follower: StreamFollower {
         var isReference = false
         /// Whether the slice with first_mb_in_slice 0 has arrived; slices may arrive in any order.
         var hasFirstSlice = false
-        var first: SliceHeader?
+        /// The headers of the slices. They may have different reference lists.
+        var slices: [SliceHeader] = []
+        var first: SliceHeader? { slices.first }
         var sequenceSet: SequenceParameterSet?
         var fault: FollowedUnit.Fault?
         var hasRecoveryPoint = false
@@ -102,8 +105,8 @@ package struct H264Follower: StreamFollower {
             if starts, picture.hasSlice { startPicture() }
             picture.hasSlice = true
             if header.first_mb_in_slice == 0 { picture.hasFirstSlice = true }
-            if picture.first == nil {
-                picture.first = header
+            if header.redundant_pic_cnt == 0 || picture.first == nil { picture.slices.append(header) }
+            if picture.slices.count == 1 {
                 picture.sequenceSet = active(header)
                 picture.isIDR = header.isIDR
                 picture.isReference = header.nal_ref_idc != 0
@@ -143,28 +146,33 @@ package struct H264Follower: StreamFollower {
         result.isKey = done.isIDR
         if done.fault == .noParameterSets {
             result.obstacle = .noParameterSets
-            if done.isReference { isLost = previousFrameNumber != nil }
+            if done.isReference { loseUnreadable() }
             return result
         }
         guard let first = done.first, let sps = done.sequenceSet else {
             result.obstacle = hasUnreadableSet && !isBroken ? nil : .damaged
-            if done.isReference, result.obstacle != nil { isLost = previousFrameNumber != nil }
+            if done.isReference, result.obstacle != nil { loseUnreadable() }
             return result
         }
         result.isSecondField = isSecondField(first)
-        result.isLeading = leads(first, sps, hasRecoveryPoint: done.hasRecoveryPoint)
+        let count = order.decode(first, sps).frame
+        result.isLeading = leads(first, count, hasRecoveryPoint: done.hasRecoveryPoint)
         openField = first.field_pic_flag && !result.isSecondField ? first : nil
         let isGap = hasGap(first, sps)
         if first.isIDR || (done.hasRecoveryPoint && (isLost || isGap)) {
             result.restartsDecoding = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
+            if isLost || isGap { references.restart() }
             isLost = false
         } else if isGap {
             isLost = true
+            result.followsLoss = true
         }
-        if isBroken || done.fault != nil || !done.hasFirstSlice {
+        let isComplete = !isBroken && done.fault == nil && done.hasFirstSlice
+        let refersToLost = references.take(done.slices, sps, pictureOrderCount: count, isComplete: isComplete)
+        if !isComplete {
             result.obstacle = .damaged
             if done.isReference { isLost = true }
-        } else if isLost {
+        } else if references.isUnknown ? isLost : refersToLost {
             result.obstacle = .missingReference
         }
         if done.isReference || previousFrameNumber == nil {
@@ -174,9 +182,16 @@ package struct H264Follower: StreamFollower {
         return result
     }
 
+    /// Records a reference picture whose header could not be read.
+    private mutating func loseUnreadable() {
+        isLost = previousFrameNumber != nil
+        references.loseUnreadable()
+    }
+
     /// Returns whether a picture is displayed before the recovery point at which decoding began.
-    private mutating func leads(_ header: SliceHeader, _ sps: SequenceParameterSet, hasRecoveryPoint: Bool) -> Bool {
-        let count = order.decode(header, sps).frame
+    ///
+    /// - Parameter count: Its picture order count.
+    private mutating func leads(_ header: SliceHeader, _ count: Int, hasRecoveryPoint: Bool) -> Bool {
         if header.isIDR || hasRecoveryPoint {
             firstOrder = hasBegun || header.isIDR ? nil : count
             hasBegun = true
@@ -203,5 +218,6 @@ package struct H264Follower: StreamFollower {
         previousFrameNumber = nil
         (order, hasBegun, firstOrder) = (PictureOrder(), false, nil)
         isLost = false
+        references.restart()
     }
 }

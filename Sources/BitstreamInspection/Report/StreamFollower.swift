@@ -48,6 +48,8 @@ package struct FollowedPicture: Sendable, Hashable {
     package var isShown = true
     /// Whether the picture is the second field of the previous picture's frame.
     package var isSecondField = false
+    /// Whether reference pictures were lost before the picture. It may refer to others.
+    package var followsLoss = false
     /// Whether decoding restarts: earlier pictures must be output first.
     package var restartsDecoding = false
 }

@@ -11,6 +11,11 @@ struct PacketForm {
     private var byteStream: ByteStreamPackets?
     /// Inserts the headers of MPEG-4 Visual, for MPEG-TS.
     private let headers: LeadingHeaders?
+    /// Whether the output describes sound once, at its beginning.
+    private let describesOnce: Bool
+    /// Whether a packet of sound has another sampling rate or other channels than the output's description.
+    private(set) var hasChangedSound = false
+    private let source: MediaTrack
     /// Whether HEVC with start codes gets access unit delimiters, for MPEG-TS.
     private let isDelimited: Bool
 
@@ -19,6 +24,8 @@ struct PacketForm {
     ///   - codec: The codec that determines the form of HLS segments.
     /// - Throws: If there is no memory.
     init(_ track: MediaTrack, from container: String, to format: OutputFormat, codec: VideoCodec) throws {
+        source = track
+        describesOnce = (format == .hls ? codec.segmentFormat : format) != .ts
         let needsDelimiters = format == .ts && track.codecName == "hevc"
         // The lengths of `avcc` are computed from start codes.
         let hasStartCodes = format == .avcc || !format.isLengthPrefixed(codec)
@@ -37,6 +44,7 @@ struct PacketForm {
     /// Returns the packet in the form of the output.
     /// - Throws: If the packet's lengths are invalid, or if there is no memory.
     mutating func piece(_ packet: TrackPacket) throws -> TrackPacket {
+        if describesOnce, !hasChangedSound, !source.describes(packet) { hasChangedSound = true }
         let packet = try leadingSets?.piece(packet) ?? sampleSets?.piece(packet) ?? packet
         return try byteStream?.piece(packet) ?? headers?.piece(packet) ?? (isDelimited ? packet.delimited() : packet)
     }

@@ -283,6 +283,12 @@ import VideoBase
             (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
             try add(EffectiveEntry(option: track.track.name(of: index), asked: "copied", used: "left out", why: .explained(why)))
         }
+        for (index, track) in tracks.enumerated() {
+            guard let track, track.form.hasChangedSound else { continue }
+            try add(EffectiveEntry(
+                option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
+                why: "they change in the input, and this container describes them once; vaenc encode can encode the sound"))
+        }
         let hasChangedSets = copiedTracks.contains { $0.form.hasChangedSets }
         if hasChangedSets, muxer.isFragmented {
             // The sample entry is written already.

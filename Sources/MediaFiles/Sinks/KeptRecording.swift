@@ -9,13 +9,13 @@ package enum KeptRecording {
 }
 
 extension PacketSink {
-    /// Ends writing after an error. If the error is not caused by the user, the playable part of a recording is kept: a
-    /// live input that ends inside a picture cannot be read again.
+    /// Ends writing after an error, and keeps the playable part of a recording: a live input cannot be read again. After
+    /// an interruption, a refusal (`unavailable`) or missing permission nothing is kept.
     /// - Returns: The error, with the path of the kept part if there is one.
     package func abandon(after error: any Error) -> any Error {
         let described = error as? any DescribedError
         let category = described?.category ?? .internalFault
-        guard [.inputOutput, .deviceFailed, .cannotCreate, .internalFault, .badInput].contains(category), let part = abandon() else {
+        guard [.inputOutput, .deviceFailed, .cannotCreate, .internalFault, .badInput, .usage].contains(category), let part = abandon() else {
             cancel()
             return error
         }

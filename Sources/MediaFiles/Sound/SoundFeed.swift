@@ -29,6 +29,8 @@ public final class SoundFeed {
     /// are copied, it is the number of packets that lost data in MPEG-TS; other faults are not detected.
     public var damagedPackets: Int { transcoder?.damagedPackets ?? copiedDamage }
     private var copiedDamage = 0
+    /// Whether the sampling rate or the channels of copied packets change. Most containers describe them once.
+    package private(set) var hasChanged = false
     /// Whether packets are copied.
     package var isCopying: Bool { transcoder == nil }
 
@@ -100,6 +102,7 @@ public final class SoundFeed {
     private func pass(_ packet: TrackPacket, to take: (TrackPacket) throws -> Void) throws {
         if let transcoder { return try transcoder.write(packet) { try take(relativeToOrigin($0)) } }
         if packet.lacksData { copiedDamage += 1 }
+        if !hasChanged, !track.describes(packet) { hasChanged = true }
         guard let time = packet.presentation else { return try take(relativeToOrigin(packet)) }
         let cuts = cutsStart ?? (sound.cutsStart || SourceSound.isCut(before: sound.origin, at: time))
         cutsStart = cuts

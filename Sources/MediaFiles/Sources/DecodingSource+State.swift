@@ -14,6 +14,10 @@ extension DecodingSource {
         var decoder: any PictureDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
+        /// The sample aspect ratio that the stream states; nil if it states none.
+        var codedAspect: Rational?
+        /// The sample aspect ratio of the pictures after it has changed; nil before.
+        var aspect: Rational?
         /// The first change of each kind in the stream.
         private(set) var changes: [EffectiveEntry] = []
         let range: SourceRange
@@ -118,6 +122,18 @@ extension DecodingSource {
             if changes.contains(where: { $0.option == option }) { return }
             changes.append(
                 EffectiveEntry(option: option, asked: asked, used: used, why: "\(why) at picture \(delivered)"))
+        }
+
+        /// Reports if the first picture of a cut begins late, because the picture that is shown at the requested start
+        /// began before it and was dropped. Screen recordings and slide shows have such pictures.
+        ///
+        /// - Parameter seconds: The time of a picture after the start.
+        mutating func noteFirst(seconds: Double) {
+            guard range.isCut, delivered == 0, decoded > 1, seconds >= 0.5, !changes.contains(where: { $0.option == "first picture" }) else { return }
+            changes.append(
+                EffectiveEntry(
+                    option: "first picture", asked: "at the start", used: "\((seconds * 1000).rounded() / 1000) s later",
+                    why: "no picture begins before, and the picture that is shown at the start began before it"))
         }
 
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }

@@ -260,6 +260,7 @@ package final class DecodingSource: FrameSource {
         if time < state.range.origin { return Step(value: nil) }
         let elapsed = Int128(time) - Int128(state.range.origin)
         if Double(elapsed) * base.value >= state.range.duration - 1e-9 { return nil }
+        state.noteFirst(seconds: Double(elapsed) * base.value)
         if let rate = state.rate {
             let scale = Int32(clamping: rate.numerator)
             return Step(
@@ -302,11 +303,40 @@ package final class DecodingSource: FrameSource {
                 state.addChange("rotation", asked: "as in each image", used: "as in the first image", "the images have several orientations")
             }
         }
-        if size == state.nativeSize { return }
-        state.addChange("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
-        state.nativeSize = size
+        let isSameAspect = followAspect(&state)
+        if size == state.nativeSize, isSameAspect { return }
+        if size != state.nativeSize {
+            state.addChange("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
+            state.nativeSize = size
+        }
         state.shaper = FrameShaper(
-            source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
+            source: size, aspect: state.aspect ?? state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
+    }
+
+    /// Follows a change of the stream's sample aspect ratio, as broadcasts have it. Returns whether it is the same.
+    private func followAspect(_ state: inout State) -> Bool {
+        guard let frame = unsafe state.frame else { return true }
+        let coded = unsafe frame.pointee.sample_aspect_ratio
+        guard coded.num > 0, coded.den > 0 else { return true }
+        let aspect = Rational(Int(coded.num), Int(coded.den)).reduced
+        guard let before = state.codedAspect else {
+            state.codedAspect = aspect
+            return true
+        }
+        if aspect == before { return true }
+        // A container may state another aspect ratio than the stream. It then applies to all pictures.
+        let first = state.demuxer.stream.aspect
+        let isStream = state.aspect != nil || first.map { $0.reduced == before } ?? true
+        state.codedAspect = aspect
+        if !isStream { return true }
+        state.aspect = aspect
+        // Scaled pictures are fitted with their own shape.
+        if aspect != first?.reduced, info.size == state.nativeSize {
+            let shown = { (ratio: Rational) in "\(ratio.numerator):\(ratio.denominator)" }
+            state.addChange(
+                "inputAspect", asked: shown(aspect), used: shown(first ?? Rational(1, 1)), "the input changes its sample aspect ratio")
+        }
+        return false
     }
 
     package var lateChanges: [EffectiveEntry] {

@@ -40,6 +40,8 @@ struct LossWatch {
         }
     }
 
+    private static let missing = "pictures that later ones refer to are missing"
+
     /// Returns a description of the loss before a packet or in it; nil if nothing is missing, or if this is unknown.
     mutating func loss(in packet: UnsafePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) -> String? {
         var size = 0
@@ -63,13 +65,14 @@ struct LossWatch {
             (hasSlices, isBroken) = (false, false)
             switch picture.obstacle {
             case nil:
+                if picture.followsLoss, hasBegun { loss = loss ?? Self.missing }
                 hasBegun = true
                 switch codec {
                 // libavcodec does not output pictures that are shown before the first key picture.
                 case .h264: if picture.isLeading, !picture.isSecondField { undecodable += 1 }
                 case .hevc: break
                 }
-            case .missingReference: if hasBegun { loss = loss ?? "pictures that later ones refer to are missing" }
+            case .missingReference: if hasBegun { loss = loss ?? Self.missing }
             case .damaged: if hasBegun { loss = loss ?? "slices are missing or broken" }
             case .beforeStart:
                 switch codec {

@@ -24,6 +24,19 @@ public import VideoBase
         return base.num > 0 && base.den > 0 ? Rational(Int(base.num), Int(base.den)) : Rational(1, 90_000)
     }
 
+    /// Whether the track's description applies to a packet. Each packet of AAC in MPEG-TS states its own sampling rate
+    /// and channels (ADTS, ISO/IEC 14496-3 1.A.2.2), which may change.
+    func describes(_ packet: TrackPacket) -> Bool {
+        guard adtsConfig.count >= 2, packet.byteCount >= 4 else { return true }
+        // SAFETY: the packet's data have at least 4 bytes.
+        let header = unsafe UnsafeBufferPointer(start: packet.packet.pointee.data, count: 4)
+        guard unsafe header[0] == 0xFF && header[1] & 0xF0 == 0xF0 else { return true }
+        // The AudioSpecificConfig has the object type in 5 bits, then the sampling frequency index and the channel
+        // configuration in 4 bits each.
+        let (rate, channels) = (adtsConfig[0] << 1 & 0x0E | adtsConfig[1] >> 7, adtsConfig[1] >> 3 & 0x0F)
+        return unsafe header[2] >> 2 & 0x0F == rate && header[2] << 2 & 0x04 | header[3] >> 6 == channels
+    }
+
     /// The kind of the track.
     public var kind: Kind {
         switch unsafe stream.pointee.codecpar.pointee.codec_type {

@@ -139,7 +139,7 @@ final class OutputBranch {
                     remedy: "check `dmesg`, or use `device: .software`")
             }
             throw VaencError(
-                .badInput, "the input has no frames to encode", remedy: "check `start`, `duration` and the input")
+                .badInput, "the input has no frames to encode", remedy: "check `start`, `duration` and the input; a picture belongs to the part in which it begins")
         }
         feedsLeftOut = sink.soundsLeftOut
         if output.configuration.strict, !interrupted, let error = soundEntries.strictError { throw error }

@@ -1,0 +1,74 @@
+/// Tracks the reference frames of an H.264 stream that were lost or could not be decoded, and finds the pictures that
+/// refer to them (8.2.4, 8.2.5). An encoder that knows of a loss refers to other frames, and its pictures can be decoded.
+struct LostReferences {
+    private var buffer = ReferenceBuffer()
+    /// Whether frames were lost since decoding began. Without a loss, all pictures can be decoded.
+    private var hasLoss = false
+    /// Whether the lost frames are unknown: lists of fields are not constructed, and a picture without a readable header
+    /// may have marked others.
+    private(set) var isUnknown = false
+    /// PrevRefFrameNum (7.4.3); nil before the first picture.
+    private var previousFrameNum: Int?
+    private var count = 0
+
+    /// Forgets all frames: decoding begins at the next picture.
+    mutating func restart() { self = LostReferences() }
+
+    /// Records a picture whose header could not be read.
+    mutating func loseUnreadable() {
+        isUnknown = previousFrameNum != nil
+    }
+
+    /// Takes the next picture.
+    ///
+    /// - Parameters:
+    ///   - slices: The headers of its slices.
+    ///   - isComplete: Whether all its slices can be decoded.
+    /// - Returns: Whether it refers to a lost frame.
+    mutating func take(_ slices: [SliceHeader], _ sps: SequenceParameterSet, pictureOrderCount: Int, isComplete: Bool) -> Bool {
+        guard let first = slices.first else { return false }
+        if first.isIDR { restart() }
+        if first.field_pic_flag { isUnknown = true }
+        if isUnknown { return false }
+        if !first.isIDR { fillGap(before: first.frame_num, sps) }
+        let isMissing = hasLoss && slices.contains { refersToLost($0, sps, pictureOrderCount) }
+        guard let marking = first.marking else {
+            previousFrameNum = previousFrameNum ?? first.frame_num
+            return isMissing
+        }
+        let isLost = isMissing || !isComplete
+        if isLost { hasLoss = true }
+        _ = buffer.mark(
+            ReferenceBuffer.Entry(frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking, sps)
+        buffer.faults = []
+        count &+= 1
+        previousFrameNum = first.includesUnmarkAll ? 0 : first.frame_num
+        return isMissing
+    }
+
+    /// Adds the frames that are missing before a picture.
+    private mutating func fillGap(before frame_num: Int, _ sps: SequenceParameterSet) {
+        guard let previous = previousFrameNum, frame_num != previous, sps.maxFrameNum > 0 else { return }
+        let missing = (frame_num - previous - 1 + sps.maxFrameNum) % sps.maxFrameNum
+        if missing == 0 { return }
+        hasLoss = true
+        // Earlier ones have left the buffer.
+        for distance in stride(from: min(missing, max(sps.max_num_ref_frames, 1)), to: 0, by: -1) {
+            buffer.addNonExisting(frame_num: (frame_num - distance + sps.maxFrameNum) % sps.maxFrameNum, sps)
+        }
+        buffer.faults = []
+    }
+
+    private func refersToLost(_ slice: SliceHeader, _ sps: SequenceParameterSet, _ pictureOrderCount: Int) -> Bool {
+        if slice.slice_type.isIntra { return false }
+        var lists = ReferenceLists(buffer: buffer, maxFrameNum: sps.maxFrameNum, frame_num: slice.frame_num, pictureOrderCount: pictureOrderCount)
+        let entries = lists.lists(of: slice)
+        // Where gaps are allowed, missing frames may belong to a temporal layer that was removed. They can be in a list,
+        // but no block refers to them.
+        if sps.gaps_in_frame_num_value_allowed_flag { return entries.contains { !$0.isEmpty && $0.allSatisfy { $0?.isNonExisting ?? true } } }
+        // The initial lists of B slices have no missing frames, so that all later entries are shifted.
+        let isShifted = slice.slice_type == .b && buffer.shortTerm.contains(where: \.isNonExisting)
+            && zip(slice.modifications, entries).contains { $0?.count ?? 0 < $1.count }
+        return isShifted || !lists.faults.isEmpty || entries.joined().contains { $0?.isNonExisting ?? true }
+    }
+}
