@@ -88,6 +88,15 @@ import Testing
         }
     }
 
+    /// A data rate limit below the maximum bit rate does not lower that maximum, so that a strict run succeeds.
+    @Test func dataRateLimitIsNoMaximum() throws {
+        try Files.withTemporaryFolder { folder in
+            let line = "testsrc:320x192@25:60 --device software --codec h264 --preset 7 --bitrate 400k --max-bitrate 900k --data-rate-limit 110000/2 -o a.h264"
+            let run = try EncodeRun(words(line) + ["--json"], in: folder)
+            #expect(run.status == 0 && run.report?["statistics"]?["broken"]?["overMaxBitrate"]?.int == 0, "\(run.errors)")
+        }
+    }
+
     /// An output above the maximum bit rate ends a strict run with any encoder.
     @Test(arguments: ["h264", "hevc"]) func exceededMaximumEndsAStrictRun(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

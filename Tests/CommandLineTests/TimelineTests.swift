@@ -55,6 +55,23 @@ import Testing
         }
     }
 
+    /// A screen recording has no new picture for seconds. A cut there begins with the next picture, which is reported.
+    @Test func startBetweenDistantPicturesIsReported() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=8 -vf "select='lt(t,1)+gt(t,6)'" -fps_mode vfr -pix_fmt yuv420p -c:v libx264 in.mp4
+                """, in: folder)
+            let line = ["in.mp4", "--device", "software", "--codec", "h264", "--overwrite", "-o", "a.mp4"]
+            let run = try EncodeRun(line + ["--start", "3"], in: folder)
+            #expect(run.status == 0 && run.errors.contains("first picture: asked at the start, used 3.04 s later"), "\(run.errors)")
+            #expect(try EncodeRun(line + ["--start", "3", "--strict"], in: folder).status == 69)
+            #expect(try EncodeRun(line + ["--start", "6.5", "--strict"], in: folder).status == 0)
+            let none = try EncodeRun(line + ["--start", "3", "--duration", "1"], in: folder)
+            #expect(none.status == 65 && none.errors.contains("a picture belongs to the part in which it begins"), "\(none.errors)")
+        }
+    }
+
     /// A start is relative to the time at which the file begins, with pictures or with sound. `ffmpeg` does the same.
     @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"]) func startIsRelativeToTheFirstTime(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -37,6 +37,36 @@ import Testing
         return (Set(packets.output.split(separator: "\n").map(String.init)), sums.joined())
     }
 
+    /// A broadcast changes its shape and its sound: scaled pictures keep the displayed shape, and what the output cannot
+    /// describe is reported and refused by `--strict`.
+    @Test func changesOfShapeAndSoundAreReported() throws {
+        try Files.withTemporaryFolder { folder in
+            for (name, aspect, rate, offset) in [("a", "4/3", "48000", "10"), ("b", "16/9", "44100", "11")] {
+                try Self.ffmpeg(
+                    ["-f", "lavfi", "-i", "color=white:s=180x144:r=25:d=1", "-f", "lavfi", "-i", "sine=r=\(rate):d=1", "-aspect", aspect, "-c:v", "libx264"]
+                        + ["-pix_fmt", "yuv420p", "-c:a", "aac", "-muxdelay", "0", "-output_ts_offset", offset, "\(name).ts"], in: folder)
+            }
+            try Files.write(Files.read("\(folder)/a.ts") + Files.read("\(folder)/b.ts"), to: "\(folder)/in.ts")
+            let encode = ["encode", "in.ts", "--device", "software", "--codec", "h264"]
+            for (line, words) in [
+                (encode + ["-o", "e.mp4"], ["inputAspect: asked 64:45, used 16:15", "--audio aac"]), (["remux", "in.ts", "-o", "r.mp4"], ["stream 1 (audio, aac): asked as in the input"]),
+            ] {
+                let run = try ProcessRunner.run(Checkout.vaenc, line, directory: folder)
+                #expect(run.status == 0 && words.allSatisfy(run.errors.contains), "\(line): \(run.errors)")
+                #expect(try ProcessRunner.run(Checkout.vaenc, line + ["--strict", "--overwrite"], directory: folder).status == 69)
+            }
+            let scaled = try ProcessRunner.run(
+                Checkout.vaenc, encode + ["-o", "s.mp4", "--size", "160x90", "--audio", "aac", "--strict"], directory: folder)
+            #expect(scaled.status == 0, "\(scaled.errors)")
+            // The 4:3 picture is 120 wide between black bars, the 16:9 one fills the size.
+            let rows = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-i", "s.mp4", "-vf", "format=gray,crop=160:1:0:45", "-f", "rawvideo", "-"], directory: folder).stdout
+            try #require(rows.count == 50 * 160)
+            func brightness(_ picture: Int, _ column: Int) -> UInt8 { rows[picture * 160 + column] }
+            #expect(brightness(10, 8) < 40 && brightness(10, 80) > 200 && brightness(40, 8) > 200 && brightness(40, 152) > 200)
+        }
+    }
+
     @Test func joinedSegmentsAreOneStream() throws {
         try Files.withTemporaryFolder { folder in
             try Self.record(folder)

@@ -79,6 +79,69 @@ import Vaenc
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
 
+    /// Another muxer can write the output of a cancelled one: it waits until that has ended.
+    @Test func outputOfACancelledMuxerCanBeWrittenAgain() async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        encoding.wantedCodec = .h264
+        let session = try CompressionSession(configuration: encoding, device: .software)
+        defer { session.invalidate() }
+        let description = try session.encoderDescription
+        var configuration = MediaMuxer.Configuration(output: path)
+        configuration.options.overwrite = true
+        for round in 0..<40 {
+            let cancelled = MediaMuxer(configuration)
+            cancelled.start()
+            cancelled.describe(description)
+            if round % 2 == 0 { cancelled.append(Self.packet()) }
+            cancelled.cancel()
+            let muxer = MediaMuxer(configuration)
+            muxer.start()
+            muxer.describe(description)
+            muxer.append(Self.packet())
+            try await muxer.stop()
+        }
+        #expect(Files.exists(path) && !Files.exists(path + ".part"))
+    }
+
+    /// A recording whose session swaps to another size ends with an error, but stays.
+    @Test(arguments: ["mp4", "mkv"]) func recordingStaysAfterASwap(_ ending: String) async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        encoding.wantedCodec = .h264
+        encoding.structure.gopFrames = 10
+        let session = try CompressionSession(configuration: encoding, device: .software)
+        defer { session.invalidate() }
+        var configuration = configuration(path)
+        configuration.kinds = [.video]
+        let muxer = MediaMuxer(configuration)
+        let writer = Task { for try await packet in session.packets { muxer.append(packet) } }
+        muxer.start()
+        muxer.describe(try session.encoderDescription)
+        for index in 0..<60 {
+            if index == 50 {
+                var larger = encoding
+                larger.size = VideoSize(width: 128, height: 64)
+                try await session.swap(to: larger)
+            }
+            try await session.encode(try await session.makePixelBuffer(), presentation: MediaTime(value: Int64(index), timescale: 30))
+        }
+        try await session.completeFrames()
+        session.invalidate()
+        try await writer.value
+        do {
+            try await muxer.stop()
+            Issue.record("stopped")
+        } catch let error as VaencError {
+            #expect(error.category == .usage && error.remedy?.contains(path + ".part") == true, "\(error)")
+        }
+        let probe = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", path + ".part"])
+        #expect((Int(probe.output.prefix { $0.isNumber }) ?? 0) > 20, "\(probe.output) \(probe.errors)")
+    }
+
     /// The muxer has a description but no packet: the file would have no picture.
     @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func stopWithoutPacketsIsAnError(_ ending: String, _ survivesKill: Bool) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))

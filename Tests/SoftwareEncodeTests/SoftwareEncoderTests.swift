@@ -210,10 +210,16 @@ final class Collector: Sendable {
             #expect(later.allSatisfy { $0.bytes[4] & 31 == 7 || $0.bytes[4] >> 1 == 32 })
             #expect(open.contains { !$0.isReference } && open.contains { $0.type == .b })
         }
-        let refresh = try Self.encode(40) { $0.structure.intraRefresh = true; $0.structure.gopFrames = 12 }.packets
-        #expect(refresh.filter(\.isKey).map(\.displayIndex) == [0])
-        let points = refresh.filter { $0.recoveryFrameCount ?? 0 > 0 }
-        #expect(points.count >= 2 && points.allSatisfy { $0.type == .p })
+        for codec in VideoCodec.allCases {
+            let refresh = try Self.encode(40) { $0.codec = codec; $0.structure.intraRefresh = true; $0.structure.gopFrames = 12 }.packets
+            #expect(refresh.filter(\.isKey).map(\.displayIndex) == [0])
+            let points = refresh.filter { $0.recoveryFrameCount ?? 0 > 0 }
+            #expect(points.count >= 2 && points.allSatisfy { $0.type == .p }, "\(codec)")
+            // A receiver that joins there has the parameter sets.
+            let first = try #require(points.first.flatMap { point in refresh.firstIndex { $0.codingIndex == point.codingIndex } })
+            let late = ForeignDecoder.libavcodec.decode(refresh[first...].flatMap(\.bytes), codec: codec == .hevc ? .hevc : .h264)
+            #expect(late.frames.count > 20, "\(codec): \(late.frames.count)")
+        }
     }
 
     /// The QP is lower in the region: the region is closer to the source, and the rest is not.
