@@ -90,7 +90,7 @@ class Run:
 
     def report(self):
         """Returns the output lines that describe failures."""
-        words = [l for l in self.lines if re.search(r" recorded an issue |^↳ (?!Testing Library|Target Platform)|(?:^|\s)(?:error|Fatal error): |✘ Test (?!run)|[Cc]rash|did not end", l)]
+        words = [l for l in self.lines if re.search(r" recorded an issue |^↳ (?!Testing Library|Target Platform|///)|(?:^|\s)(?:error|Fatal error): |✘ Test (?!run)|[Cc]rash|did not end", l)]
         if self.status < 0:
             words.append(f"the process ended by {signal.Signals(-self.status).name}; its last lines:")
             words += self.lines[-15:]
