@@ -162,6 +162,7 @@ private struct HeldPicture {
         let picture = follower.endPicture(isBroken: done.isBroken)
         if picture.restartsDecoding { try drain() }
         if picture.isKey { (wasDamaged, isDamaged) = (isDamaged, false) }
+        if picture.mayShowLoss { isDamaged = true }
         let index = picture.isSecondField ? counts.taken - 1 : counts.taken
         if !picture.isSecondField { counts.taken += 1 }
         if let obstacle = picture.obstacle {

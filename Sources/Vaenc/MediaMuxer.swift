@@ -84,7 +84,11 @@ public final class MediaMuxer: Sendable {
             guard configuration.queueLimit > 0 else {
                 throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
             }
-            Self.cancelling.wait { $0[configuration.output] == nil ? () : nil }
+            // `cancel` of this muxer ends the wait, too.
+            Self.cancelling.wait { outputs -> Void? in
+                outputs[configuration.output] == nil || muxer.state.withLock { $0.hasEnded } ? () : nil
+            }
+            if muxer.state.withLock({ $0.hasEnded }) { return }
             let sink = try MediaOutput.open(configuration.output, options: configuration.options) { [weak muxer] in
                 muxer?.state.withLock { $0.isCancelled } ?? true
             }

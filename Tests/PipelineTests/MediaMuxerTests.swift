@@ -103,6 +103,17 @@ import Vaenc
             try await muxer.stop()
         }
         #expect(Files.exists(path) && !Files.exists(path + ".part"))
+        // Several that are cancelled while they wait for each other.
+        for _ in 0..<20 {
+            let cancelled = (0..<4).map { _ in MediaMuxer(configuration) }
+            for muxer in cancelled { muxer.start() }
+            for muxer in cancelled { muxer.cancel() }
+            let muxer = MediaMuxer(configuration)
+            muxer.start()
+            muxer.describe(description)
+            muxer.append(Self.packet())
+            try await muxer.stop()
+        }
     }
 
     /// A recording whose session swaps to another size ends with an error, but stays.

@@ -59,18 +59,26 @@ import Vaenc
 
     /// Pictures that refer to a lost one are skipped, also with temporal layers, where H.264 allows gaps in frame_num.
     @Test(arguments: VideoCodec.allCases, [1, 2, 3, 4]) func noWrongPictureFollowsALoss(_ codec: VideoCodec, _ layers: Int) throws {
-        let packets = try sent(codec, 18) { $0.structure.temporalLayers = layers }
-        let whole = Pictures.decode(packets)
-        for lost in 1..<17 {
-            let found = try received(packets, without: [lost], on: .software)
-            expect(found, toMatch: whole, "\(layers) layers without \(lost)")
-            if packets[lost].isReference { #expect(found.count < 17, "\(layers) layers without \(lost)") }
+        for references in [nil, 1, 2, 4] {
+            let packets = try sent(codec, 18) {
+                $0.structure.temporalLayers = layers
+                $0.structure.references = references
+            }
+            let whole = Pictures.decode(packets)
+            for lost in 1..<17 {
+                let found = try received(packets, without: [lost], on: .software)
+                let comment = "\(layers) layers, \(references ?? 0) references, without \(lost)"
+                expect(found.filter { !$0.value.followsDamage }, toMatch: whole, comment)
+                if packets[lost].isReference { #expect(found.values.count { !$0.followsDamage } < 17, "\(comment)") }
+            }
+            // A removed layer is no loss.
+            for least in 1..<layers where layers > 1 {
+                let removed = Set(packets.indices.filter { packets[$0].temporalLayer >= least })
+                let rest = try received(packets, without: removed, on: .software)
+                #expect(rest.count == 18 - removed.count && rest.values.allSatisfy { !$0.followsDamage }, "\(layers) layers, \(least) left")
+                expect(rest, toMatch: whole, "\(layers) layers, \(least) left")
+            }
         }
-        // A removed layer is no loss.
-        let top = Set(packets.indices.filter { packets[$0].temporalLayer == layers - 1 && layers > 1 })
-        let rest = try received(packets, without: top, on: .software)
-        #expect(rest.count == 18 - top.count)
-        expect(rest, toMatch: whole, "\(layers) layers, without the top layer")
     }
 
     /// A picture that refers to none of the lost ones can be decoded, and so can those after it.

@@ -168,13 +168,14 @@ package struct H264Follower: StreamFollower {
             result.followsLoss = true
         }
         let isComplete = !isBroken && done.fault == nil && done.hasFirstSlice
-        let refersToLost = references.take(done.slices, sps, pictureOrderCount: count, isComplete: isComplete)
+        let use = references.take(done.slices, sps, pictureOrderCount: count, isComplete: isComplete)
         if !isComplete {
             result.obstacle = .damaged
             if done.isReference { isLost = true }
-        } else if references.isUnknown ? isLost : refersToLost {
+        } else if references.isUnknown ? isLost : use == .certain {
             result.obstacle = .missingReference
         }
+        result.mayShowLoss = use == .possible
         if done.isReference || previousFrameNumber == nil {
             previousFrameNumber = first.includesUnmarkAll ? 0 : first.frame_num
         }

@@ -1,6 +1,9 @@
 /// Tracks the reference frames of an H.264 stream that were lost or could not be decoded, and finds the pictures that
 /// refer to them (8.2.4, 8.2.5). An encoder that knows of a loss refers to other frames, and its pictures can be decoded.
 struct LostReferences {
+    /// Whether a picture refers to a lost frame.
+    enum Use: Comparable { case none, possible, certain }
+
     private var buffer = ReferenceBuffer()
     /// Whether frames were lost since decoding began. Without a loss, all pictures can be decoded.
     private var hasLoss = false
@@ -24,26 +27,25 @@ struct LostReferences {
     /// - Parameters:
     ///   - slices: The headers of its slices.
     ///   - isComplete: Whether all its slices can be decoded.
-    /// - Returns: Whether it refers to a lost frame.
-    mutating func take(_ slices: [SliceHeader], _ sps: SequenceParameterSet, pictureOrderCount: Int, isComplete: Bool) -> Bool {
-        guard let first = slices.first else { return false }
+    mutating func take(_ slices: [SliceHeader], _ sps: SequenceParameterSet, pictureOrderCount: Int, isComplete: Bool) -> Use {
+        guard let first = slices.first else { return .none }
         if first.isIDR { restart() }
         if first.field_pic_flag { isUnknown = true }
-        if isUnknown { return false }
+        if isUnknown { return .none }
         if !first.isIDR { fillGap(before: first.frame_num, sps) }
-        let isMissing = hasLoss && slices.contains { refersToLost($0, sps, pictureOrderCount) }
+        let use: Use = hasLoss ? slices.map { self.use(in: $0, sps, pictureOrderCount) }.max() ?? .none : .none
         guard let marking = first.marking else {
             previousFrameNum = previousFrameNum ?? first.frame_num
-            return isMissing
+            return use
         }
-        let isLost = isMissing || !isComplete
+        let isLost = use == .certain || !isComplete
         if isLost { hasLoss = true }
         _ = buffer.mark(
             ReferenceBuffer.Entry(frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking, sps)
         buffer.faults = []
         count &+= 1
         previousFrameNum = first.includesUnmarkAll ? 0 : first.frame_num
-        return isMissing
+        return use
     }
 
     /// Adds the frames that are missing before a picture.
@@ -59,16 +61,20 @@ struct LostReferences {
         buffer.faults = []
     }
 
-    private func refersToLost(_ slice: SliceHeader, _ sps: SequenceParameterSet, _ pictureOrderCount: Int) -> Bool {
-        if slice.slice_type.isIntra { return false }
+    private func use(in slice: SliceHeader, _ sps: SequenceParameterSet, _ pictureOrderCount: Int) -> Use {
+        if slice.slice_type.isIntra { return .none }
         var lists = ReferenceLists(buffer: buffer, maxFrameNum: sps.maxFrameNum, frame_num: slice.frame_num, pictureOrderCount: pictureOrderCount)
         let entries = lists.lists(of: slice)
-        // Where gaps are allowed, missing frames may belong to a temporal layer that was removed. They can be in a list,
-        // but no block refers to them.
-        if sps.gaps_in_frame_num_value_allowed_flag { return entries.contains { !$0.isEmpty && $0.allSatisfy { $0?.isNonExisting ?? true } } }
+        func isMissing(_ entry: ReferenceBuffer.Entry?) -> Bool { entry?.isNonExisting ?? true }
+        // Where gaps are allowed, a missing frame may belong to a temporal layer that was removed. It can be in a list
+        // beside others, but then no block refers to it.
+        if sps.gaps_in_frame_num_value_allowed_flag {
+            if entries.contains(where: { !$0.isEmpty && $0.allSatisfy(isMissing) }) { return .certain }
+            return entries.joined().contains(where: isMissing) ? .possible : .none
+        }
         // The initial lists of B slices have no missing frames, so that all later entries are shifted.
         let isShifted = slice.slice_type == .b && buffer.shortTerm.contains(where: \.isNonExisting)
             && zip(slice.modifications, entries).contains { $0?.count ?? 0 < $1.count }
-        return isShifted || !lists.faults.isEmpty || entries.joined().contains { $0?.isNonExisting ?? true }
+        return isShifted || !lists.faults.isEmpty || entries.joined().contains(where: isMissing) ? .certain : .none
     }
 }

@@ -50,6 +50,8 @@ package struct FollowedPicture: Sendable, Hashable {
     package var isSecondField = false
     /// Whether reference pictures were lost before the picture. It may refer to others.
     package var followsLoss = false
+    /// Whether the picture can be decoded but may refer to lost pictures.
+    package var mayShowLoss = false
     /// Whether decoding restarts: earlier pictures must be output first.
     package var restartsDecoding = false
 }

@@ -62,8 +62,8 @@ struct OutputNames {
     /// Returns the options of one output. If an output's name determines another format than `--format`, its own format
     /// applies, as long as `--format` applies to another output.
     private static func options(_ name: String, of outputs: [String], _ options: SinkOptions) -> SinkOptions {
-        func contradicts(_ name: String) -> Bool { (try? MediaOutput.format(of: name, options: options)) == nil }
-        guard options.format != nil, contradicts(name), !outputs.allSatisfy(contradicts) else { return options }
+        func hasOwn(_ name: String) -> Bool { name.contains("://") || (try? MediaOutput.format(of: name, options: options)) == nil }
+        guard options.format != nil, hasOwn(name), !outputs.allSatisfy(hasOwn) else { return options }
         var own = options
         own.format = nil
         return own
