@@ -65,7 +65,7 @@ import Testing
         let earlier = ConnectionSocket.openSockets
         let client = try listener.connect(sending: 100)
         let connection = try #require(ConnectionSocket(openedSince: earlier))
-        let peer = unsafe accept(listener.descriptor, nil, nil)
+        let peer = accept(listener.descriptor, nil, nil)
         defer { if !closes { close(peer) } }
         let timeout = NetworkTimeout()
         timeout.shorten()

@@ -68,7 +68,9 @@ import Vaenc
             for lost in 1..<17 {
                 let found = try received(packets, without: [lost], on: .software)
                 let comment = "\(layers) layers, \(references ?? 0) references, without \(lost)"
-                expect(found.filter { !$0.value.followsDamage }, toMatch: whole, comment)
+                // H.264 allows gaps in frame_num with temporal layers only. Which list entries are lost is then unknown.
+                let isExact = codec == .hevc || layers == 1
+                expect(isExact ? found : found.filter { !$0.value.followsDamage }, toMatch: whole, comment)
                 if packets[lost].isReference { #expect(found.values.count { !$0.followsDamage } < 17, "\(comment)") }
             }
             // A removed layer is no loss.

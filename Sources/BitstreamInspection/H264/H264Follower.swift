@@ -32,7 +32,7 @@ package struct H264Follower: StreamFollower {
         var isReference = false
         /// Whether the slice with first_mb_in_slice 0 has arrived; slices may arrive in any order.
         var hasFirstSlice = false
-        /// The headers of the slices. They may have different reference lists.
+        /// The headers of slices: the first one, and each whose reference lists differ from those of the one before.
         var slices: [SliceHeader] = []
         var first: SliceHeader? { slices.first }
         var sequenceSet: SequenceParameterSet?
@@ -42,6 +42,8 @@ package struct H264Follower: StreamFollower {
 
     /// The maximum number of bytes that are read of a slice header; larger than any valid header.
     private static let headerLimit = 4096
+    /// The maximum number of slices of a picture whose reference lists are kept.
+    private static let listLimit = 256
 
     package init() {}
 
@@ -105,11 +107,13 @@ package struct H264Follower: StreamFollower {
             if starts, picture.hasSlice { startPicture() }
             picture.hasSlice = true
             if header.first_mb_in_slice == 0 { picture.hasFirstSlice = true }
-            if header.redundant_pic_cnt == 0 || picture.first == nil { picture.slices.append(header) }
-            if picture.slices.count == 1 {
+            if picture.first == nil {
+                picture.slices = [header]
                 picture.sequenceSet = active(header)
                 picture.isIDR = header.isIDR
                 picture.isReference = header.nal_ref_idc != 0
+            } else if let last = picture.slices.last, header.redundant_pic_cnt == 0, !header.hasLists(of: last), picture.slices.count < Self.listLimit {
+                picture.slices.append(header)
             }
             return .slice(startsPicture: starts, fault: nil)
         } catch {
@@ -161,14 +165,18 @@ package struct H264Follower: StreamFollower {
         let isGap = hasGap(first, sps)
         if first.isIDR || (done.hasRecoveryPoint && (isLost || isGap)) {
             result.restartsDecoding = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
-            if isLost || isGap { references.restart() }
+            if isLost || isGap {
+                references.restart()
+                previousFrameNumber = nil
+            }
             isLost = false
         } else if isGap {
             isLost = true
             result.followsLoss = true
         }
         let isComplete = !isBroken && done.fault == nil && done.hasFirstSlice
-        let use = references.take(done.slices, sps, pictureOrderCount: count, isComplete: isComplete)
+        let use = references.take(
+            done.slices, sps, after: previousFrameNumber, pictureOrderCount: count, isComplete: isComplete)
         if !isComplete {
             result.obstacle = .damaged
             if done.isReference { isLost = true }
@@ -185,7 +193,8 @@ package struct H264Follower: StreamFollower {
 
     /// Records a reference picture whose header could not be read.
     private mutating func loseUnreadable() {
-        isLost = previousFrameNumber != nil
+        guard previousFrameNumber != nil else { return }
+        isLost = true
         references.loseUnreadable()
     }
 

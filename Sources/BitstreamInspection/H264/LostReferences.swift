@@ -10,53 +10,45 @@ struct LostReferences {
     /// Whether the lost frames are unknown: lists of fields are not constructed, and a picture without a readable header
     /// may have marked others.
     private(set) var isUnknown = false
-    /// PrevRefFrameNum (7.4.3); nil before the first picture.
-    private var previousFrameNum: Int?
     private var count = 0
 
     /// Forgets all frames: decoding begins at the next picture.
     mutating func restart() { self = LostReferences() }
 
     /// Records a picture whose header could not be read.
-    mutating func loseUnreadable() {
-        isUnknown = previousFrameNum != nil
-    }
+    mutating func loseUnreadable() { isUnknown = true }
 
     /// Takes the next picture.
     ///
     /// - Parameters:
-    ///   - slices: The headers of its slices.
+    ///   - slices: The headers of its slices, of each reference list one.
+    ///   - previous: PrevRefFrameNum (7.4.3); nil if decoding begins at the picture.
     ///   - isComplete: Whether all its slices can be decoded.
-    mutating func take(_ slices: [SliceHeader], _ sps: SequenceParameterSet, pictureOrderCount: Int, isComplete: Bool) -> Use {
+    /// - Returns: Whether it refers to a lost frame.
+    mutating func take(
+        _ slices: [SliceHeader], _ sps: SequenceParameterSet, after previous: Int?, pictureOrderCount: Int, isComplete: Bool
+    ) -> Use {
         guard let first = slices.first else { return .none }
         if first.isIDR { restart() }
         if first.field_pic_flag { isUnknown = true }
         if isUnknown { return .none }
-        if !first.isIDR { fillGap(before: first.frame_num, sps) }
+        if let previous, !first.isIDR, first.frame_num != previous { fillGap(after: previous, before: first.frame_num, sps) }
         let use: Use = hasLoss ? slices.map { self.use(in: $0, sps, pictureOrderCount) }.max() ?? .none : .none
-        guard let marking = first.marking else {
-            previousFrameNum = previousFrameNum ?? first.frame_num
-            return use
-        }
+        guard let marking = first.marking else { return use }
         let isLost = use == .certain || !isComplete
         if isLost { hasLoss = true }
         _ = buffer.mark(
             ReferenceBuffer.Entry(frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking, sps)
         buffer.faults = []
         count &+= 1
-        previousFrameNum = first.includesUnmarkAll ? 0 : first.frame_num
         return use
     }
 
     /// Adds the frames that are missing before a picture.
-    private mutating func fillGap(before frame_num: Int, _ sps: SequenceParameterSet) {
-        guard let previous = previousFrameNum, frame_num != previous, sps.maxFrameNum > 0 else { return }
-        let missing = (frame_num - previous - 1 + sps.maxFrameNum) % sps.maxFrameNum
-        if missing == 0 { return }
-        hasLoss = true
-        // Earlier ones have left the buffer.
-        for distance in stride(from: min(missing, max(sps.max_num_ref_frames, 1)), to: 0, by: -1) {
-            buffer.addNonExisting(frame_num: (frame_num - distance + sps.maxFrameNum) % sps.maxFrameNum, sps)
+    private mutating func fillGap(after previous: Int, before frame_num: Int, _ sps: SequenceParameterSet) {
+        for number in ReferenceBuffer.missing(after: previous, before: frame_num, sps) {
+            hasLoss = true
+            buffer.addNonExisting(frame_num: number, sps)
         }
         buffer.faults = []
     }

@@ -131,14 +131,10 @@ struct PictureDecoder {
         if !sps.gaps_in_frame_num_value_allowed_flag {
             report(.frameNumber, "frame_num jumps from \(previousReferenceFrameNum) to \(first.frame_num)")
         }
-        // Earlier frames of the gap have no effect: the last 16 would remove them from the buffer.
-        let gap = (first.frame_num - expected + sps.maxFrameNum) % sps.maxFrameNum
-        var number = (expected + max(0, gap - 16)) % sps.maxFrameNum
-        while number != first.frame_num {
+        for number in ReferenceBuffer.missing(after: previousReferenceFrameNum, before: first.frame_num, sps) {
             references.addNonExisting(frame_num: number, sps)
             order.skip(frame_num: number, sps)
             previousReferenceFrameNum = number
-            number = (number + 1) % sps.maxFrameNum
         }
         takeMarkingFaults()
     }

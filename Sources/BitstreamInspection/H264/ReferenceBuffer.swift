@@ -42,6 +42,13 @@ struct ReferenceBuffer {
         }
     }
 
+    /// Returns the frame_num values of the frames that are missing between two reference pictures (8.2.5.2), at most the
+    /// last 16: these remove all earlier ones from the buffer.
+    static func missing(after previous: Int, before frame_num: Int, _ sps: SequenceParameterSet) -> [Int] {
+        let count = (frame_num - previous - 1 + sps.maxFrameNum) % sps.maxFrameNum
+        return (0..<min(count, 16)).reversed().map { (frame_num - 1 - $0 + sps.maxFrameNum) % sps.maxFrameNum }
+    }
+
     /// Adds a frame inferred for a gap (8.2.5.2).
     mutating func addNonExisting(frame_num: Int, _ sps: SequenceParameterSet) {
         slide(current: frame_num, sps)

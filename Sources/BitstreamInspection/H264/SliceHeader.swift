@@ -82,6 +82,11 @@ package struct SliceHeader: Sendable, Hashable {
     package var slice_alpha_c0_offset_div2 = 0
     package var slice_beta_offset_div2 = 0
 
+    /// Whether the slice's reference lists are constructed as those of another slice of its picture.
+    func hasLists(of other: SliceHeader) -> Bool {
+        slice_type == other.slice_type && num_ref_idx_active == other.num_ref_idx_active && modifications == other.modifications
+    }
+
     /// IdrPicFlag.
     package var isIDR: Bool { nal_unit_type == 5 }
     /// Whether the slice has memory_management_control_operation 5.

@@ -34,7 +34,7 @@ import VideoBase
         var durationSeconds: Double?
         var container: String
         /// Whether the stream has no times. If it also has no rate, libavformat assumes 25 pictures a second.
-        var isBare: Bool { ["h264", "hevc"].contains(container) }
+        var isBare: Bool { InputContext.isBare(container) }
     }
     let stream: Stream
 

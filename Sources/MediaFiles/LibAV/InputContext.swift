@@ -44,7 +44,8 @@ import VideoBase
     }
 
     /// Whether the input is a stream without a container, which has no times.
-    var isBare: Bool { ["h264", "hevc"].contains(container) }
+    var isBare: Bool { Self.isBare(container) }
+    static func isBare(_ container: String) -> Bool { ["h264", "hevc"].contains(container) }
 
     /// Demuxers that interpret any text as a picture.
     private static let rejectedDemuxers: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
@@ -110,7 +111,7 @@ import VideoBase
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
-        if container == "hls" { unsafe removeVariantTags() }
+        if container == "hls" { removeVariantTags() }
         firstCorrupt = LibAV.takeCorruptPacket()
         try readSoundConfigurations()
         try correctStarts()

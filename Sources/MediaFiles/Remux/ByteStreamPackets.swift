@@ -44,9 +44,7 @@ import VideoBase
         let parameters = unsafe track.stream.pointee.codecpar!
         guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }
         self.codec = codec
-        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
-        let record: [UInt8] = unsafe Array(
-            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+        let record = track.extradata
         guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec) else { return nil }
         unsafe av = track.av
         self.isDelimited = codec.needsTransportDelimiters && isDelimited

@@ -7,9 +7,8 @@ struct LeadingHeaders {
 
     /// Returns nil for tracks of other codecs, and if the container has no headers.
     init?(_ track: MediaTrack) {
-        guard track.codecName == "mpeg4", let parameters = unsafe track.stream.pointee.codecpar else { return nil }
-        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
-        headers = unsafe Array(UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+        guard track.codecName == "mpeg4" else { return nil }
+        headers = track.extradata
         if !Self.describesLayer(headers) { return nil }
     }
 

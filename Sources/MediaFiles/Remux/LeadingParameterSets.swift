@@ -14,7 +14,7 @@ struct LeadingParameterSets {
     init?(_ track: MediaTrack) {
         guard let codec = VideoCodec(rawValue: track.codecName) else { return nil }
         self.codec = codec
-        sets = Self.sets(of: Self.header(of: track), codec)
+        sets = Self.sets(of: track.extradata, codec)
         if sets.isEmpty { return nil }
     }
 
@@ -26,16 +26,9 @@ struct LeadingParameterSets {
     /// set.
     static func areMissing(_ track: MediaTrack, first packet: TrackPacket) -> Bool {
         guard let codec = VideoCodec(rawValue: track.codecName), !track.isAttachedPicture else { return false }
-        let header = Self.header(of: track)
+        let header = track.extradata
         // A decoder configuration record begins with 1. The packets then have length prefixes.
         return header.first != 1 && sets(of: header, codec).isEmpty && !hasSequence(packet.bytes, codec)
-    }
-
-    private static func header(of track: MediaTrack) -> [UInt8] {
-        guard let parameters = unsafe track.stream.pointee.codecpar else { return [] }
-        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
-        return unsafe Array(
-            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
     }
 
     /// Returns the parameter sets of a header with start codes; empty if it has no sequence parameter set.

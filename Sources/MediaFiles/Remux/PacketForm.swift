@@ -25,7 +25,7 @@ struct PacketForm {
     /// - Throws: If there is no memory.
     init(_ track: MediaTrack, from container: String, to format: OutputFormat, codec: VideoCodec) throws {
         source = track
-        describesOnce = (format == .hls ? codec.segmentFormat : format) != .ts
+        describesOnce = format.ofFile(codec) != .ts
         let needsDelimiters = format == .ts && track.codecName == "hevc"
         // The lengths of `avcc` are computed from start codes.
         let hasStartCodes = format == .avcc || !format.isLengthPrefixed(codec)

@@ -7,11 +7,8 @@ enum ParameterSetCheck {
     /// Returns the first fault of the track's parameter sets; nil if there is none, and for other codecs and for
     /// records.
     static func damage(of track: MediaTrack) -> String? {
-        let parameters = unsafe track.stream.pointee.codecpar!
-        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_HEVC else { return nil }
-        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
-        let sets = unsafe [UInt8](
-            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+        guard unsafe track.stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_HEVC else { return nil }
+        let sets = track.extradata
         // An hvcC record begins with 1 and has at least 23 bytes.
         guard sets.count > 4, sets[0] == 0 else { return nil }
         let stream = HEVCStream(annexB: sets)

@@ -124,9 +124,6 @@ import VideoBase
         if options.strict, let error = effective.strictError { throw error }
     }
 
-    /// The tracks that are copied.
-    private var copiedTracks: [CopiedTrack] { tracks.compactMap { $0 } }
-
     /// Copies the next packet. Returns false at the end.
     func step() throws -> Bool {
         let packet = unsafe scratch!
@@ -145,9 +142,10 @@ import VideoBase
         if index == leader, seeksBack(from: one) { return true }
         do { try track.validate(one) } catch { throw damaged(one, index, error.message) }
         for packet in try tracks[index]?.add(one) ?? [] { try pass(packet, index) }
+        if range.end == nil { return true }
         // Streams may lag behind each other, so the copy ends only when all of them have ended.
-        let timed = copiedTracks.filter(\.isTimed)
-        return timed.isEmpty || !timed.allSatisfy(\.hasEnded)
+        let isOver = tracks.contains { $0?.hasEnded == true }
+        return !isOver || tracks.contains { $0.map { $0.isTimed && !$0.hasEnded } ?? false }
     }
 
     /// Passes on a packet whose times are known.
@@ -289,7 +287,7 @@ import VideoBase
                 option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
                 why: "they change in the input, and this container describes them once; vaenc encode can encode the sound"))
         }
-        let hasChangedSets = copiedTracks.contains { $0.form.hasChangedSets }
+        let hasChangedSets = tracks.contains { $0?.form.hasChangedSets == true }
         if hasChangedSets, muxer.isFragmented {
             // The sample entry is written already.
             try add(EffectiveEntry(

@@ -18,11 +18,8 @@ struct SampleCheck {
             case .h264: 4
             case .hevc: 21
             }
-        // SAFETY: the parameters own `extradata_size` bytes.
-        let record = unsafe UnsafeBufferPointer(
-            start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size)))
-        guard record.count > offset, unsafe record[0] == 1,
-            let size = LengthSize(rawValue: Int(unsafe record[offset] & 3) + 1)
+        let record = track.extradata
+        guard record.count > offset, record[0] == 1, let size = LengthSize(rawValue: Int(record[offset] & 3) + 1)
         else { return nil }
         lengthSize = size
     }

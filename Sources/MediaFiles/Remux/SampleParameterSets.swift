@@ -24,9 +24,7 @@ struct SampleParameterSets {
         guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_HEVC, track.kind == .video, !track.isAttachedPicture,
             !Self.keptTags.contains(unsafe parameters.pointee.codec_tag)
         else { return nil }
-        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
-        var header: [UInt8] = unsafe Array(
-            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+        var header = track.extradata
         if header.first == 1, let configuration = try? DecoderConfiguration(record: header, codec: .hevc) {
             lengthSize = configuration.lengthSize
             sets = Set(configuration.units.filter { NALUnitKind(of: $0, .hevc).isParameterSet })

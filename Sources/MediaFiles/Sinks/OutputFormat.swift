@@ -59,10 +59,13 @@ extension OutputFormat {
         }
     }
 
+    /// Returns the format of the file; for HLS, that of its segments.
+    ///
+    /// - Parameter codec: The codec of the pictures.
+    package func ofFile(_ codec: VideoCodec) -> OutputFormat { self == .hls ? codec.segmentFormat : self }
+
     /// Whether NAL units have length prefixes, and the header contains the parameter sets.
-    func isLengthPrefixed(_ codec: VideoCodec) -> Bool {
-        ![.annexb, .ts].contains(self == .hls ? codec.segmentFormat : self)
-    }
+    func isLengthPrefixed(_ codec: VideoCodec) -> Bool { ![.annexb, .ts].contains(ofFile(codec)) }
 
     /// Returns the options of libavformat's muxer.
     func muxerOptions(

@@ -12,7 +12,7 @@ extension VideoCodec {
 
     /// The form of the segments that HLS players require: MPEG-TS for H.264, fragmented MP4 for HEVC (Apple's HLS
     /// authoring specification).
-    package var segmentFormat: OutputFormat {
+    var segmentFormat: OutputFormat {
         switch self {
         case .h264: .ts
         case .hevc: .fmp4

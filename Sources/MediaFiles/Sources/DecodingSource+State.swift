@@ -25,6 +25,8 @@ extension DecodingSource {
         var frameLimit: Int
         /// The requested frame rate.
         let rate: Rational?
+        /// How pictures are fitted after a change of their size or shape.
+        let fit: FrameFit
         /// The pictures at the beginning that cannot be decoded.
         var leading: LeadingPictures
         /// The numbers of decoded pictures and of output pictures.
@@ -43,13 +45,14 @@ extension DecodingSource {
         /// The display matrix of the first image, empty if it has none; nil: the input is no sequence of images.
         var imageOrientation: [Int32]?
 
-        init(demuxer: Demuxer, decoder: VideoDecoder, shaper: FrameShaper, nativeSize: VideoSize, range: SourceRange, rate: Rational?) {
+        init(demuxer: Demuxer, decoder: VideoDecoder, shaper: FrameShaper, nativeSize: VideoSize, range: SourceRange, rate: Rational?, fit: FrameFit) {
             self.demuxer = demuxer
             self.decoder = decoder
             self.shaper = shaper
             self.nativeSize = nativeSize
             self.range = range
             self.rate = rate
+            self.fit = fit
             frameLimit = range.frameLimit
             packets = CheckedPackets(demuxer)
             let parameters = unsafe demuxer.parameters.pointee

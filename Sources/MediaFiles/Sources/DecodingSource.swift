@@ -24,7 +24,7 @@ package final class DecodingSource: FrameSource {
         let decoder = unsafe try VideoDecoder(
             demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, VideoDecoder.Options(), demuxer.av)
         let varyingRate = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
-        var info = unsafe Self.info(demuxer, options, varyingRate: varyingRate)
+        var info = Self.info(demuxer, options, varyingRate: varyingRate)
         var range = SourceRange(stream, options, frameRate: info.frameRate)
         (info.frameCount, info.durationSeconds) = (range.frameCount, range.seconds)
         info.changes += [range.begin(withSoundAt: demuxer.soundStarts, isRead: !demuxer.sounds.isEmpty)].compactMap { $0 }
@@ -40,7 +40,7 @@ package final class DecodingSource: FrameSource {
         info.unreadStreams = try demuxer.unreadStreams()
         var state = State(
             demuxer: demuxer, decoder: decoder, shaper: Self.shaper(demuxer, options, info.color, turn: demuxer.displayMatrix),
-            nativeSize: info.nativeSize, range: range, rate: options.frameRate)
+            nativeSize: info.nativeSize, range: range, rate: options.frameRate, fit: options.fit)
         try Self.completeFromFirstPicture(&info, &state, decoder, options)
         self.info = info
         self.reader = reader
@@ -310,7 +310,7 @@ package final class DecodingSource: FrameSource {
             state.nativeSize = size
         }
         state.shaper = FrameShaper(
-            source: size, aspect: state.aspect ?? state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
+            source: size, aspect: state.aspect ?? state.demuxer.stream.aspect, color: info.color, output: info.size, fit: state.fit)
     }
 
     /// Follows a change of the stream's sample aspect ratio, as broadcasts have it. Returns whether it is the same.

@@ -24,6 +24,14 @@ public import VideoBase
         return base.num > 0 && base.den > 0 ? Rational(Int(base.num), Int(base.den)) : Rational(1, 90_000)
     }
 
+    /// The codec's header: parameter sets with start codes, a decoder configuration record, or whatever the codec has.
+    var extradata: [UInt8] {
+        guard let parameters = unsafe stream.pointee.codecpar else { return [] }
+        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
+        return unsafe Array(
+            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+    }
+
     /// Whether the track's description applies to a packet. Each packet of AAC in MPEG-TS states its own sampling rate
     /// and channels (ADTS, ISO/IEC 14496-3 1.A.2.2), which may change.
     func describes(_ packet: TrackPacket) -> Bool {

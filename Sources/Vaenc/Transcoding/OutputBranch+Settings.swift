@@ -16,7 +16,7 @@ extension OutputBranch {
                 option: entry.option, asked: entry.asked ?? (entry.used == AudioMode.copy.rawValue ? "copied" : entry.used), used: "left out",
                 why: .explained(why))
         }
-        let describesOnce = (format == .hls ? description.codec.segmentFormat : format) != .ts
+        let describesOnce = format.ofFile(description.codec) != .ts
         for (stream, feed) in feeds where describesOnce && feed.hasChanged && entries.indices.contains(stream) {
             entries[stream] = EffectiveEntry(
                 option: entries[stream].option, asked: entries[stream].asked ?? "copied", used: "copied with the sampling rate and channels of its beginning",

@@ -29,8 +29,7 @@ enum OptionNames {
 
     /// Names in reports of the effective configuration that differ from the property names.
     private static let ofReports = Dictionary(uniqueKeysWithValues: [
-        ("captureRate", "--fps"), ("captureSize", "--capture-size"), ("entryPoint", "--low-power"), ("gop", "--gop"),
-        ("sampleEntry", "--sample-entry"), ("vbvInitial", "--vbv-initial"),
+        ("captureRate", "--fps"), ("captureSize", "--capture-size"), ("sampleEntry", "--sample-entry"),
     ])
 
     /// Returns the name of an entry of the effective configuration for a printed line: the option that requests it, if
