@@ -63,6 +63,27 @@ import TestOracles
         }
     }
 
+    /// The lower layers of a stream have gaps in frame_num. The pictures are libavcodec's, in software and on a device.
+    @Test(arguments: [1, 2, 4], [0, 1]) func lowerTemporalLayersAreDecoded(references: Int, kept: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try EncodeRun(
+                [
+                    Fixture.carphone.path(), "-o", "a.h264", "--device", "reference", "--frames", "30", "--bframes", "0", "--temporal-layers", "3",
+                    "--refs", "\(references)",
+                ], in: folder)
+            try #require(run.status == 0, "\(run.errors)")
+            let units = AnnexBUnits.lowerLayers(AnnexBUnits.split(try Files.read(folder + "/a.h264")), through: kept)
+            try Files.write(Array(units.joined()), to: folder + "/b.h264")
+            let expected = try ffmpeg(["-i", folder + "/b.h264", "-fps_mode", "passthrough", "-f", "rawvideo", "-"])
+            #expect(expected.count == (kept == 0 ? 8 : 15) * 176 * 144 * 3 / 2)
+            for device in ["software", "reference"] {
+                let decoded = try decode(["b.h264", "--device", device, "-o", "b.i420", "--overwrite"], in: folder)
+                #expect(decoded.status == 0, "\(decoded.errors)")
+                #expect((try Files.read(folder + "/b.i420") == expected) as Bool, "\(device)")
+            }
+        }
+    }
+
     @Test(arguments: [Fixture.bikes, .carphone])
     func decodedPicturesMatchFFmpeg(clip: Fixture) throws {
         try Files.withTemporaryFolder { folder in

@@ -170,15 +170,3 @@ struct FrameHashes: Equatable {
         }
     }
 }
-
-/// Splits an Annex B stream into its NAL units, with their start codes.
-enum AnnexBUnits {
-    static func split(_ stream: [UInt8]) -> [[UInt8]] {
-        let starts = stream.indices.dropLast(3).filter { stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1 }
-        return zip(starts, starts.dropFirst() + [stream.count]).map { Array(stream[$0..<$1]) }
-    }
-
-    static func isSlice(_ unit: [UInt8], _ codec: StreamCodec) -> Bool {
-        codec == .h264 ? [1, 5].contains(unit[3] & 31) : unit[3] >> 1 & 63 < 32
-    }
-}

@@ -24,6 +24,7 @@ import Testing
         #expect(try !pictures.check([], mark: mark(marks)), "a client that begins anew")
         #expect(try !pictures.check([reference(7, in: 30)], mark: mark(marks)))
         #expect(try !pictures.check([reference(1, in: 2)], mark: mark(marks)), "nothing is where it was: anew")
+        #expect(try pictures.check([reference(7, in: 3)], mark: mark(marks)), "a substitute in the surface of a picture")
         #expect(throws: Refusal.self, "one of two is elsewhere") {
             _ = try pictures.check([reference(1, in: 1), reference(2, in: 3)], mark: mark(marks))
         }

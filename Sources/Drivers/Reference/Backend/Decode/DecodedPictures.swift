@@ -63,20 +63,24 @@ struct DecodedPictures {
 
     /// Checks the references of a picture.
     ///
-    /// References to pictures that were never decoded are ignored, because clients insert such references for missing
-    /// pictures.
+    /// Clients insert references for missing pictures and for gaps in frame_num. Such a reference can be in the surface
+    /// of a decoded picture (libavcodec: the picture before the gap), which then has a name that the driver does not
+    /// know. If it is in another surface, it is ignored.
     ///
     /// - Parameter mark: Returns the current mark of a surface.
-    /// - Returns: Whether at least one reference was decoded by this context and is in its surface. False if there is
-    ///   none: the client has started again after a seek or a loss.
+    /// - Returns: Whether at least one reference is in the surface of a picture that this context decoded. False if
+    ///   there is none: the client has started again after a seek or a loss.
     /// - Throws: INVALID_PARAMETER if a client, an encoder or the video processor has overwritten a reference. Also if
     ///   one reference is not in the surface that the client names, but another one is.
     func check(_ references: [(name: Name, surface: VASurfaceID)], mark: (VASurfaceID) -> DecodeMark?) throws -> Bool {
         var found = 0
         var misplaced: VASurfaceID?
         for reference in references {
-            guard let entry = entries.last(where: { $0.name.matches(reference.name) }) else { continue }
             let currentMark = mark(reference.surface)
+            guard let entry = entries.last(where: { $0.name.matches(reference.name) }) else {
+                if entries.contains(where: { $0.surface == reference.surface && $0.mark == currentMark }) { found += 1 }
+                continue
+            }
             if entry.surface == reference.surface, currentMark == entry.mark {
                 found += 1
             } else {
