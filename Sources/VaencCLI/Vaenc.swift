@@ -53,6 +53,7 @@ struct VaencCommand: ParsableCommand {
         do {
             try Suggestion.checkCommand(arguments)
             try EmptyValues.checkAttached(arguments)
+            try SingleDashWords.check(arguments)
             var command = try parseAsRoot(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
             try EmptyValues.check(arguments, of: type(of: command))

@@ -85,6 +85,7 @@ import Testing
         ("remux x -threads 2 -o y.mp4", "unknown option -threads"), ("encode -vh.mp4 -o y.mp4", "write ./-vh.mp4 if it is a file's name"),
         ("encode -- -x.mp4 -o y.mp4", "-o follows --, after which every word is a file's name"),
         ("encode x -vcodec hevc -o y.mp4", "unknown option -vcodec: use --codec"), ("encode x -to 5", "use --duration"),
+        ("-vh", "unknown option -vh: write a command first"), ("help -threads", "unknown option -threads"), ("encode x --qp -x5 -o y.mp4", "--qp -x5 is not"),
         ("encode x -movflags +faststart -o y.mp4", "unknown option -movflags: use --format fmp4"),
         ("remux x -c copy -o y.mp4", "vaenc remux copies every stream"), ("remux x --codec copy -o y.mp4", "vaenc remux copies every stream"),
         ("encode x -an", "use --audio none"), ("encode x -y", "use --overwrite"), ("encode x --zork", "vaenc encode --help lists the options"),

@@ -16,10 +16,6 @@ enum Failure {
             return ErrorCategory.interrupted.exitStatus
         }
         let code = VaencCommand.exitCode(for: error)
-        if code == .success, let word = Self.wordReadAsHelp(arguments) {
-            Terminal.note(wrongUsage("Unknown option '\(word)'", arguments))
-            return ErrorCategory.usage.exitStatus
-        }
         if code == .success {
             // `--help` and `--version` were requested, so their text goes to stdout.
             guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
@@ -45,11 +41,8 @@ enum Failure {
         {
             return "\(option) follows --, after which every word is a file's name: write all options before --"
         }
-        if let name = dashedName(arguments.dropFirst().prefix { $0 != "--" }) {
-            if name.hasPrefix("-o") {
-                return "\(name) is not an option: write -o \(name.dropFirst(2)), or ./\(name) if it is a file's name"
-            }
-            return "\(name) begins with a dash and is read as an option: write ./\(name) if it is a file's name"
+        if let name = arguments.dropFirst().prefix(while: { $0 != "--" }).first(where: SingleDashWords.isFileName) {
+            return SingleDashWords.fileName(name).description
         }
         if let command, let (name, next) = EmptyValues.missing(Array(arguments.dropFirst()), of: command) {
             return "\(name) has no value before \(next): write \(name) VALUE, or leave it out"
@@ -59,35 +52,8 @@ enum Failure {
             if let reworded = ParserMessage.reworded(message, command?._commandName, arguments) { return reworded }
             return "\(message) (vaenc \(command.map { "\($0._commandName) " } ?? "")--help lists the options)"
         }
-        var name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
-        // ArgumentParser reads `-vcodec` as the options -v, -c and so on, and names the first.
-        if name.count == 2, let letter = name.last, let word = arguments.prefix(while: { $0 != "--" })
-            .first(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains(letter) })
-        {
-            name = word
-        }
-        if command == nil {
-            return "unknown option \(name): write a command first, such as vaenc encode INPUT -o OUTPUT; "
-                + "vaenc COMMAND --help lists the options"
-        }
-        return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
-    }
-
-    /// Returns the word that ArgumentParser read as a request for help because its letters include h: it reads `-threads`
-    /// as the options -t, -h, -r and so on. nil: help or the version was requested.
-    private static func wordReadAsHelp(_ arguments: [String]) -> String? {
-        let words = arguments.prefix { $0 != "--" }
-        if words.first == "help" || words.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
-        return words.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 && $0.contains("h") }
-    }
-
-    /// Returns the first argument that looks like a file name that begins with a dash.
-    private static func dashedName(_ arguments: ArraySlice<String>) -> String? {
-        arguments.first { argument in
-            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), !argument.contains("="), Double(argument) == nil else { return false }
-            let ending = argument.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
-            return (1...5).contains(ending.count) && ending.allSatisfy { $0.isLetter || $0.isNumber } && ending.contains(where: \.isLetter)
-        }
+        let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
+        return VaencError.usage("unknown option \(name)", remedy: Suggestion.remedy(forOption: name, of: command)).description
     }
 
     private static func oneLine(_ text: String) -> String {

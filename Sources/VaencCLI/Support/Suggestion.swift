@@ -34,10 +34,11 @@ enum Suggestion {
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
     ]
 
-    /// Returns what to do about an unknown option of a command.
+    /// Returns what to do about an unknown option of a command, or of a command line without a command.
     static func remedy(forOption name: String, of command: (any ParsableCommand.Type)?) -> String {
-        let all = "vaenc \(command?._commandName ?? "COMMAND") --help lists the options"
-        guard let command, let options = try? CommandDescription(command).options else { return all }
+        guard let command else { return "write a command first, such as vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options" }
+        let all = "vaenc \(command._commandName) --help lists the options"
+        guard let options = try? CommandDescription(command).options else { return all }
         let known = options.filter { !$0.isHidden }.flatMap(\.names)
         let plain = name.drop { $0 == "-" }
         // `-bitrate` means `--bitrate`.
