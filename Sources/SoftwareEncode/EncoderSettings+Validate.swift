@@ -46,7 +46,7 @@ extension EncoderSettings {
         try Validation.validate(vbvSize: c.rate.vbvSize)
         for limit in c.rate.dataRateLimits { try Validation.validate(limit) }
         if let filter = c.coding.deblocking {
-            for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]
+            for (value, option) in [(filter.alphaOffset, "deblocking.alphaOffset"), (filter.betaOffset, "deblocking.betaOffset")]
             where !(-6...6).contains(value) {
                 throw VaencError(.usage, "`\(option)` \(value) is out of range", remedy: "use -6 to 6")
             }

@@ -67,6 +67,39 @@ import Testing
         }
     }
 
+    /// Another recording begins between its key pictures. What refers to missing pictures is left out and reported, and
+    /// all other pictures are those of the recordings, decoded alone by FFmpeg.
+    @Test(arguments: ["libx264 -g 50 -bf 2", "libx264 -g 25 -bf 3 -x264-params open-gop=1", "libx265 -x265-params log-level=none:keyint=25:open-gop=1"], [0, 5, 20, 33, 50])
+    func recordingsThatBeginBetweenKeyPicturesAreDecoded(_ encoder: String, _ percent: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.ffmpeg(
+                ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:a", "aac", "-pix_fmt", "yuv420p", "-c:v"]
+                    + encoder.split(separator: " ").map(String.init) + ["a.ts"], in: folder)
+            let whole = try Files.read(folder + "/a.ts")
+            let packets = Self.packets(whole)
+            // The recording begins with a whole picture: the rest of a picture would continue the last one before it.
+            let rest = packets[(packets.count * percent / 100)...].drop { percent > 0 && (Self.pid($0) != 0x100 || $0[$0.startIndex + 1] & 0x40 == 0) }.flatMap { $0 }
+            try Files.write(whole + rest, to: folder + "/in.ts")
+            try Files.write(rest, to: folder + "/rest.ts")
+            let probe = ["-v", "error", "-select_streams", "v", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "rest.ts"]
+            let count = Int(try ProcessRunner.run("ffprobe", probe, directory: folder).output.prefix { $0.isNumber })
+            func pictures(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] { stride(from: 0, to: bytes.count, by: 9216).map { bytes[$0..<min($0 + 9216, bytes.count)] } }
+            let alone = pictures(
+                try ProcessRunner.run(
+                    "ffmpeg", ["-v", "error", "-i", "a.ts", "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-"], directory: folder).stdout)
+            try #require(alone.count == 100)
+            for device in ["software", "reference"] {
+                let run = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "--device", device, "-o", "out.i420", "--overwrite"], directory: folder)
+                try #require(run.status == 0, "\(run.errors)")
+                let decoded = pictures(try Files.read(folder + "/out.i420"))
+                let tail = decoded.dropFirst(100)
+                #expect(Array(decoded.prefix(100)) == alone && Array(tail) == alone.suffix(tail.count), "\(device): \(decoded.count) pictures")
+                let leftOut = run.errors.split(separator: " ").firstRange(of: ["left", "out"]).flatMap { Int(run.errors.split(separator: " ")[$0.lowerBound - 1]) }
+#expect((leftOut ?? 0) + tail.count == count, "\(device): \(run.errors)")
+            }
+        }
+    }
+
     @Test func joinedSegmentsAreOneStream() throws {
         try Files.withTemporaryFolder { folder in
             try Self.record(folder)

@@ -27,8 +27,8 @@ extension SettingsResolver {
         try Validation.validate(forcedKeyFrames: asked.structure.forcedKeyFrames)
         try Validation.validate(forcedKeyTimes: asked.structure.forcedKeyTimes)
         if let filter = asked.coding.deblocking {
-            try check("deblocking alpha", filter.alphaOffset, -6...6)
-            try check("deblocking beta", filter.betaOffset, -6...6)
+            try check("deblocking.alphaOffset", filter.alphaOffset, -6...6)
+            try check("deblocking.betaOffset", filter.betaOffset, -6...6)
         }
         for region in asked.coding.regionsOfInterest { try Validation.validate(region, in: asked.size) }
         if let seconds = asked.structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {

@@ -67,6 +67,9 @@ struct ContinuedTimes {
                 """)
     }
 
+    /// Whether a stream's latest packet is its first after a jump.
+    func isAfterJump(_ stream: Int) -> Bool { streams[stream].map { $0.part > 0 && $0.count == 1 } ?? false }
+
     /// Returns the streams that ended at the last jump, or have one packet after it, while another has a second of
     /// packets.
     func silentStreams(of all: Set<Int>) -> [Int] {

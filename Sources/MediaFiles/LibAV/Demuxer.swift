@@ -197,6 +197,12 @@ import VideoBase
     /// The notices about losses in the streams so far.
     var lossNotices: [String] { input.lossNotices(of: Set([streamIndex] + sounds.map(\.index))) }
 
+    /// A flag that `read` sets in addition to libavformat's (AVPacket.flags): the times jump before the packet. Another
+    /// recording follows, or its clock was set.
+    static let timesJump: Int32 = 1 << 24
+    /// The flag beside `timesJump` if the continuity counter jumps too: another recording follows.
+    static let startsRecording: Int32 = 1 << 25
+
     /// Fills `packet` with the stream's next packet. Sound packets before it are kept for `takeSounds`.
     /// - Throws: The errors of reading the file.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
@@ -212,6 +218,11 @@ import VideoBase
             let index = unsafe Int(packet.pointee.stream_index)
             if index == streamIndex {
                 hasRead = true
+                switch input.joint {
+                case .none: break
+                case .times: unsafe packet.pointee.flags |= Self.timesJump
+                case .recording: unsafe packet.pointee.flags |= Self.timesJump | Self.startsRecording
+                }
                 return reading
             }
             if let position = sounds.firstIndex(where: { $0.index == index }) {

@@ -124,8 +124,21 @@ extension InputContext {
             times?.begin(first, shift: trial.shift(beginning: starts))
         }
         guard let (shown, decoded) = times?.take(first) else { return }
+        noteJoint(first.stream, at: Int(unsafe packet.pointee.pos))
         unsafe packet.pointee.pts = shown ?? vaenc_no_pts()
         unsafe packet.pointee.dts = decoded ?? vaenc_no_pts()
+    }
+
+    /// Sets `joint` for a stream's packet at an offset of the input.
+    private func noteJoint(_ stream: Int, at offset: Int) {
+        joint = .none
+        if times?.isAfterJump(stream) == true, (0..<Int(unsafe context.pointee.nb_streams)).contains(stream) {
+            // libavformat's id of an MPEG-TS stream is its PID.
+            let pid = Int(unsafe context.pointee.streams[stream]!.pointee.id)
+            let isOther = container == "mpegts" && io.takeJumps(pid: pid, from: offsets[stream] ?? -1, to: offset)
+            joint = isOther ? .recording : .times
+        }
+        offsets[stream] = offset
     }
 
     /// Whether the times of a packet's stream jump after this packet. At a joint of two MPEG-TS streams the continuity

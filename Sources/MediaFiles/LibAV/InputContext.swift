@@ -26,6 +26,18 @@ import VideoBase
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
+    /// What lies between a packet and the packet of its stream before it.
+    enum Joint {
+        case none
+        /// The times jump.
+        case times
+        /// The times and the continuity counter jump: another recording begins.
+        case recording
+    }
+    /// What lies before the latest packet.
+    var joint = Joint.none
+    /// The offset in the input of each stream's latest packet.
+    var offsets: [Int: Int] = [:]
     /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
     /// The first packet of a stream, if it lacks data. libavformat does not mark this packet: its parsers mark the

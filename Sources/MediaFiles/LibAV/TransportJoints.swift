@@ -129,6 +129,14 @@ struct TransportJoints {
         pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isJoint(pid: pid, from: $0) } ?? 0) }
     }
 
+    /// Removes the jumps of a PID's counter after the packet at one offset, up to that at another, because the times jump
+    /// there and another recording begins. Returns whether there are any.
+    mutating func removeJumps(pid: Int, from offset: Int, to end: Int) -> Bool {
+        let before = jumps[pid]?.count ?? 0
+        jumps[pid]?.removeAll { $0 > offset && $0 <= end }
+        return jumps[pid]?.count ?? 0 < before
+    }
+
     /// Returns whether the first jump of a PID's counter from an offset on is at a joint.
     ///
     /// - Parameter offset: The offset of the packet that libavformat marks as damaged.

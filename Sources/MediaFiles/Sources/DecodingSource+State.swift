@@ -29,6 +29,12 @@ extension DecodingSource {
         let fit: FrameFit
         /// The pictures at the beginning that cannot be decoded.
         var leading: LeadingPictures
+        /// The recordings that follow in the input and begin between their key pictures.
+        private(set) var joined = JoinedRecordings()
+        /// Whether the decoder returns the pictures that it holds, before another recording begins.
+        private(set) var isAtJoint = false
+        /// Whether a picture was decoded since the beginning or the latest joint.
+        var hasPicture = false
         /// The numbers of decoded pictures and of output pictures.
         var decoded = 0
         var delivered = 0
@@ -76,7 +82,28 @@ extension DecodingSource {
                 let hidden: Int32 = 4
                 let isShown = unsafe packet.pointee.flags & hidden == 0
                 if case .packet = reading, isShown { leading.see(unsafe packet.pointee.pts) }
+                let key: Int32 = 1
+                let isKey = unsafe packet.pointee.flags & key != 0
+                if case .packet = reading {
+                    let flags = unsafe packet.pointee.flags
+                    unsafe packet.pointee.flags &= ~(Demuxer.timesJump | Demuxer.startsRecording)
+                    if flags & Demuxer.timesJump != 0 { joined.jump() }
+                    // A clock that was set inside a recording leaves no key picture out.
+                    let isOther = flags & Demuxer.startsRecording != 0 || flags & Demuxer.timesJump != 0 && isKey
+                    if isOther, decoded > 0 { skipToKey() }
+                }
+                if case .packet = reading, joined.isSkipping {
+                    if isKey { return unsafe try join(at: packet) }
+                    leaveOut(packet, isShown)
+                    continue
+                }
                 if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
+                    if joined.awaitsKey, decoded > 0 {
+                        skipToKey()
+                        if isKey { return unsafe try join(at: packet) }
+                        leaveOut(packet, isShown)
+                        continue
+                    }
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken(loss)
@@ -88,13 +115,49 @@ extension DecodingSource {
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown,
                     unsafe isInRequestedPart(packet.pointee.pts)
                 {
-                    leading.lead(undecodable)
+                    if joined.isEmpty { leading.lead(undecodable) } else { joined.leaveOut(undecodable) }
                 }
-                let key: Int32 = 1
+                if case .packet = reading, isKey { joined.reachKey() }
                 guard case .packet = reading, decoded == 0 else { return reading }
-                if leading.admits(isKey: unsafe packet.pointee.flags & key != 0, isShown: isShown) { return reading }
+                if leading.admits(isKey: isKey, isShown: isShown) { return reading }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
+        }
+
+        /// Begins to leave out the pictures of a recording before its first key picture.
+        private mutating func skipToKey() {
+            unsafe watch = LossWatch(demuxer.parameters.pointee)
+            joined.skip()
+        }
+
+        /// Leaves out a packet of a recording before its first key picture.
+        private mutating func leaveOut(_ packet: UnsafeMutablePointer<AVPacket>, _ isShown: Bool) {
+            if isShown { joined.leaveOut() }
+            unsafe demuxer.av.pointee.av_packet_unref!(packet)
+        }
+
+        /// Keeps the first key picture of a recording until the decoder has returned the pictures before it. Returns
+        /// `end`, so that the decoder is drained.
+        private mutating func join(at packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
+            _ = unsafe watch?.loss(in: packet, demuxer.av)
+            again.append(unsafe try PacketCopy(of: packet, demuxer.av))
+            unsafe demuxer.av.pointee.av_packet_unref!(packet)
+            joined.reachKey()
+            isAtJoint = true
+            return .end
+        }
+
+        /// Begins a recording after the decoder has returned the pictures before it.
+        mutating func beginRecording() {
+            decoder.flush()
+            joined.begin(after: decoded)
+            (deinterlacer, isAtJoint, hasPicture) = (nil, false, false)
+        }
+
+        /// Records a picture that cannot be decoded and is no damage: no picture was decoded since the beginning or the
+        /// latest joint.
+        mutating func miss() {
+            if decoded == 0 { leading.miss() } else { joined.leaveOut() }
         }
 
         /// Records that the first picture was decoded.
@@ -105,6 +168,8 @@ extension DecodingSource {
 
         /// The deinterlacer, created for the first interlaced picture.
         var deinterlacer: Deinterlacer?
+        /// Whether interlaced pictures were read.
+        private(set) var isDeinterlaced = false
         /// Whether the current picture is the deinterlacer's, not the decoder's.
         var isProgressive = false
 
@@ -169,6 +234,7 @@ extension DecodingSource {
                 defer { withExtendedLifetime(copy) {} }
                 let fields = unsafe copy?.frame ?? UnsafePointer(frame)
                 if deinterlacer == nil {
+                    isDeinterlaced = true
                     deinterlacer = unsafe try Deinterlacer(like: fields, timeBase: demuxer.stream.timeBase)
                 }
                 if unsafe deinterlacer?.push(fields) != true { return .broken }

@@ -186,6 +186,7 @@ package final class DecodingSource: FrameSource {
                 if state!.leading.skips(isKey: state!.frameIsKey) { continue }
                 if s.decoded == 0 { state!.begin() }
                 state!.decoded += 1
+                state!.hasPicture = true
                 guard let step = timing(&state!) else {
                     state!.frameLimit = state!.delivered
                     return nil
@@ -196,6 +197,7 @@ package final class DecodingSource: FrameSource {
                     throw broken(state!, failure)
                 }
                 return step
+            case .end where state!.isAtJoint: state!.beginRecording()
             case .end:
                 state!.frameLimit = state!.delivered
                 if let failure = state!.failure { throw broken(state!, failure) }
@@ -206,6 +208,7 @@ package final class DecodingSource: FrameSource {
             case .needsInput:
                 switch try state!.read() {
                 case .packet: if try !s.decoder.send() { try Self.handleUndecodable(&state!) }
+                case .end where state!.isAtJoint: _ = try s.decoder.send(end: true)
                 case .end: try Self.fail(&state!, nil)
                 case .broken(let words): try Self.fail(&state!, words)
                 }
@@ -216,7 +219,7 @@ package final class DecodingSource: FrameSource {
     /// Handles a picture that cannot be decoded. It is damage, except before the first picture: a stream may begin
     /// between key frames, and the picture is then left out.
     private static func handleUndecodable(_ state: inout State) throws {
-        if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else { state.leading.miss() }
+        if state.hasPicture { try fail(&state, LibAV.takeLog() ?? "damaged data") } else { state.miss() }
     }
 
     /// Ends the input. The decoder returns the pictures that it holds, and then the error is reported.
@@ -343,9 +346,9 @@ package final class DecodingSource: FrameSource {
         state.withLock { state in
             guard let state else { return [] }
             let isReported =
-                state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
+                !state.isDeinterlaced || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
             let missing = isReported ? [] : [Demuxer.deinterlaced]
-            return state.changes + missing + [state.demuxer.timesEntry].compactMap { $0 }
+            return state.changes + missing + [state.demuxer.timesEntry, state.joined.entry].compactMap { $0 }
         }
     }
     package var lateNotices: [String] { state.withLock { $0?.demuxer.lossNotices ?? [] } }

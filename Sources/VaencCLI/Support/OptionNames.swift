@@ -10,7 +10,7 @@ enum OptionNames {
         "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "lowPower": "--low-power", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
         "bitrate": "--bitrate", "codec": "--codec", "color.matrix": "--color-matrix",
         "color.primaries": "--color-primaries", "color.transfer": "--color-transfer", "contentLight": "--content-light", "dataRateLimits": "--data-rate-limit",
-        "deblocking": "--deblock", "device": "--device",
+        "deblocking": "--deblock", "deblocking.alphaOffset": "--deblock", "deblocking.betaOffset": "--deblock", "device": "--device",
         "device: .software": "--device software",
         "duration": "--duration", "entropy": "--entropy", "format": "--format", "frameLimit": "--frames", "frameRate": "--fps",
         "forcedKeyFrames": "--force-key", "gopFrames": "--gop", "gopSeconds": "--gop-seconds", "hrdParameters": "--hrd", "identifier": "--identifier",
