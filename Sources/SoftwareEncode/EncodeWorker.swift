@@ -36,6 +36,8 @@ final class EncodeWorker: Sendable {
         var limits = RateLimits()
         /// Whether the next picture must be a key frame.
         var forcesKey = false
+        /// The index of the latest frame that was requested as a key frame; 0 if there is none.
+        var latestKey = 0
         /// The remaining times of the configuration at which a key frame is due, in seconds.
         var keyTimesLeft: ArraySlice<Double> = []
         /// Whether all pictures that were taken must be delivered now.

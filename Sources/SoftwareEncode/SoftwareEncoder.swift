@@ -196,6 +196,7 @@ public final class SoftwareEncoder: VideoEncoder {
                     buffer: own, timing: timing, forceKey: forced, regions: settings.takesRegions ? regions : [],
                     captions: options.captions, userData: options.userData, dynamicHDR: options.dynamicHDR,
                     limits: state.limits, index: Int64(index), start: start))
+            if forced { state.latestKey = index }
             state.taken += 1
             state.waiting[Int64(index)] = timing.presentation
             state.lastTime = timing.presentation
@@ -310,12 +311,15 @@ public final class SoftwareEncoder: VideoEncoder {
         for change in changes { limits = try settings.changed(limits, by: change) }
     }
 
-    /// Makes the next frame a key frame, because the library does not allow references to be chosen.
+    /// Makes the next frame a key frame, because the library does not allow references to be chosen. Frames before the
+    /// latest requested key frame are ignored: no later picture depends on them.
     public func invalidateReferences(displayIndices: [Int]) throws {
-        if displayIndices.isEmpty { return }
+        // A pass of intra refresh takes several pictures, which depend on those before it.
+        let repairsAtOnce = !settings.configuration.structure.intraRefresh
         try worker().monitor.withLock { state in
             try Self.check(state)
-            state.forcesKey = true
+            let first = repairsAtOnce ? state.latestKey : 0
+            if displayIndices.contains(where: { (first..<state.taken).contains($0) }) { state.forcesKey = true }
         }
     }
 }

@@ -55,6 +55,58 @@ import Testing
         }
     }
 
+    /// A screen recording has no new picture for seconds. A cut there ends the displayed picture and the sound, copied
+    /// and encoded.
+    @Test(arguments: ["in.mp4", "in.mkv"]) func endBetweenDistantPicturesEndsTheSound(_ input: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i "testsrc=size=96x64:rate=25:duration=12,select='lt(n,50)+not(mod(n,250))'" -f lavfi -i sine=duration=12 \
+                -vsync vfr -pix_fmt yuv420p -c:v libx264 -bf 0 -g 25 -c:a aac \(input)
+                """, in: folder)
+            for line in [
+                "encode --device software --codec h264 --bframes 0", "encode --device software --codec h264 --audio aac", "encode --device reference --codec h264 --bframes 0",
+                "remux",
+            ] {
+                for output in ["out.mp4", "out.mkv"] {
+                    let run = try ProcessRunner.run(
+                        Checkout.vaenc, line.split(separator: " ").map(String.init) + [input, "-o", output, "--duration", "3", "--overwrite"], directory: folder)
+                    #expect(run.status == 0, "\(line): \(run.errors)")
+                    let (pictures, sound) = try (Self.times(output, "v", in: folder), Self.times(output, "a", in: folder))
+                    #expect(pictures.count == 50 && abs((sound.last ?? 0) - 3) < 0.07, "\(line) \(output): \(pictures.count), \(sound.last ?? 0)")
+                    let length = try RemuxTests.probe(output, "format=duration", in: folder).split(separator: "\n").first.flatMap { Double($0) }
+                    #expect(abs((length ?? 0) - 3) < 0.07, "\(line) \(output): \(length ?? 0)")
+                }
+            }
+        }
+    }
+
+    /// Pictures that are closer than a container's tick keep their order, and none is lost.
+    @Test(arguments: ["software", "reference"]) func picturesCloserThanATickAreWritten(_ device: String) throws {
+        try Files.withTemporaryFolder { folder in
+            // The second picture of each pair follows after 5 µs to 1.6 ms.
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i "testsrc=size=96x64:rate=25:duration=2,settb=1/1000000,setpts='if(eq(mod(N,8),7),PTS-40000+pow(10,floor(N/8)/2)*5,PTS)'" \
+                -fps_mode passthrough -enc_time_base 1/1000000 -video_track_timescale 1000000 -c:v libx264 -pix_fmt yuv420p -bf 0 in.mp4
+                """, in: folder)
+            let given = try Self.times("in.mp4", "v", in: folder)
+            try #require(given.count == 50 && Self.steps(given).contains { $0 < 0.00002 } && Self.steps(given).contains { (0.0003...0.0009).contains($0) }, "\(Self.steps(given))")
+            for output in ["a.mp4", "a.mov", "a.mkv", "a.ts", "a.flv", "a.m3u8"] {
+                for frames in ["0", "2"] {
+                    let run = try EncodeRun(["in.mp4", "-o", output, "--device", device, "--codec", "h264", "--bframes", frames, "--overwrite"], in: folder)
+                    try #require(run.status == 0, "\(output): \(run.errors)")
+                    let pictures = try Self.times(output, "v", in: folder)
+                    #expect(pictures.count == 50 && Self.steps(pictures).allSatisfy { $0 >= 0 }, "\(output): \(pictures)")
+                    let shift = (pictures.first ?? 0) - given[0]
+                    #expect(zip(pictures, given).allSatisfy { abs($0 - $1 - shift) < 0.003 }, "\(output): \(pictures)")
+                    let decoded = try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", output, "-fps_mode", "passthrough", "-f", "framemd5", "-"], directory: folder)
+                    #expect(decoded.errors == "" && decoded.output.split(separator: "\n").count { !$0.hasPrefix("#") } == 50, "\(output): \(decoded.errors)")
+                }
+            }
+        }
+    }
+
     /// A screen recording has no new picture for seconds. A cut there begins with the next picture, which is reported.
     @Test func startBetweenDistantPicturesIsReported() throws {
         try Files.withTemporaryFolder { folder in

@@ -100,6 +100,23 @@ import Testing
         }
     }
 
+    /// Segments that were never received lack whole pictures. These losses are reported, and the rest is read.
+    @Test func missingSegmentsAreReported() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.record(folder)
+            try Self.ffmpeg(["-i", "whole.ts", "-c", "copy", "-hls_time", "1", "-hls_list_size", "0", "h.m3u8"], in: folder)
+            let kept = [0, 2, 4]
+            try Files.write(try kept.flatMap { try Files.read("\(folder)/h\($0).ts") }, to: folder + "/in.ts")
+            let pictures = try kept.map { try Self.content("h\($0).ts", in: folder).pictures }.joined()
+            for line in ["remux in.ts -o a.mkv", "decode in.ts -o a.y4m", "decode in.ts -o b.y4m --device reference", "encode in.ts -o b.mp4 --device software --codec h264 --audio copy"] {
+                let run = try ProcessRunner.run(Checkout.vaenc, line.split(separator: " ").map(String.init), directory: folder)
+                #expect(run.status == 0 && run.errors.contains("has lost packets at"), "\(line): \(run.errors)")
+            }
+            for name in ["a.mkv", "a.y4m", "b.y4m"] { #expect(try Self.content(name, in: folder).pictures == pictures, "\(name)") }
+            #expect(try Self.content("b.mp4", in: folder).packets.contains("h264,75"))
+        }
+    }
+
     @Test func joinedSegmentsAreOneStream() throws {
         try Files.withTemporaryFolder { folder in
             try Self.record(folder)

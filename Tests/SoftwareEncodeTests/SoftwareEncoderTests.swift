@@ -310,10 +310,13 @@ final class Collector: Sendable {
         // Invalidated references are answered with a key frame.
         try encoder.invalidateReferences(displayIndices: [110])
         try Self.feed(encoder, 120..<123, size: configuration.size)
+        // A key frame answers all reports of frames before it. Frames that do not exist are ignored.
+        for lost in [110, 119, 123, 500, -1] { try encoder.invalidateReferences(displayIndices: [lost]) }
+        try Self.feed(encoder, 123..<126, size: configuration.size)
         try encoder.completeFrames(until: nil)
         #expect(collector.packets.last { $0.isKey }?.displayIndex == 120)
         let counts = encoder.statistics
-        #expect(counts.taken == 123 && counts.delivered == 123 && counts.dropped == 0)
+        #expect(counts.taken == 126 && counts.delivered == 126 && counts.dropped == 0)
         encoder.invalidate()
     }
 

@@ -234,14 +234,16 @@ import VideoBase
         return .packet
     }
 
-    /// Whether the counter of the packet's stream jumps only because another segment or recording follows.
+    /// Whether the counter of the packet's stream jumps only because another segment or recording follows, or because
+    /// whole pictures or sound packets are missing. The packet is then complete.
     private func isAtJoint(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
         let (index, offset) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
         guard container == "mpegts", offset >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else {
             return false
         }
         // libavformat's id of an MPEG-TS stream is its PID.
-        return io.isJoint(pid: Int(unsafe context.pointee.streams[index]!.pointee.id), from: offset)
+        let pid = Int(unsafe context.pointee.streams[index]!.pointee.id)
+        return io.isJoint(pid: pid, from: offset) || io.isBetweenUnits(pid: pid, from: offset)
     }
 
     /// Returns the notices about losses in the read streams so far: missing packets of MPEG-TS that left no damaged

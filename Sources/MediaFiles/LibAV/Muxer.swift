@@ -34,14 +34,12 @@ import VideoBase
     private var shownEnd: MediaTime?
     /// The last decoding time of each track, in its ticks.
     private var lastTicks: [Int: Int64] = [:]
-    /// The last exact decoding time of each picture track, before the container rounds it.
-    private var lastDecode: [Int: MediaTime] = [:]
     /// The last three times of each sound track whose packets have no duration.
     private var soundTimes: [Int: [MediaTime]] = [:]
     /// The last decoding time of each track, in its ticks, for formats that limit the distance between times.
     private var sampleTicks: [Int: Int64] = [:]
-    /// The number of packets of an input whose decoding time was moved to a slightly later one, because two packets of
-    /// a track cannot have the same time.
+    /// The number of packets whose decoding time was moved to a slightly later one, because two packets of a track cannot
+    /// have the same time.
     private(set) var movedCount = 0
 
     init(format: String, _ destination: any MuxerDestination) throws {
@@ -123,7 +121,7 @@ import VideoBase
         var decoded = packet.decode.map(timestamp)
         // After separate rounding, the decoding time could be later than the presentation time.
         if let shown, let time = decoded { decoded = min(time, shown) }
-        if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(packet.decode ?? packet.presentation, decoded ?? shown, track) }
+        (shown, decoded) = moved(shown, decoded, track)
         let length = ticks(duration.value > 0 ? duration : usualDuration(of: packet, track) ?? duration, track)
         if let time = decoded ?? shown { try checkDistance(to: time, shown: shown ?? time, length, track) }
         unsafe scratch.pointee.stream_index = Int32(clamping: tracks[track].stream ?? 0)
@@ -166,30 +164,6 @@ import VideoBase
             remedy: "check the input's times, or use another `format`, for example mkv")
     }
 
-    /// Rejects an encoder's packet with the decoding time of the packet before it. libavformat would report only an
-    /// invalid argument.
-    private func checkOrder(_ exact: MediaTime?, _ time: Int64?, _ track: Int) throws {
-        guard let exact, let time else { return }
-        let mustIncrease = unsafe vaenc_needs_increasing_times(context!.pointee.oformat)
-        // Some formats round two pictures to one tick, which libavformat accepts. But two pictures must not have the
-        // same exact decoding time.
-        guard mustIncrease || isVideo(track) else { return }
-        defer { lastDecode[track] = exact }
-        if mustIncrease
-            ? lastTicks[track].map({ time <= $0 }) ?? false : lastDecode[track].map({ !($0 < exact) }) ?? false
-        {
-            throw VaencError(
-                .usage, "a packet for \(destination.name) has no later decoding time than the packet before it",
-                remedy: "append packets in decoding order, at least 1/\(timescale(of: track)) s apart")
-        }
-        lastTicks[track] = time
-    }
-
-    private func isVideo(_ track: Int) -> Bool {
-        guard tracks[track].stream != nil else { return false }
-        return unsafe output(of: track).pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
-    }
-
     /// Returns the duration of a sound packet that states none, as in fragmented MP4, computed from the packets before
     /// it. In MP4 libavformat needs the duration of a track's last packet: the edit list excludes a packet without
     /// duration.
@@ -202,8 +176,8 @@ import VideoBase
         return zip(recent.dropFirst(), recent).map { $0 - $1 }.filter { $0.value > 0 }.min()
     }
 
-    /// Moves a packet's times so that they increase. Some files round the times of short packets to the same
-    /// millisecond, and other formats reject equal times.
+    /// Moves a packet's times so that they increase. Formats round times to their ticks, and most reject equal times. Some
+    /// files have equal times, because their format counts milliseconds.
     private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
         let stream = unsafe output(of: track)

@@ -32,6 +32,8 @@ import NALUnits
     /// Returns whether the continuity counter of a PID jumps after the packet at one offset, up to that at another, where
     /// the times jump too. These jumps no longer count as losses.
     func takeJumps(pid: Int, from offset: Int, to end: Int) -> Bool { joints?.removeJumps(pid: pid, from: offset, to: end) ?? false }
+    /// Returns whether only whole units are missing at the first jump of a PID's continuity counter from an offset on.
+    func isBetweenUnits(pid: Int, from offset: Int) -> Bool { joints?.isBetweenUnits(pid: pid, from: offset) ?? false }
     /// Returns the number of gaps in the packets of some PIDs, apart from joints.
     func losses(of pids: Set<Int>) -> Int { joints?.losses(of: pids) ?? 0 }
     /// Stops the search for joints. Call it if the input is not MPEG-TS.

@@ -33,6 +33,12 @@ struct TransportJoints {
     private var firstCounters: [Int: UInt8] = [:]
     private var counters: [Int: UInt8] = [:]
     private var startsUnits: [Int: Bool] = [:]
+    /// The last bytes of the latest packet of each PID.
+    private var tails: [Int: UInt64] = [:]
+    /// Whether the latest packet of each PID has stuffing, as only the last packet of a unit has.
+    private var endsUnits: [Int: Bool] = [:]
+    /// The offsets of jumps between two whole units.
+    private var wholeJumps: [Int: [Int]] = [:]
     private var jumps: [Int: [Int]] = [:]
     private var joints: [Joint] = []
 
@@ -44,7 +50,7 @@ struct TransportJoints {
             // The layout begins at offset 0, so the packets are found again at every offset.
             (counters, partial) = ([:], [])
             // libavformat reads the end first, for the duration, and then begins again.
-            if offset < next ?? 0 { (jumps, joints) = ([:], []) }
+            if offset < next ?? 0 { (jumps, wholeJumps, joints) = ([:], [:], []) }
             guard offset == 0 || layout != nil else { return }
             if offset == 0 { (layout, head, firstCounters) = (nil, [], [:]) }
         }
@@ -97,11 +103,14 @@ struct TransportJoints {
         // discontinuity_indicator: the jump is announced.
         let isAnnounced = flags & 0x20 != 0 && bytes[sync + 4] > 0 && bytes[sync + 5] & 0x80 != 0
         let before = counters.updateValue(counter, forKey: pid)
-        // A packet may be sent twice. The second copy has the same counter.
-        let isTwin = counter == before && startsUnits[pid] == startsUnit
+        // A packet may be sent twice. The second copy has the same counter and payload.
+        let tail = (0..<8).reduce(0 as UInt64) { $0 << 8 | UInt64(bytes[sync + 180 + $1]) }
+        let isTwin = tails.updateValue(tail, forKey: pid) == tail && counter == before && startsUnits[pid] == startsUnit
         startsUnits[pid] = startsUnit
         let isJump = before.map { counter != ($0 + 1) & 0x0F && !isTwin && !isAnnounced } ?? false
         if isJump { Self.append(offset, to: &jumps[pid, default: []]) }
+        if isJump, startsUnit, endsUnits[pid] == true { Self.append(offset, to: &wholeJumps[pid, default: []]) }
+        endsUnits[pid] = Self.hasStuffing(bytes, sync, flags)
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
         // At a joint, the counter of a table may continue by chance.
         if begins, before != nil, Self.tables.contains(pid) { Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints) }
@@ -117,6 +126,22 @@ struct TransportJoints {
             }
             index -= 1
         }
+    }
+
+    /// Whether a packet's adaptation field has more bytes than its contents (ISO/IEC 13818-1 2.4.3.4). `flags` is the
+    /// fourth byte of the packet.
+    private static func hasStuffing(_ bytes: Span<UInt8>, _ sync: Int, _ flags: UInt8) -> Bool {
+        guard flags & 0x20 != 0 else { return false }
+        let length = Int(bytes[sync + 4])
+        // A field without bytes is one byte of stuffing.
+        if length == 0 { return true }
+        guard length < 184 else { return length == 184 }
+        let contents = bytes[sync + 5]
+        // The flags, PCR, OPCR and splice_countdown.
+        var count = 1 + (contents & 0x10 != 0 ? 6 : 0) + (contents & 0x08 != 0 ? 6 : 0) + (contents & 0x04 != 0 ? 1 : 0)
+        // transport_private_data and the extension begin with their lengths.
+        for flag in [0x02, 0x01] as [UInt8] where contents & flag != 0 && count < length { count += 1 + Int(bytes[sync + 5 + count]) }
+        return count < length
     }
 
     private static func append<Element>(_ one: Element, to list: inout [Element]) {
@@ -135,6 +160,15 @@ struct TransportJoints {
         let before = jumps[pid]?.count ?? 0
         jumps[pid]?.removeAll { $0 > offset && $0 <= end }
         return jumps[pid]?.count ?? 0 < before
+    }
+
+    /// Returns whether the first jump of a PID's counter from an offset on is between two whole units. The units that are
+    /// missing there are counted as losses, but the unit before them is complete.
+    ///
+    /// - Parameter offset: The offset of the packet that libavformat marks as damaged.
+    func isBetweenUnits(pid: Int, from offset: Int) -> Bool {
+        guard let jump = jumps[pid]?.first(where: { $0 >= offset - 8 }) else { return false }
+        return wholeJumps[pid]?.contains(jump) ?? false
     }
 
     /// Returns whether the first jump of a PID's counter from an offset on is at a joint.

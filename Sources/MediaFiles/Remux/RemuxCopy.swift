@@ -170,7 +170,10 @@ import VideoBase
             if index == leader ? time < first : time + packet.duration < range.origin { return }
         }
         let isLeftOut = try cut?.leavesOut(packet, of: index, track.track.kind, origin: range.origin) { try add($0) }
-        if isLeftOut != true { try write(packet, index) }
+        if isLeftOut == true { return }
+        // A picture or subtitle may be displayed beyond the end.
+        let isShown = track.track.kind == .video || track.track.kind == .subtitle
+        try write(isShown ? range.end.map { try packet.ending(by: $0) } ?? packet : packet, index)
     }
 
     /// Begins the copy at a key frame of the leader.

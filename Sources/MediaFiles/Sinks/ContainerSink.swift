@@ -159,7 +159,7 @@ final class ContainerSink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try state.withLock { state in
-            try state.order.check(packet, in: path)
+            try state.order.check(packet, in: path, mustIncrease: true)
             if !state.hasHeader { try writeHeader(&state, first: packet.presentation) }
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return

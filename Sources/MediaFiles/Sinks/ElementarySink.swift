@@ -40,7 +40,7 @@ final class ElementarySink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try codec.withLock { try $0?.check(packet, in: path) }
-        try order.withLock { try $0.check(packet, in: path) }
+        try order.withLock { try $0.check(packet, in: path, mustIncrease: false) }
         let bytes = packet.bytes
         try file.withLock { file in
             guard lengthPrefixed else { return try file.write(bytes.span) }

@@ -26,13 +26,15 @@ extension EncodedPacket {
 struct PacketOrder {
     private var latest: MediaTime?
 
-    /// - Parameter packet: The next packet for the output.
+    /// - Parameters:
+    ///   - packet: The next packet for the output.
+    ///   - mustIncrease: Whether the output stores times, so that no two packets may have the same decoding time.
     /// - Throws: `usage` if its decoding time is before that of the previous packet, or if decoding cannot begin at the
     ///   first packet.
-    mutating func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
-        if let latest, packet.decode < latest {
+    mutating func check(_ packet: EncodedPacket, in path: String, mustIncrease: Bool) throws(VaencError) {
+        if let latest, packet.decode < latest || mustIncrease && packet.decode == latest {
             throw VaencError(
-                .usage, "a packet for \(path) has an earlier decoding time than the packet before it",
+                .usage, "a packet for \(path) has \(packet.decode < latest ? "an earlier" : "no later") decoding time than the packet before it",
                 remedy: "append packets in decoding order")
         }
         if latest == nil, !packet.isKey, !packet.isRandomAccess {

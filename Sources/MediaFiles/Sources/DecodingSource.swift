@@ -272,7 +272,8 @@ package final class DecodingSource: FrameSource {
                     duration: MediaTime(value: Int64(rate.denominator), timescale: scale)))
         }
         let scale = Int32(clamping: base.denominator)
-        let duration = unsafe vaenc_frame_duration(frame)
+        // A picture that is displayed beyond the end of the requested part is cut there.
+        let duration = min(unsafe vaenc_frame_duration(frame), state.range.ticksLeft(after: elapsed))
         return Step(
             value: FrameTiming(
                 presentation: MediaTime(value: Int64(clamping: elapsed * Int128(base.numerator)), timescale: scale),

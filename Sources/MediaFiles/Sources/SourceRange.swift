@@ -42,6 +42,14 @@ struct SourceRange {
         zero = Self.time(origin, timeBase)
     }
 
+    /// Returns the ticks from a time of the part to its end; `Int64.max` if no end was requested.
+    ///
+    /// - Parameter elapsed: The ticks from the origin.
+    func ticksLeft(after elapsed: Int128) -> Int64 {
+        if duration == .infinity { return .max }
+        return Int64(saturating: (duration / timeBase.value - Double(elapsed)).rounded(.up))
+    }
+
     private static func time(_ ticks: Int64, _ base: Rational) -> MediaTime {
         MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
     }

@@ -91,6 +91,15 @@ public import VideoBase
     /// Returns a packet with the same data and another decoding time, in ticks of `timeBase`.
     func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
 
+    /// Returns a packet with the same data that ends at a time, or the packet itself if it ends before.
+    func ending(by end: MediaTime) throws -> TrackPacket {
+        guard let shown = presentation ?? decode, shown < end, end < shown + duration else { return self }
+        let base = timeBase
+        let left = MediaTime.rounded(
+            Int128((end - shown).value) * Int128(base.denominator), by: Int128(max((end - shown).timescale, 1)) * Int128(max(base.numerator, 1)))
+        return try retimed(presentationTicks, decodeTicks, max(left, 1), base)
+    }
+
     /// Returns a packet with other data and the same times.
     func replaced(by bytes: [UInt8]) throws -> TrackPacket {
         var clone = unsafe av.pointee.av_packet_clone!(packet)
