@@ -175,7 +175,7 @@ extension RateLimit {
             case .buffer:
                 (
                     "arrives too late for the decoder's buffer that `hrdParameters` on describes",
-                    "raise `maxQP`, `bitrate` or `vbvSize`"
+                    LimitViolations.Remedy.buffer
                 )
             case .frameBytes: ("exceeds `maxFrameBytes`", LimitViolations.Remedy.frameBytes)
             case .sliceBytes: ("has a slice larger than `maxSliceBytes`", LimitViolations.Remedy.sliceBytes)

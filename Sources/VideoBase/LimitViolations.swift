@@ -18,6 +18,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
 
     /// What to do about pictures that exceed a limit, for each kind of limit.
     package enum Remedy {
+        package static let buffer = "raise `bitrate` or `vbvSize`, or `maxQP` if it is set"
         package static let frameBytes = "raise it, use a smaller picture, or raise `maxQP` if it is set"
         package static let sliceBytes = "raise it, or the QP"
         package static let dataRate = "raise it, lower `bitrate`, or raise `maxQP` if it is set"
@@ -46,7 +47,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
         return [
             line(
                 bufferUnderflows, "arrived too late for the decoder's buffer that the stream's HRD parameters describe",
-                "raise `maxQP`, `bitrate` or `vbvSize`, or use `hrdParameters` off"),
+                "\(Remedy.buffer), or use `hrdParameters` off"),
             line(overMaxFrameBytes, "exceeded `maxFrameBytes`", Remedy.frameBytes),
             line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", Remedy.sliceBytes),
             line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", Remedy.dataRate),

@@ -129,8 +129,8 @@ package enum UnfinishedFiles {
 
     private static func inUse(_ path: String) -> VaencError {
         VaencError(
-            .cannotCreate, "another program is writing \(path)",
-            remedy: "wait until it ends, or choose another name")
+            .cannotCreate, "\(path) is being written by another program or output",
+            remedy: "wait until that ends, or choose another name")
     }
 
     private static func openingError(_ code: Int32, _ path: String, _ output: String) -> VaencError {

@@ -194,6 +194,17 @@ import VideoBase
         return (shown.map { max($0, last + 1) }, last + 1)
     }
 
+    /// Writes the packets that wait for later ones, and the fragment or cluster that they are in.
+    func writeWaiting() throws {
+        try writeDelayed()
+        try putWaiting(before: nil)
+        destination.willWrite()
+        try check(unsafe av.pointee.av_interleaved_write_frame!(context, nil))
+        // In fragmented MP4 without a fragment so far, the first call writes the movie box alone.
+        for _ in 0..<2 { try check(unsafe av.pointee.av_write_frame!(context, nil)) }
+        try destination.flush()
+    }
+
     func writeTrailer() throws {
         try writeDelayed()
         try putWaiting(before: nil)

@@ -246,6 +246,10 @@ final class ContainerSink: PacketSink {
 
     func abandon() -> String? {
         state.withLock { state in
+            if let file = (state.destination as? WriteContext)?.file, file.survives, state.hasHeader, state.destination.error == nil {
+                // The error that ends the recording is more important than one here.
+                try? state.muxer?.writeWaiting()
+            }
             state.muxer = nil
             let part = (state.destination as? WriteContext)?.file.keep(where: Self.plays)
             if part == nil { state.destination.cancel() }

@@ -28,6 +28,7 @@ enum Suggestion {
         "--audio": "leave it out: vaenc remux always copies sound, vaenc encode can encode it",
         "-threads": "leave it out", "-hide_banner": "leave it out", "-nostdin": "leave it out", "-hwaccel": "use --device",
         "-hwaccel_output_format": "leave it out", "-to": "use --duration", "--end": "use --duration", "--width": "use --size",
+        "--resolution": "use --size", "--scale": "use --size",
         "--height": "use --size", "--deinterlace": "leave it out: interlaced pictures are always deinterlaced",
         "-c": "leave it out: vaenc remux copies every stream", "--codec": "leave it out: vaenc remux copies every stream",
         "-map": "leave it out: vaenc chooses the streams",
