@@ -76,6 +76,30 @@ import Testing
         }
     }
 
+    /// The container rejects the last sound packet when the recording ends. What was written stays.
+    @Test func rejectedLastPacketKeepsTheRecording() throws {
+        try Files.withTemporaryFolder { folder in
+            let setup = try ProcessRunner.run(
+                "bash", ["-c", "ffmpeg -v error -nostdin -f lavfi -i testsrc2=s=64x48:r=25:d=2 -f lavfi -i sine=d=2.2 -pix_fmt yuv420p -c:v libx264 -c:a aac in.flv"],
+                directory: folder)
+            try #require(setup.status == 0, "\(setup.errors)")
+            var bytes = try Files.read(folder + "/in.flv")
+            // A tag has a type, a size of 24 bits and 11 bytes of header, and its whole size follows in 4 bytes.
+            var (offset, last) = (13, 0)
+            while offset + 15 <= bytes.count {
+                if bytes[offset] == 8 { last = offset }
+                offset += 15 + Int(bytes[offset + 1]) << 16 + Int(bytes[offset + 2]) << 8 + Int(bytes[offset + 3])
+            }
+            // Two bytes of header and one of AAC.
+            bytes.replaceSubrange((last + 1)..<(last + 4), with: [0, 0, 3])
+            bytes = bytes[..<(last + 14)] + [0, 0, 0, 14]
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "-", "-o", "a.ts", "--device", "software", "--codec", "h264", "--audio", "copy"], input: bytes, directory: folder)
+            #expect(run.status == 65 && run.errors.contains("the recording up to this error is in a.ts.part"), "\(run.errors)")
+            #expect(try pictures("a.ts.part", in: folder) == 50)
+        }
+    }
+
     /// The second signal ends a run that a blocked device keeps from ending. The recording stays, and the message names
     /// it.
     @Test(arguments: ["mp4", "mkv", "h264"]) func secondInterruptionKeepsTheRecording(_ ending: String) throws {

@@ -97,7 +97,7 @@ import Testing
                     let run = try EncodeRun(["in.mp4", "-o", output, "--device", device, "--codec", "h264", "--bframes", frames, "--overwrite"], in: folder)
                     try #require(run.status == 0, "\(output): \(run.errors)")
                     let pictures = try Self.times(output, "v", in: folder)
-                    #expect(pictures.count == 50 && Self.steps(pictures).allSatisfy { $0 >= 0 }, "\(output): \(pictures)")
+                    #expect(pictures.count == 50, "\(output): \(pictures)")
                     let shift = (pictures.first ?? 0) - given[0]
                     #expect(zip(pictures, given).allSatisfy { abs($0 - $1 - shift) < 0.003 }, "\(output): \(pictures)")
                     let decoded = try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", output, "-fps_mode", "passthrough", "-f", "framemd5", "-"], directory: folder)

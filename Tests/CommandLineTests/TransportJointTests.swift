@@ -95,8 +95,48 @@ import Testing
                 let tail = decoded.dropFirst(100)
                 #expect(Array(decoded.prefix(100)) == alone && Array(tail) == alone.suffix(tail.count), "\(device): \(decoded.count) pictures")
                 let leftOut = run.errors.split(separator: " ").firstRange(of: ["left", "out"]).flatMap { Int(run.errors.split(separator: " ")[$0.lowerBound - 1]) }
-#expect((leftOut ?? 0) + tail.count == count, "\(device): \(run.errors)")
+                #expect((leftOut ?? 0) + tail.count == count, "\(device): \(run.errors)")
             }
+        }
+    }
+
+    /// Damage near a joint is damage, and what is beyond the requested part is not reported.
+    @Test func damageAtJointsIsFound() throws {
+        try Files.withTemporaryFolder { folder in
+            for (name, codec) in [("h", "libx264"), ("m", "mpeg2video")] {
+                let source = ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=4", "-pix_fmt", "yuv420p", "-c:v", codec, "-g", "25", "-bf", "2"]
+                try Self.ffmpeg(source + [name + ".ts"], in: folder)
+                try Self.ffmpeg(source + [name + ".mpg"], in: folder)
+            }
+            func decode(_ name: String, _ options: String...) throws -> ProcessRunner.Result {
+                try ProcessRunner.run(Checkout.vaenc, ["decode", name, "-o", "out.i420", "--overwrite"] + options, directory: folder)
+            }
+            let whole = try Files.read(folder + "/h.ts")
+            // The first key picture of the recording that follows is damaged.
+            var damaged = whole
+            for offset in stride(from: 188 * 6, to: 188 * 9, by: 11) where offset % 188 > 40 { damaged[offset] ^= 0x5A }
+            try Files.write(whole + damaged, to: folder + "/a.ts")
+            #expect(try decode("a.ts").status == 65)
+            // The part ends, or begins, where nothing is left out.
+            try Files.write(whole + Self.packets(whole)[(whole.count / 188 / 5)...].flatMap { $0 }, to: folder + "/b.ts")
+            for options in [["--frames", "99"], ["--duration", "3.9"], ["--start", "6"]] {
+                let run = try ProcessRunner.run(
+                    Checkout.vaenc, ["decode", "b.ts", "-o", "out.i420", "--overwrite"] + options, directory: folder)
+                #expect(run.status == 0 && !run.errors.contains("left out"), "\(options): \(run.errors)")
+            }
+            // One P picture is lost. Only the pictures that refer to it show that in MPEG-2.
+            let packets = Self.packets(try Files.read(folder + "/m.ts"))
+            let starts = packets.indices.filter { Self.pid(packets[$0]) == 0x100 && packets[$0][packets[$0].startIndex + 1] & 0x40 != 0 }
+            for lost in 4..<7 {
+                try Files.write((packets[..<starts[lost]] + packets[starts[lost + 1]...]).flatMap { $0 }, to: folder + "/c.ts")
+                #expect(try decode("c.ts").status == 65, "\(lost)")
+            }
+            // Program streams have no counters.
+            let program = try Files.read(folder + "/m.mpg")
+            let packs = program.indices.dropLast(4).filter { Array(program[$0..<$0 + 4]) == [0, 0, 1, 0xBA] }
+            try Files.write(program + program[packs[packs.count / 3]...], to: folder + "/d.mpg")
+            let run = try decode("d.mpg")
+            #expect(run.status == 65 || run.status == 0 && run.errors.contains("left out"), "\(run.errors)")
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
         var marks: [VASurfaceID: DecodeMark] = [:]
         for number in 0..<4 {
             let name = Name(frame: number, top: 2 * number, bottom: 2 * number + 1)
-            marks[VASurfaceID(number)] = pictures.note(name, in: VASurfaceID(number), of: 9)
+            marks[VASurfaceID(number)] = pictures.note(name, in: VASurfaceID(number), of: 9, mayStandForMissing: number < 3)
         }
         func reference(_ number: Int, in surface: Int) -> (name: Name, surface: VASurfaceID) {
             (Name(frame: number, top: 2 * number, bottom: 2 * number + 1), VASurfaceID(surface))
@@ -24,7 +24,10 @@ import Testing
         #expect(try !pictures.check([], mark: mark(marks)), "a client that begins anew")
         #expect(try !pictures.check([reference(7, in: 30)], mark: mark(marks)))
         #expect(try !pictures.check([reference(1, in: 2)], mark: mark(marks)), "nothing is where it was: anew")
-        #expect(try pictures.check([reference(7, in: 3)], mark: mark(marks)), "a substitute in the surface of a picture")
+        #expect(try pictures.check([reference(7, in: 2)], mark: mark(marks)), "a substitute in the surface of the latest reference")
+        #expect(try !pictures.check([reference(7, in: 3)], mark: mark(marks)), "in the surface of a picture that is no reference")
+        #expect(try !pictures.check([reference(7, in: 1)], mark: mark(marks)), "in a surface that was reused")
+        #expect(try !pictures.check([reference(7, in: 1), reference(0, in: 1)], mark: mark(marks)), "and nothing is where it was: anew")
         #expect(throws: Refusal.self, "one of two is elsewhere") {
             _ = try pictures.check([reference(1, in: 1), reference(2, in: 3)], mark: mark(marks))
         }

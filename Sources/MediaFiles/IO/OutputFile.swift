@@ -23,7 +23,9 @@ final class OutputFile {
     /// this process.
     var isImmediate: Bool { !isSeekable || survives }
     /// Whether this is a recording: an older unfinished file is kept, and this one may stay unfinished.
-    let survives: Bool
+    private let survives: Bool
+    /// Whether this file may stay unfinished. A pipe cannot.
+    var mayStayUnfinished: Bool { survives && partPath != nil }
     /// The new name of an older unfinished file that was kept.
     let keptPart: String?
     /// Bytes that are held back to make fewer, larger writes; empty if writes are immediate.

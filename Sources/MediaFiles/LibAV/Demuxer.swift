@@ -208,9 +208,8 @@ import VideoBase
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         while true {
             let reading = try unsafe input.read(packet)
-            if case .broken = reading, !hasRead, input.faultStream == streamIndex, let fault = input.fault, fault != InputContext.cut {
+            if case .broken = reading, !hasRead, let rejected = input.rejected, rejected.stream == streamIndex, rejected.words != InputContext.cut {
                 // The packet is left out. libavformat continues with the next packet.
-                input.fault = nil
                 lacksFirstPacket = true
                 continue
             }

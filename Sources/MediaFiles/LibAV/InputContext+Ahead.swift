@@ -135,10 +135,11 @@ extension InputContext {
         if times?.isAfterJump(stream) == true, (0..<Int(unsafe context.pointee.nb_streams)).contains(stream) {
             // libavformat's id of an MPEG-TS stream is its PID.
             let pid = Int(unsafe context.pointee.streams[stream]!.pointee.id)
-            let isOther = container == "mpegts" && io.takeJumps(pid: pid, from: offsets[stream] ?? -1, to: offset)
+            let isOther = container == "mpegts" && offsets[stream].map { io.takeJumps(pid: pid, from: $0, to: offset) } ?? false
             joint = isOther ? .recording : .times
         }
-        offsets[stream] = offset
+        // The packets of a PES packet after the first have no offset.
+        if offset >= 0 { offsets[stream] = offset }
     }
 
     /// Whether the times of a packet's stream jump after this packet. At a joint of two MPEG-TS streams the continuity

@@ -19,8 +19,9 @@ import VideoBase
     var ahead: [Ahead] = []
     /// The reason why the packet that was read last seems truncated; nil if it seems complete.
     var fault: String?
-    /// The stream of the packet that was not returned because of `fault`.
-    private(set) var faultStream = 0
+    /// The stream of the packet that the latest `read` did not return because it lacks data, and the reason; nil if there
+    /// is none. Reading can continue after it.
+    private(set) var rejected: (stream: Int, words: String)?
     /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise such a packet
     /// counts as damage of the file, as for pictures.
     var toleratesDamagedSound = false
@@ -208,6 +209,7 @@ import VideoBase
     /// Fills `packet` with the next packet of any stream that is not discarded.
     /// - Throws: The errors of reading the file.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
+        rejected = nil
         let reading = try unsafe ahead.isEmpty ? readNext(packet) : takeAhead(packet)
         guard case .packet = reading else { return reading }
         // Later stages copy a packet several times into arrays. An array that gets no memory ends the process.
@@ -221,7 +223,7 @@ import VideoBase
                 try unsafe continueTimes(of: packet)
                 return .packet
             }
-            faultStream = unsafe Int(packet.pointee.stream_index)
+            rejected = unsafe (Int(packet.pointee.stream_index), words)
             unsafe av.pointee.av_packet_unref!(packet)
             return .broken(words)
         }
@@ -243,7 +245,7 @@ import VideoBase
         }
         // libavformat's id of an MPEG-TS stream is its PID.
         let pid = Int(unsafe context.pointee.streams[index]!.pointee.id)
-        return io.isJoint(pid: pid, from: offset) || io.isBetweenUnits(pid: pid, from: offset)
+        return io.isJoint(pid: pid, from: offset) || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
     }
 
     /// Returns the notices about losses in the read streams so far: missing packets of MPEG-TS that left no damaged
@@ -261,6 +263,11 @@ import VideoBase
         let count = io.losses(of: Set(pids))
         if count == 0 { return nil }
         return "\(name) has lost packets at \(count == 1 ? "one point" : "\(count) points"): pictures or sound are missing there"
+    }
+
+    /// Whether missing pictures of a stream are detected by the pictures that refer to them.
+    private func detectsLosses(_ stream: Int) -> Bool {
+        VideoCodec(libavcodecID: unsafe context.pointee.streams[stream]!.pointee.codecpar.pointee.codec_id) != nil
     }
 
     private func isSound(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {

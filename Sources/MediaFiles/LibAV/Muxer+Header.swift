@@ -197,6 +197,7 @@ extension Muxer {
         try fitServiceNames()
         destination.willWrite()
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
+        acceptsPackets = true
         for index in tracks.indices where tracks[index].stream != nil { tracks[index].delay = codecDelay(of: index) }
     }
 

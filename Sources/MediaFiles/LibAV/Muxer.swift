@@ -17,6 +17,8 @@ import VideoBase
     var tracks: [AddedTrack] = []
     /// The filters of AAC tracks, if the container stores no ADTS headers.
     var adtsFilters: [Int: ADTSFilter] = [:]
+    /// Whether the header is written and the trailer is not. libavformat takes packets only in between.
+    var acceptsPackets = false
     /// Whether time codes of the input are not written.
     var omitsTimeCode = false
     /// The metadata that is written to the first track with the header.
@@ -197,6 +199,7 @@ import VideoBase
     /// Writes the packets that wait for later ones, and the fragment or cluster that they are in.
     func writeWaiting() throws {
         try writeDelayed()
+        guard acceptsPackets else { return }
         try putWaiting(before: nil)
         destination.willWrite()
         try check(unsafe av.pointee.av_interleaved_write_frame!(context, nil))
@@ -208,6 +211,7 @@ import VideoBase
     func writeTrailer() throws {
         try writeDelayed()
         try putWaiting(before: nil)
+        acceptsPackets = false
         destination.willWrite()
         try check(unsafe av.pointee.av_write_trailer!(context), copies: hasCopies)
         // For fragmented files, libavformat does not report that the description at the beginning could not be written.

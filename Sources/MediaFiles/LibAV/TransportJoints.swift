@@ -135,7 +135,8 @@ struct TransportJoints {
         let length = Int(bytes[sync + 4])
         // A field without bytes is one byte of stuffing.
         if length == 0 { return true }
-        guard length < 184 else { return length == 184 }
+        // Beside a payload, the field has at most 182 bytes.
+        guard length <= 182 else { return false }
         let contents = bytes[sync + 5]
         // The flags, PCR, OPCR and splice_countdown.
         var count = 1 + (contents & 0x10 != 0 ? 6 : 0) + (contents & 0x08 != 0 ? 6 : 0) + (contents & 0x04 != 0 ? 1 : 0)

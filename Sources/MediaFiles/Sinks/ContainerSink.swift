@@ -246,7 +246,7 @@ final class ContainerSink: PacketSink {
 
     func abandon() -> String? {
         state.withLock { state in
-            if let file = (state.destination as? WriteContext)?.file, file.survives, state.hasHeader, state.destination.error == nil {
+            if let file = (state.destination as? WriteContext)?.file, file.mayStayUnfinished, state.hasHeader, state.destination.error == nil {
                 // The error that ends the recording is more important than one here.
                 try? state.muxer?.writeWaiting()
             }

@@ -31,10 +31,12 @@ extension DecodingSource {
         var leading: LeadingPictures
         /// The recordings that follow in the input and begin between their key pictures.
         private(set) var joined = JoinedRecordings()
+        /// The first key picture of a recording, until the decoder has returned the pictures before it.
+        private var joint: PacketCopy?
         /// Whether the decoder returns the pictures that it holds, before another recording begins.
-        private(set) var isAtJoint = false
-        /// Whether a picture was decoded since the beginning or the latest joint.
-        var hasPicture = false
+        var isAtJoint: Bool { joint != nil }
+        /// Whether a packet was returned for the decoder.
+        private var hasSent = false
         /// The numbers of decoded pictures and of output pictures.
         var decoded = 0
         var delivered = 0
@@ -66,8 +68,10 @@ extension DecodingSource {
             leading = LeadingPictures(keepsToKeys: unsafe VideoCodec(libavcodecID: parameters.codec_id)?.decodingBeginsAtKeys ?? false)
         }
 
-        /// Whether a picture at that time is at or after the requested start.
-        private func isInRequestedPart(_ time: Int64) -> Bool { !range.isCut || time == vaenc_no_pts() || time >= range.origin }
+        /// Whether a picture at that time is at or after the requested start, and before the requested end.
+        private func isInRequestedPart(_ time: Int64) -> Bool {
+            time == vaenc_no_pts() || (!range.isCut || time >= range.origin) && range.ticksLeft(after: Int128(time) - Int128(range.origin)) > 0
+        }
 
         mutating func read() throws -> InputContext.Reading {
             while true {
@@ -76,6 +80,7 @@ extension DecodingSource {
                     try unsafe again.removeFirst().fill(packet)
                     return .packet
                 }
+                if isAtJoint { return .end }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
                 if demuxer.lacksFirstPacket { leading.loseFirstPacket() }
                 // An edit list hides the picture. Decoders use it as a reference, but do not output it.
@@ -88,9 +93,9 @@ extension DecodingSource {
                     let flags = unsafe packet.pointee.flags
                     unsafe packet.pointee.flags &= ~(Demuxer.timesJump | Demuxer.startsRecording)
                     if flags & Demuxer.timesJump != 0 { joined.jump() }
-                    // A clock that was set inside a recording leaves no key picture out.
-                    let isOther = flags & Demuxer.startsRecording != 0 || flags & Demuxer.timesJump != 0 && isKey
-                    if isOther, decoded > 0 { skipToKey() }
+                    // Without a watch, pictures that refer to missing ones cannot be recognized.
+                    let isOther = flags & Demuxer.startsRecording != 0 || flags & Demuxer.timesJump != 0 && (isKey || watch == nil)
+                    if isOther, hasSent { skipToKey() }
                 }
                 if case .packet = reading, joined.isSkipping {
                     if isKey { return unsafe try join(at: packet) }
@@ -98,7 +103,7 @@ extension DecodingSource {
                     continue
                 }
                 if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
-                    if joined.awaitsKey, decoded > 0 {
+                    if joined.awaitsKey, hasSent {
                         skipToKey()
                         if isKey { return unsafe try join(at: packet) }
                         leaveOut(packet, isShown)
@@ -115,11 +120,15 @@ extension DecodingSource {
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown,
                     unsafe isInRequestedPart(packet.pointee.pts)
                 {
-                    if joined.isEmpty { leading.lead(undecodable) } else { joined.leaveOut(undecodable) }
+                    if joined.isEmpty { leading.lead(undecodable) } else { joined.report(undecodable) }
                 }
                 if case .packet = reading, isKey { joined.reachKey() }
-                guard case .packet = reading, decoded == 0 else { return reading }
-                if leading.admits(isKey: isKey, isShown: isShown) { return reading }
+                if case .end = reading { joined.report() }
+                guard case .packet = reading else { return reading }
+                if decoded > 0 || leading.admits(isKey: isKey, isShown: isShown) {
+                    hasSent = true
+                    return reading
+                }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
         }
@@ -132,7 +141,7 @@ extension DecodingSource {
 
         /// Leaves out a packet of a recording before its first key picture.
         private mutating func leaveOut(_ packet: UnsafeMutablePointer<AVPacket>, _ isShown: Bool) {
-            if isShown { joined.leaveOut() }
+            if isShown, unsafe isInRequestedPart(packet.pointee.pts) { joined.leaveOut() }
             unsafe demuxer.av.pointee.av_packet_unref!(packet)
         }
 
@@ -140,24 +149,21 @@ extension DecodingSource {
         /// `end`, so that the decoder is drained.
         private mutating func join(at packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
             _ = unsafe watch?.loss(in: packet, demuxer.av)
-            again.append(unsafe try PacketCopy(of: packet, demuxer.av))
+            joint = unsafe try PacketCopy(of: packet, demuxer.av)
             unsafe demuxer.av.pointee.av_packet_unref!(packet)
             joined.reachKey()
-            isAtJoint = true
+            if decoded == 0 { _ = leading.admits(isKey: true, isShown: true) }
             return .end
         }
 
         /// Begins a recording after the decoder has returned the pictures before it.
         mutating func beginRecording() {
             decoder.flush()
-            joined.begin(after: decoded)
-            (deinterlacer, isAtJoint, hasPicture) = (nil, false, false)
-        }
-
-        /// Records a picture that cannot be decoded and is no damage: no picture was decoded since the beginning or the
-        /// latest joint.
-        mutating func miss() {
-            if decoded == 0 { leading.miss() } else { joined.leaveOut() }
+            joined.report()
+            again += [joint].compactMap { $0 }
+            // Packets that were sent so far gave no first picture.
+            sent = []
+            (deinterlacer, joint) = (nil, nil)
         }
 
         /// Records that the first picture was decoded.

@@ -130,10 +130,12 @@ package final class DecodingSource: FrameSource {
                 if state.decoder.frameIsDamaged { continue }
                 state.isPrimed = true
                 return
+            case .end where state.isAtJoint: state.beginRecording()
             case .end: return
             case .broken: continue
             case .needsInput:
                 switch try state.read() {
+                case .end where state.isAtJoint: _ = try state.decoder.send(end: true)
                 case .packet:
                     state.sent.append(unsafe try PacketCopy(of: state.decoder.packet!, state.demuxer.av))
                     _ = try state.decoder.send()
@@ -186,7 +188,6 @@ package final class DecodingSource: FrameSource {
                 if state!.leading.skips(isKey: state!.frameIsKey) { continue }
                 if s.decoded == 0 { state!.begin() }
                 state!.decoded += 1
-                state!.hasPicture = true
                 guard let step = timing(&state!) else {
                     state!.frameLimit = state!.delivered
                     return nil
@@ -197,7 +198,7 @@ package final class DecodingSource: FrameSource {
                     throw broken(state!, failure)
                 }
                 return step
-            case .end where state!.isAtJoint: state!.beginRecording()
+            case .end where state!.isAtJoint && state!.failure == nil: state!.beginRecording()
             case .end:
                 state!.frameLimit = state!.delivered
                 if let failure = state!.failure { throw broken(state!, failure) }
@@ -208,7 +209,7 @@ package final class DecodingSource: FrameSource {
             case .needsInput:
                 switch try state!.read() {
                 case .packet: if try !s.decoder.send() { try Self.handleUndecodable(&state!) }
-                case .end where state!.isAtJoint: _ = try s.decoder.send(end: true)
+                case .end where state!.isAtJoint: if try !s.decoder.send(end: true) { try Self.handleUndecodable(&state!) }
                 case .end: try Self.fail(&state!, nil)
                 case .broken(let words): try Self.fail(&state!, words)
                 }
@@ -219,14 +220,16 @@ package final class DecodingSource: FrameSource {
     /// Handles a picture that cannot be decoded. It is damage, except before the first picture: a stream may begin
     /// between key frames, and the picture is then left out.
     private static func handleUndecodable(_ state: inout State) throws {
-        if state.hasPicture { try fail(&state, LibAV.takeLog() ?? "damaged data") } else { state.miss() }
+        if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else { state.leading.miss() }
     }
 
     /// Ends the input. The decoder returns the pictures that it holds, and then the error is reported.
     private static func fail(_ state: inout State, _ words: String?) throws {
         if state.failure == nil { state.failure = words }
-        if !state.inputEnded { _ = try state.decoder.send(end: true) }
+        if state.inputEnded { return }
         state.inputEnded = true
+        // The decoder may report here that the last picture is damaged.
+        if try !state.decoder.send(end: true) { try handleUndecodable(&state) }
     }
 
     private func broken(_ state: State, _ words: String) -> VaencError {

@@ -37,14 +37,21 @@ struct DecodedPictures {
     private static let limit = 64
     private var entries: [Entry] = []
     private var number = 0
+    /// The surface that may stand for pictures missing after the latest reference picture.
+    private var substitute: (surface: VASurfaceID, mark: DecodeMark)?
 
     /// The name and the surface of the last picture, or nil if there is none since `forget`.
     var last: (name: Name, surface: VASurfaceID)? { entries.last.map { ($0.name, $0.surface) } }
 
     /// Records a picture that is decoded into `surface`, and returns the mark for the surface.
-    mutating func note(_ name: Name, in surface: VASurfaceID, of context: VAContextID) -> DecodeMark {
+    ///
+    /// - Parameter mayStandForMissing: Whether a client may use the surface for pictures that are missing after it, too.
+    mutating func note(
+        _ name: Name, in surface: VASurfaceID, of context: VAContextID, mayStandForMissing: Bool = false
+    ) -> DecodeMark {
         number += 1
         let mark = DecodeMark(contextID: context, number: number)
+        if mayStandForMissing { substitute = (surface, mark) }
         entries.append(Entry(name: name, surface: surface, mark: mark))
         if entries.count > Self.limit { entries.removeFirst() }
         return mark
@@ -57,15 +64,18 @@ struct DecodedPictures {
     }
 
     /// Removes all pictures. Call for an IDR picture, which makes all earlier pictures unusable as references.
-    mutating func forget() { entries.removeAll() }
+    mutating func forget() {
+        entries.removeAll()
+        substitute = nil
+    }
 
     mutating func forgetAllButLast() { entries.removeFirst(max(entries.count - 1, 0)) }
 
     /// Checks the references of a picture.
     ///
     /// Clients insert references for missing pictures and for gaps in frame_num. Such a reference can be in the surface
-    /// of a decoded picture (libavcodec: the picture before the gap), which then has a name that the driver does not
-    /// know. If it is in another surface, it is ignored.
+    /// of the latest reference picture (libavcodec's in H.264), which then has a name that the driver does not know. If
+    /// it is in another surface, it is ignored.
     ///
     /// - Parameter mark: Returns the current mark of a surface.
     /// - Returns: Whether at least one reference is in the surface of a picture that this context decoded. False if
@@ -78,7 +88,7 @@ struct DecodedPictures {
         for reference in references {
             let currentMark = mark(reference.surface)
             guard let entry = entries.last(where: { $0.name.matches(reference.name) }) else {
-                if entries.contains(where: { $0.surface == reference.surface && $0.mark == currentMark }) { found += 1 }
+                if let substitute, substitute.surface == reference.surface, substitute.mark == currentMark { found += 1 }
                 continue
             }
             if entry.surface == reference.surface, currentMark == entry.mark {

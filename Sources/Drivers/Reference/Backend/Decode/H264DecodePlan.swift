@@ -76,7 +76,7 @@ struct H264DecodePlan {
             packet.resetsDecoder = pictures.last != nil
             pictures.forget()
         }
-        let newMark = pictures.note(name, in: target.id, of: context)
+        let newMark = pictures.note(name, in: target.id, of: context, mayStandForMissing: headers[0].isReference)
         applyReset(name, &pictures)
         return (packet, newMark)
     }
