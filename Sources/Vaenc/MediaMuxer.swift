@@ -153,7 +153,7 @@ public final class MediaMuxer: Sendable {
                 try sink.finish()
             }
             if case .failure(let error) = result {
-                let reportedError = sink.abandon(after: error)
+                let reportedError = KeptRecording.error(error, parts: [sink.abandon(after: error)].compactMap { $0 })
                 state.withLock { ($0.failure, $0.early) = (reportedError, []) }
                 result = .failure(reportedError)
             }
@@ -273,7 +273,7 @@ public final class MediaMuxer: Sendable {
                     state.early = []
                     return state.sink
                 }
-                let reportedError = sink?.abandon(after: error) ?? error
+                let reportedError = KeptRecording.error(error, parts: [sink?.abandon(after: error)].compactMap { $0 })
                 state.withLock { $0.failure = reportedError }
                 onError?(reportedError)
             }

@@ -12,8 +12,12 @@ final class OutputBranch {
     let session: CompressionSession
     /// The latest description of the session's encoder.
     private(set) var description: EncoderDescription
-    /// The error that ended the output early.
+    /// The error that ended the output early. It names the part of a recording that remains.
     private(set) var failure: (any Error)?
+    /// The same error without that part.
+    private(set) var cause: (any Error)?
+    /// The path of the part of a recording that remains.
+    private(set) var keptPart: String?
     private(set) var isFinished = false
 
     /// Prepares the session. Opens no file.
@@ -123,8 +127,10 @@ final class OutputBranch {
     /// Ends the output after an error. Removes its files, except the playable part of a recording.
     func cancel(_ error: any Error) {
         session.invalidate()
-        let final = sink.abandon(after: sink.failure ?? error)
-        if failure == nil { failure = final }
+        let error = sink.failure ?? error
+        let part = sink.abandon(after: error)
+        if failure != nil { return }
+        (failure, cause, keptPart) = (KeptRecording.error(error, parts: [part].compactMap { $0 }), error, part)
     }
 
     /// Completes the file after the session's last packet.

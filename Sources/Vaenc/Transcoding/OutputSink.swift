@@ -151,11 +151,11 @@ final class OutputSink: Sendable {
         }
     }
 
-    /// Ends writing after an error. The returned error names the path of the part of a recording that remains.
-    func abandon(after error: any Error) -> any Error {
+    /// Ends writing after an error. Returns the path of the part of a recording that remains; nil if there is none.
+    func abandon(after error: any Error) -> String? {
         discard()
         if thread != nil { abortBlockingIO() }
-        return state.withLock { $0.sink?.abandon(after: error) ?? error }
+        return state.withLock { $0.sink?.abandon(after: error) }
     }
 
     /// The notice that an older recording was kept.

@@ -88,7 +88,9 @@ struct TranscodeRun {
             do { try branch.finish(interrupted: interrupted) } catch { branch.cancel(error) }
         }
         state.finish((branches.first { $0.failure == nil } ?? branches[0]).tally)
-        if let failure = branches.lazy.compactMap(\.failure).first, !branches.contains(where: \.isFinished) { throw failure }
+        if let cause = branches.lazy.compactMap(\.cause).first, !branches.contains(where: \.isFinished) {
+            throw KeptRecording.error(cause, parts: branches.compactMap(\.keptPart))
+        }
         let damaged = DamagedSound.merged(branches.flatMap(\.damagedSounds))
         // A stream may be copied in one output and encoded in another.
         result.damagedSoundPackets = Dictionary(damaged.map { ($0.stream, $0.packets) }, uniquingKeysWith: max).values.reduce(0, +)
