@@ -225,6 +225,9 @@ public final class SoftwareEncoder: VideoEncoder {
                 .usage, "the frame's size is \(buffer.size), but the encoder expects \(settings.configuration.size)",
                 remedy: "use a buffer that makePixelBuffer returns")
         }
+        if settings.configuration.strict {
+            try Validation.validate(frameDepth: buffer.format.bitDepth, codedDepth: settings.bufferFormat.bitDepth)
+        }
         guard let copy = try pool.take() else { throw Self.invalid }
         if buffer.format == copy.format {
             // SAFETY: both buffers have the session's size and the rows of its format.

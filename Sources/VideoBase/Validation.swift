@@ -37,6 +37,14 @@ package enum Validation {
         throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "use a width and height of 1 or more")
     }
 
+    /// Checks the depth of a frame for a strict session.
+    package static func validate(frameDepth depth: Int, codedDepth: Int) throws(VaencError) {
+        if depth == codedDepth { return }
+        throw VaencError(
+            .usage, "strict: the frame has \(depth) bits, but the stream has \(codedDepth)",
+            remedy: "use a buffer that makePixelBuffer returns, or leave out `strict`")
+    }
+
     package static func validate(frameRate rate: Rational) throws(VaencError) {
         let terms = 1...Int64(Int32.max)
         guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)

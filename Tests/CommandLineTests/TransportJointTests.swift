@@ -140,6 +140,23 @@ import Testing
         }
     }
 
+    /// A recording begins with a loss. Decoding begins at the next key picture.
+    @Test func damagedFirstPictureIsLeftOut() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.record(folder)
+            let packets = Self.packets(try Files.read(folder + "/whole.ts"))
+            let pictures = packets.indices.filter { Self.pid(packets[$0]) == 0x100 }
+            for lost in [1, 3] {
+                var rest = packets
+                rest.remove(at: pictures[lost])
+                try Files.write(rest.flatMap { $0 }, to: folder + "/in.ts")
+                let run = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "-o", "out.y4m", "--overwrite", "--json"], directory: folder)
+                let frames = JSONValue(run.output)?["frames"]
+                #expect(run.status == 0 && frames?["decoded"]?.int == 100 && frames?["skipped"]?.int == 25, "\(lost): \(run.output) \(run.errors)")
+            }
+        }
+    }
+
     /// Segments that were never received lack whole pictures. These losses are reported, and the rest is read.
     @Test func missingSegmentsAreReported() throws {
         try Files.withTemporaryFolder { folder in

@@ -154,10 +154,10 @@ import Vaenc
     }
 
     /// A strict session takes frames of the depth that it codes alone.
-    @Test func strictSessionsRefuseOtherDepths() throws {
-        var strict = configuration(.hevc)
+    @Test(arguments: VideoCodec.allCases, [DeviceSelector.reference, .software]) func strictSessionsRefuseOtherDepths(_ codec: VideoCodec, _ device: DeviceSelector) throws {
+        var strict = configuration(codec)
         (strict.strict, strict.inputFormat) = (true, .nv12)
-        let session = try CompressionSession(configuration: strict, device: .reference) { _ in }
+        let session = try CompressionSession(configuration: strict, device: device) { _ in }
         defer { session.invalidate() }
         let frame = try #require(source().first)
         let error = #expect(throws: VaencError.self) {

@@ -9,12 +9,7 @@ extension Supervisor {
                 .usage, "the frame's size is \(buffer.size), but the encoder expects \(settings.inputSize)",
                 remedy: "use a buffer that makePixelBuffer returns")
         }
-        let (depth, codedDepth) = (buffer.format.bitDepth, settings.pixelFormat.bitDepth)
-        if settings.isStrict, depth != codedDepth {
-            throw VaencError(
-                .usage, "strict: the frame has \(depth) bits, but the stream has \(codedDepth)",
-                remedy: "use a buffer that makePixelBuffer returns, or leave out `strict`")
-        }
+        if settings.isStrict { try Validation.validate(frameDepth: buffer.format.bitDepth, codedDepth: settings.pixelFormat.bitDepth) }
         let formats = FrameCopy.formats(into: settings.pixelFormat)
         guard conversion != nil || formats.contains(buffer.format) else {
             let names = formats.map(\.rawValue).joined(separator: ", ")

@@ -98,15 +98,15 @@ extension DecodingSource {
                     if isOther, hasSent { skipToKey() }
                 }
                 if case .packet = reading, joined.isSkipping {
-                    if isKey { return unsafe try join(at: packet) }
-                    leaveOut(packet, isShown)
+                    if isKey { return try unsafe join(at: packet) }
+                    unsafe leaveOut(packet, isShown)
                     continue
                 }
                 if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
                     if joined.awaitsKey, hasSent {
                         skipToKey()
-                        if isKey { return unsafe try join(at: packet) }
-                        leaveOut(packet, isShown)
+                        if isKey { return try unsafe join(at: packet) }
+                        unsafe leaveOut(packet, isShown)
                         continue
                     }
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
