@@ -124,6 +124,14 @@ import Testing
                     Checkout.vaenc, ["decode", "b.ts", "-o", "out.i420", "--overwrite"] + options, directory: folder)
                 #expect(run.status == 0 && !run.errors.contains("left out"), "\(options): \(run.errors)")
             }
+            // A recording without a key picture lies between two others.
+            let units = Self.packets(whole)
+            let video = units.indices.filter { Self.pid(units[$0]) == 0x100 && units[$0][units[$0].startIndex + 1] & 0x40 != 0 }
+            let middle = units[video[30]..<video[40]].flatMap { $0 }
+            try Files.write(whole + middle + whole, to: folder + "/e.ts")
+            let between = try decode("e.ts")
+            #expect(between.status == 0 && between.errors.contains("used 10 left out"), "\(between.errors)")
+            #expect(try Files.read(folder + "/out.i420").count == 200 * 9216)
             // One P picture is lost. Only the pictures that refer to it show that in MPEG-2.
             let packets = Self.packets(try Files.read(folder + "/m.ts"))
             let starts = packets.indices.filter { Self.pid(packets[$0]) == 0x100 && packets[$0][packets[$0].startIndex + 1] & 0x40 != 0 }

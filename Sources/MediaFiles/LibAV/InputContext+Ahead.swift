@@ -135,7 +135,8 @@ extension InputContext {
         if times?.isAfterJump(stream) == true, (0..<Int(unsafe context.pointee.nb_streams)).contains(stream) {
             // libavformat's id of an MPEG-TS stream is its PID.
             let pid = Int(unsafe context.pointee.streams[stream]!.pointee.id)
-            let isOther = container == "mpegts" && offsets[stream].map { io.takeJumps(pid: pid, from: $0, to: offset) } ?? false
+            // Program streams have no counters, so each jump counts as another recording.
+            let isOther = container != "mpegts" || offsets[stream].map { io.takeJumps(pid: pid, from: $0, to: offset) } ?? false
             joint = isOther ? .recording : .times
         }
         // The packets of a PES packet after the first have no offset.

@@ -32,7 +32,7 @@ import VideoBase
         case none
         /// The times jump.
         case times
-        /// The times and the continuity counter jump: another recording begins.
+        /// The times jump, and the continuity counter if there is one: another recording begins.
         case recording
     }
     /// What lies before the latest packet.

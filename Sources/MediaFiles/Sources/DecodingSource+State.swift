@@ -93,8 +93,8 @@ extension DecodingSource {
                     let flags = unsafe packet.pointee.flags
                     unsafe packet.pointee.flags &= ~(Demuxer.timesJump | Demuxer.startsRecording)
                     if flags & Demuxer.timesJump != 0 { joined.jump() }
-                    // Without a watch, pictures that refer to missing ones cannot be recognized.
-                    let isOther = flags & Demuxer.startsRecording != 0 || flags & Demuxer.timesJump != 0 && (isKey || watch == nil)
+                    // A clock that was set inside a recording leaves no key picture out.
+                    let isOther = flags & Demuxer.startsRecording != 0 || flags & Demuxer.timesJump != 0 && isKey
                     if isOther, hasSent { skipToKey() }
                 }
                 if case .packet = reading, joined.isSkipping {
@@ -123,7 +123,6 @@ extension DecodingSource {
                     if joined.isEmpty { leading.lead(undecodable) } else { joined.report(undecodable) }
                 }
                 if case .packet = reading, isKey { joined.reachKey() }
-                if case .end = reading { joined.report() }
                 guard case .packet = reading else { return reading }
                 if decoded > 0 || leading.admits(isKey: isKey, isShown: isShown) {
                     hasSent = true
@@ -155,6 +154,9 @@ extension DecodingSource {
             if decoded == 0 { _ = leading.admits(isKey: true, isShown: true) }
             return .end
         }
+
+        /// Records that the decoder has returned all pictures.
+        mutating func end() { joined.report() }
 
         /// Begins a recording after the decoder has returned the pictures before it.
         mutating func beginRecording() {

@@ -200,6 +200,7 @@ package final class DecodingSource: FrameSource {
                 return step
             case .end where state!.isAtJoint && state!.failure == nil: state!.beginRecording()
             case .end:
+                state!.end()
                 state!.frameLimit = state!.delivered
                 if let failure = state!.failure { throw broken(state!, failure) }
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
@@ -226,10 +227,8 @@ package final class DecodingSource: FrameSource {
     /// Ends the input. The decoder returns the pictures that it holds, and then the error is reported.
     private static func fail(_ state: inout State, _ words: String?) throws {
         if state.failure == nil { state.failure = words }
-        if state.inputEnded { return }
+        if !state.inputEnded { _ = try state.decoder.send(end: true) }
         state.inputEnded = true
-        // The decoder may report here that the last picture is damaged.
-        if try !state.decoder.send(end: true) { try handleUndecodable(&state) }
     }
 
     private func broken(_ state: State, _ words: String) -> VaencError {

@@ -11,9 +11,9 @@ struct JoinedRecordings {
     private(set) var isEmpty = true
     /// Whether pictures of the latest recording are left out.
     private var isIncomplete = false
-    /// The pictures of the latest recording that are left out, until the pictures before it are output. The output may
-    /// end before.
-    private var pending = 0
+    /// The pictures that are left out, and their recordings, until the pictures before them are output. The output may end
+    /// before.
+    private var (pending, pendingCount) = (0, 0)
     /// The number of recordings of which pictures are left out, and of these pictures.
     private var (count, leftOut) = (0, 0)
 
@@ -28,20 +28,26 @@ struct JoinedRecordings {
     mutating func jump() { awaitsKey = true }
 
     /// Records that another recording begins. Its pictures are left out up to the first key picture.
-    mutating func skip() { (isSkipping, isIncomplete, isEmpty, pending) = (true, false, false, 0) }
+    mutating func skip() { (isSkipping, isIncomplete, isEmpty) = (true, false, false) }
 
     /// Records that a key picture was read.
     mutating func reachKey() { (awaitsKey, isSkipping) = (false, false) }
 
     /// Records a picture before the recording's first key picture.
-    mutating func leaveOut() { pending += 1 }
+    mutating func leaveOut() { add(1) }
+
+    private mutating func add(_ pictures: Int) {
+        if pictures == 0 { return }
+        pending += pictures
+        if !isIncomplete { (isIncomplete, pendingCount) = (true, pendingCount + 1) }
+    }
 
     /// Records that all pictures before the recording are output, and that its pictures follow or are left out.
     ///
     /// - Parameter more: The number of pictures that are left out in addition.
     mutating func report(_ more: Int = 0) {
-        leftOut += pending + more
-        if !isIncomplete, pending + more > 0 { (isIncomplete, count) = (true, count + 1) }
-        pending = 0
+        add(more)
+        (leftOut, count) = (leftOut + pending, count + pendingCount)
+        (pending, pendingCount) = (0, 0)
     }
 }
