@@ -16,9 +16,11 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -55,13 +57,51 @@ def suites(program):
 children = set()
 
 
-def end(*_):
-    """Handles Ctrl-C. It kills the suites, because they have their own process groups and would continue."""
-    for child in list(children):
+def kill(processes):
+    """Kills processes that have process groups of their own, with their groups."""
+    for process in list(processes):
         try:
-            os.killpg(child.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+class LoadedPrograms:
+    """Keeps ffmpeg and ffprobe loaded, and puts clients that run them into PATH (Tests/LoadedPrograms). Loading their
+    libraries takes 60 ms, most of the time of a short run. If this fails, the tests start the programs directly."""
+
+    def __init__(self):
+        self.servers = set()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="vaenc-programs-"))
+        sources = ROOT / "Tests/LoadedPrograms"
+        library, client = self.folder / "server.so", self.folder / "client"
+        try:
+            for output, source, options in [(library, "server.c", ["-shared", "-fPIC"]), (client, "client.c", ["-static"])]:
+                subprocess.run(
+                    ["cc", "-O2", *options, "-o", output, sources / source], check=True, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL)
+        except (OSError, subprocess.CalledProcessError):
+            return
+        for name in ["ffmpeg", "ffprobe"]:
+            # The client knows this path alone.
+            if shutil.which(name) != f"/usr/bin/{name}" or "LD_PRELOAD" in os.environ:
+                continue
+            variables = {"LD_PRELOAD": str(library), "LOADED_PROGRAM_SOCKET": f"{self.folder / name}.socket"}
+            self.servers.add(subprocess.Popen(
+                [f"/usr/bin/{name}"], env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True))
+            shutil.copy(client, self.folder / name)
+        os.environ["PATH"] = f"{self.folder}:{os.environ.get('PATH', os.defpath)}"
+
+    def end(self):
+        kill(self.servers)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def end(programs):
+    """Handles Ctrl-C. It kills the suites, because they have their own process groups and would continue."""
+    kill(children)
+    programs.end()
     os.write(2, b"\ninterrupted\n")
     os._exit(130)
 
@@ -109,8 +149,6 @@ def main():
     program = str((pathlib.Path(options.build) / "vaencPackageTests.xctest").resolve())
     if not os.access(program, os.X_OK):
         sys.exit(f"run-tests.py: there is no {program}: build the tests first (make test-build)")
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
     every, known = suites(program), parts()
     named = {suite for part in known.values() for suite in part}
     if stale := named - every:
@@ -130,15 +168,21 @@ def main():
     if options.list:
         print(*sorted(chosen), sep="\n")
         return 0
+    programs = LoadedPrograms()
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        signal.signal(number, lambda *_: end(programs))
     begin, done = time.monotonic(), []
-    with concurrent.futures.ThreadPoolExecutor(max(options.jobs, 1)) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(Run, program, suite) for suite in order]):
-            run = future.result()
-            done.append(run)
-            seconds[run.suite] = round(run.seconds, 1)
-            print(f"{'ok    ' if run.passed else 'FAILED'} {run.seconds:6.1f} s  {run.suite} ({run.count})", flush=True)
-            if not run.passed:
-                print("\n".join(run.report()), flush=True)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(max(options.jobs, 1)) as pool:
+            for future in concurrent.futures.as_completed([pool.submit(Run, program, suite) for suite in order]):
+                run = future.result()
+                done.append(run)
+                seconds[run.suite] = round(run.seconds, 1)
+                print(f"{'ok    ' if run.passed else 'FAILED'} {run.seconds:6.1f} s  {run.suite} ({run.count})", flush=True)
+                if not run.passed:
+                    print("\n".join(run.report()), flush=True)
+    finally:
+        programs.end()
     record.parent.mkdir(exist_ok=True)
     record.write_text(json.dumps(seconds, indent=0, sort_keys=True))
     print("\nThe slowest tests:")

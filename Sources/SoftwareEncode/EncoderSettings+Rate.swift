@@ -231,7 +231,7 @@ extension EncoderSettings {
         base.bufferSize = max(1, Int(saturating: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
         next.limits.base = base
         (next.limits.bitrate, next.limits.maxRate, next.limits.bufferSize) = (base.bitrate, base.maxRate, base.bufferSize)
-        try check(next.limits)
+        try check(next.limits, change)
         if let limit = next.limits.windows.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
         return next.limits
     }
@@ -270,10 +270,15 @@ extension EncoderSettings {
     }
 
     /// Rejects changes that would be rejected in the configuration.
-    private func check(_ next: RateLimits) throws(VaencError) {
+    private func check(_ next: RateLimits, _ change: RunningChange) throws(VaencError) {
         var asked = configuration
         asked.rate.bitrate = BitsPerSecond(next.bitrate * 1000)
         asked.rate.maxBitrate = BitsPerSecond(next.maxRate * 1000)
+        // The rates as requested, before the library's rounding.
+        if let most = change.maxBitrate {
+            asked.rate.maxBitrate = most
+            if let average = change.bitrate { asked.rate.bitrate = average }
+        }
         asked.rate.vbvSize = next.bufferSize * 1000
         asked.rate.dataRateLimits = next.windows
         try asked.checkContradictions(mode)

@@ -283,8 +283,9 @@ public final class CompressionSession: Sendable {
     /// Changes the rate, frame rate or QP for the frames that are encoded after the call, without an IDR picture and
     /// without draining the pipeline.
     ///
-    /// `configuration` returns the new values, as after `set`. Related requested values change too: the highest rate
-    /// with the average, and the QP of I and B pictures with the QP of P pictures.
+    /// `configuration` returns the new values, as after `set`. Related requested values change too: the QP of I and B
+    /// pictures with the QP of P pictures, and the highest rate with the average. A requested highest rate stays if the
+    /// new average does not exceed it, except in CBR.
     ///
     /// - Throws: `unavailable` for a value that the encoder cannot change while it runs; nothing has changed in that
     ///   case.

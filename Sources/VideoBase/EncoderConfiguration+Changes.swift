@@ -2,13 +2,13 @@ extension EncoderConfiguration {
     /// Applies a change that was made while an encoder ran, so that a new encoder with this configuration behaves the
     /// same.
     ///
-    /// Dependent values change, too, as they do in the encoder: `maxBitrate` is scaled with `bitrate`, and `qpI` and
-    /// `qpB` are shifted with `qp`.
+    /// Dependent values change, too, as they do in the encoder: `maxBitrate` is scaled with `bitrate` in CBR, and in
+    /// other modes if `bitrate` exceeds it. `qpI` and `qpB` are shifted with `qp`.
     package mutating func apply(_ change: RunningChange) {
         let before = self
         if let new = change.bitrate {
             let old = rate.bitrate ?? rate.maxBitrate
-            if let most = rate.maxBitrate, let old, old.value > 0 {
+            if let most = rate.maxBitrate, let old, old.value > 0, rate.rateControl == .cbr || new > most {
                 let scaled = Double(most.value) / Double(old.value) * Double(new.value)
                 rate.maxBitrate = BitsPerSecond(max(Int(exactly: scaled.rounded()) ?? most.value, new.value))
             }

@@ -14,7 +14,7 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     case i422
     /// 8-bit 4:4:4: three planes, Y, Cb, Cr.
     case i444
-    /// 8-bit luma without chroma.
+    /// 8-bit luma without chroma, taken as full range if nothing else is stated.
     case gray
     /// 8-bit R, G, B, packed.
     case rgb24

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BadInputTests {
     /// Runs `vaenc encode …` in a folder with a valid input (`good.y4m`) and several invalid ones.
     private func run(
-        _ arguments: [String], environment: [String: String?] = [:], status: Int, leaves: Set<String> = [],
+        _ arguments: [String], environment: [String: String?] = [:], status: Int, leaves: Set<String> = [], says advice: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try Files.withTemporaryFolder { folder in
@@ -15,6 +15,7 @@ import Testing
                 Checkout.vaenc, ["encode"] + arguments, environment: environment, directory: folder, timeout: 60)
             #expect(result.status == status, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
+            #expect(advice.isEmpty || result.errors.contains(advice), "\(result.errors)", sourceLocation: sourceLocation)
             // The line has the program's name, the fault and the remedy.
             #expect(result.errors.split(separator: ": ").count >= 3, "\(result.errors)", sourceLocation: sourceLocation)
             #expect(result.stdout.isEmpty, "\(arguments)", sourceLocation: sourceLocation)
@@ -42,6 +43,13 @@ import Testing
     private let device = ["--device", "reference"]
 
     @Test func missingInputIsRefused() throws { try run(["none.mp4", "-o", "a.h264"] + device, status: 66) }
+
+    /// FFmpeg's prefixes are not a part of the output's name. Without advice, the reader of a pipe would get nothing.
+    @Test(arguments: [("pipe:1", "use -"), ("pipe:", "use -"), ("file:a.mp4", "leave out file:")])
+    func prefixesOfFFmpegAreRefused(_ output: String, _ advice: String) throws {
+        for format in [[], ["--format", "ts"]] { try run(["good.y4m", "-o", output] + format + device, status: 64, says: advice) }
+        try run([output, "-o", "a.h264"] + device, status: 66, says: advice)
+    }
 
     @Test(arguments: ["empty.mp4", "text.mp4", "cut.mp4", "broken.y4m", "short.y4m"], ["a.h264", "a.mp4"])
     func invalidInputContentIsRefused(_ input: String, _ output: String) throws {

@@ -74,6 +74,24 @@ import Testing
         }
     }
 
+    /// The buffer has room for a first picture that exceeds the minimum compression ratio. The driver's controllers
+    /// obey the level all the same.
+    @Test(arguments: [
+        ("h264", "--level 1.2 --rate-control cbr --bitrate 450k --vbv-size 1M"), ("h264", "--level 1.2 --rate-control avbr --bitrate 450k"),
+        ("hevc", "--level 2 --rate-control cbr --bitrate 1M --vbv-size 1500k"), ("hevc", "--level 2 --rate-control vbr --bitrate 1M --vbv-size 1500k"),
+        ("hevc", "--level 2 --rate-control avbr --bitrate 1M"),
+    ]) func driverKeepsTheMinimumCompressionRatio(_ codec: String, _ options: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -i '\(Fixture.bigBuckBunny.path())' -vf scale=320:180,setsar=1,noise=alls=12:allf=t:all_seed=1 -frames:v 12 "
+                    + "-pix_fmt yuv420p a.y4m", in: folder)
+            let run = try EncodeRun(words("a.y4m --device reference --codec \(codec) \(options) --json -o a.\(codec)"), in: folder)
+            #expect(run.status == 0 && run.report?["statistics"]?["broken"]?["overLevel"]?.int == 0, "\(run.errors)")
+            let faults = try #require(try ToolRun(["inspect", "\(folder)/a.\(codec)", "--json"]).report?["hrd"]?["violations"]?.array)
+            #expect(!faults.contains { $0["rule"]?.string == "level" }, "\(faults)")
+        }
+    }
+
     /// Without a bit rate there is nothing to control.
     @Test(arguments: ["reference", "software"], ["", "--qp 30", "--quality 30"]) func rateControllerNeedsABitRate(
         _ device: String, _ mode: String

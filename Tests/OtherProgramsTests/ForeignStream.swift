@@ -79,13 +79,10 @@ struct ForeignStream {
                     "vaapi\(codec.fileExtension)enc", "rate-control=cqp", "init-qp=24",
                 ] + options
                     + ["!", "filesink", "location=\(folder)/out"],
-                environment: environment.merging([
-                    "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
-                    // A separate registry: the plugin offers what the driver supported when the registry was written.
-                    "GST_REGISTRY": folder + "/registry",
+                environment: try GStreamer.environment(in: folder).merging([
                     "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
-                ]) { given, _ in given })
+                ].merging(environment) { _, given in given }) { _, given in given })
             // This applies to any exit status: the errors and failed assertions that follow result from the
             // missed buffer.
             let log = Files.exists(folder + "/log") ? try Files.read(folder + "/log") : []
@@ -111,10 +108,9 @@ struct ForeignStream {
                     "video/x-raw,format=\(bitDepth > 8 ? "P010_10LE" : "NV12")", "!", "va\(codec.fileExtension)enc",
                 ] + (options.contains { $0.hasPrefix("rate-control=") } ? [] : ["rate-control=cqp", "qpi=24", "qpp=24", "qpb=24"])
                     + options + ["!", "filesink", "location=\(folder)/out"],
-                environment: [
-                    "GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry", "VAENC_REFERENCE_STRICT": nil,
-                    "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
-                ])
+                environment: try GStreamer.environment(in: folder).merging([
+                    "VAENC_REFERENCE_STRICT": nil, "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
+                ]) { _, given in given })
             return try ForeignStream(codec, result, folder, input)
         }
     }

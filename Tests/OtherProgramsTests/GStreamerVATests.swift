@@ -57,7 +57,7 @@ import Testing
                     "-q", "filesrc", "location=\(folder)/in", "!", codec == .h264 ? "h264parse" : "h265parse", "!", element,
                     "!", "videoconvert", "dither=none", "!", "video/x-raw,format=\(format)", "!", "filesink",
                     "location=\(folder)/out",
-                ], environment: ["GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry"])
+                ], environment: GStreamer.environment(in: folder))
             #expect(result.status == 0, "\(result.errors)")
             return (try Files.read(folder + "/out"), try Files.read(folder + "/wanted"))
         }
@@ -87,7 +87,7 @@ import Testing
                     "-q", "filesrc", "location=\(folder)/in", "!", "rawvideoparse", "format=nv12", "width=160", "height=120",
                     "framerate=25/1", "!", "vapostproc", "!", "video/x-raw,format=NV12,width=320,height=240", "!", "filesink",
                     "location=\(folder)/out",
-                ], environment: ["GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry"])
+                ], environment: GStreamer.environment(in: folder))
             #expect(result.status == 0, "\(result.errors)")
             let (actual, expected) = (try Files.read(folder + "/out"), try Files.read(folder + "/wanted"))
             try #require(actual.count == expected.count)

@@ -68,9 +68,7 @@ import Testing
                     "framerate=25/1", "!", "vaapipostproc", "scale-method=default", "!",
                     "video/x-raw,format=NV12,width=320,height=240", "!", "filesink", "location=\(folder)/out",
                 ],
-                environment: [
-                    "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry",
-                ])
+                environment: GStreamer.environment(in: folder))
             #expect(result.status == 0, "\(result.errors)")
             let actual = try Files.read(folder + "/out")
             try #require(actual.count == expected.count)

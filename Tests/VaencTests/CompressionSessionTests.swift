@@ -186,6 +186,29 @@ import Vaenc
         #expect(frame.luma.allSatisfy { abs(Int($0) - 126) <= 2 } && frame.chroma.allSatisfy { abs(Int($0) - 128) <= 2 })
     }
 
+    /// Gray samples are coded unchanged. If the input format is gray, the stream signals full range.
+    @Test(arguments: [DeviceSelector.reference, .software], [PixelFormat.gray, .nv12])
+    func grayFramesKeepTheirSamples(_ device: DeviceSelector, _ input: PixelFormat) throws {
+        let list = PacketList()
+        var configuration = configuration(.h264)
+        configuration.inputFormat = input
+        let session = try CompressionSession(configuration: configuration, device: device) { list.add($0) }
+        defer { session.invalidate() }
+        let buffer = try SystemPixelBuffer(format: .gray, size: Self.size)
+        try buffer.withUnsafePlanes { planes in
+            for row in 0..<Self.size.height {
+                (planes.base(0) + row * planes.pitch(0)).initializeMemory(as: UInt8.self, repeating: 200, count: Self.size.width)
+            }
+        }
+        try session.encode(buffer, presentation: Pictures.time(0))
+        try session.completeFrames()
+        let stream = try list.values().flatMap(\.bytes)
+        let frame = try #require(ForeignDecoder.libavcodec.decode(stream).frames.first)
+        #expect(frame.luma.allSatisfy { abs(Int($0) - 200) <= 2 } && frame.chroma.allSatisfy { abs(Int($0) - 128) <= 2 })
+        let trace = try TraceHeaders(stream: stream, codec: "h264")
+        #expect(trace["video_full_range_flag"].contains(1) == (input == .gray))
+    }
+
     /// If the input format is RGB, the stream signals the range and the matrix of the conversion. A requested matrix stays.
     @Test(arguments: [DeviceSelector.reference, .software], VideoCodec.allCases)
     func conversionOfRGBIsSignalled(_ device: DeviceSelector, _ codec: VideoCodec) throws {

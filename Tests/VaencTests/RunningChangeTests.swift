@@ -51,6 +51,11 @@ import VAAPI
             expect: { ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_536_000), BitsPerSecond(1_920_000)) },
             used: ["bitrate": "1536000 bit/s", "maxBitrate": "1920000 bit/s"]),
         Case(
+            name: "a lower rate below its maximum", device: .reference, configure: vbr(480_000),
+            change: change { $0.bitrate = BitsPerSecond(192_000) }, properties: ["AverageBitRate": 192_000],
+            expect: { $0.rate.bitrate = BitsPerSecond(192_000) },
+            used: ["bitrate": "192000 bit/s", "maxBitrate": "480000 bit/s"]),
+        Case(
             name: "a rate without one", device: .reference,
             configure: {
                 vbr(nil)(&$0)
@@ -90,6 +95,10 @@ import VAAPI
             change: change { $0.bitrate = BitsPerSecond(1_536_000) }, properties: ["AverageBitRate": 1_536_000],
             expect: { ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_536_000), BitsPerSecond(1_920_000)) },
             used: ["bitrate": "1536000", "maxBitrate": "1920000", "vbvSize": "1920000"]),
+        Case(
+            name: "a lower rate in software", device: .software, configure: vbr(480_000),
+            change: change { $0.bitrate = BitsPerSecond(192_000) }, properties: ["AverageBitRate": 192_000],
+            expect: { $0.rate.bitrate = BitsPerSecond(192_000) }, used: ["bitrate": "192000", "maxBitrate": "480000"]),
         Case(
             name: "a rate and its maximum in software", device: .software, configure: vbr(480_000),
             change: change {
@@ -155,6 +164,8 @@ import VAAPI
             try session.change(Self.change { ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(600_000), BitsPerSecond(500_000)) })
         }
         #expect(throws: VaencError.self) { try session.change(Self.change { ($0.qp, $0.minQP) = (20, 10) }) }
+        let low = #expect(throws: VaencError.self) { try session.change(Self.change { $0.maxBitrate = BitsPerSecond(1010) }) }
+        #expect(low?.message.contains("1010 bit/s") == true, "\(low as Any)")
         #expect(session.configuration == configuration)
         #expect(try session.encoderDescription == before)
         session.invalidate()

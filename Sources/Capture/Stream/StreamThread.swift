@@ -103,7 +103,7 @@ struct StreamThread {
         let filled = unsafe FilledBuffer(
             buffers: buffers, index: index, byteCount: byteCount, time: time, sequence: buffer.sequence)
         let returned: UInt32? = link.withLock { link in
-            guard link.phase == .active else { return index }
+            guard link.phase == .active, !link.isClosing else { return index }
             if !link.isPast { link.counts.droppedByDriver += gap }
             if isDamaged {
                 link.counts.damaged += 1

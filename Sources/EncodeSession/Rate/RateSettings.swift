@@ -111,8 +111,12 @@ struct RateSettings: Sendable, Hashable {
             new.hasRequestedDataRateLimits = true
         }
         var requested = new.asConfiguration(frameRate)
-        // In CBR, a maximum rate is not used, but must not contradict the bit rate.
-        if mode == .cbr, let most = change.maxBitrate { requested.rate.maxBitrate = most }
+        // The rates as requested, without rounding. In CBR, a maximum rate is not used, but must not contradict the bit
+        // rate.
+        if let most = change.maxBitrate {
+            requested.rate.maxBitrate = most
+            if let average = change.bitrate { requested.rate.bitrate = average }
+        }
         try requested.checkContradictions(mode)
         if requiresHRDConformance, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(

@@ -41,6 +41,12 @@ public enum FileName {
         throw VaencError(.usage, "a file name contains a zero character", remedy: "use a name without it")
     }
 
+    /// Returns what to write instead of a name with FFmpeg's prefix `pipe:` or `file:`, which vaenc takes as a part of
+    /// the name; nil for other names.
+    static func prefixAdvice(_ name: String) -> String? {
+        name.hasPrefix("pipe:") ? "use - in place of \(name)" : name.hasPrefix("file:") ? "leave out file:" : nil
+    }
+
     /// Whether a name is a network address, such as `https://…`.
     static func isAddress(_ name: String) -> Bool {
         guard let scheme = name.firstRange(of: "://") else { return false }

@@ -16,7 +16,8 @@ enum SystemError {
         case ENOENT where isLink(name), ELOOP where isLink(name):
             VaencError(.noInput, "\(name) is a link that leads nowhere", remedy: "correct the link, or name the file itself")
         case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: 
-            VaencError(.noInput, "there is no file \(name)", remedy: "check its name and folder")
+            VaencError(
+                .noInput, "there is no file \(name)", remedy: FileName.prefixAdvice(name) ?? "check its name and folder")
         case EACCES, EPERM:
             VaencError(.noPermission, "no permission to read \(name)", remedy: "check its access rights with ls -l")
         case EBADF: VaencError(.inputOutput, "\(name) is closed", remedy: "connect a pipe or a file to it, or name a file")

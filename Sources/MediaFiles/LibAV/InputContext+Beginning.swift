@@ -25,10 +25,11 @@ extension InputContext {
         return start == vaenc_no_pts() ? nil : start
     }
 
-    /// Returns the time that is `seconds` after `start`, rounded to ticks of `base`. The time of a picture at that
-    /// moment may have been rounded in the same way.
+    /// Returns the first tick of `base` that is not before the moment `seconds` after `start`. The tick may be up to half
+    /// a tick and half a millisecond before it, because the file's times and the request may have been rounded.
     static func ticks(_ seconds: Double, after start: Int64, _ base: Rational) -> Int64 {
-        Int64(clamping: Int128(start) + Int128((seconds / base.value).rounded()))
+        let tolerance = min(0.5, 0.0005 / base.value)
+        return Int64(clamping: Int128(start) + Int128((seconds / base.value - tolerance).rounded(.up)))
     }
 
     private var streamCount: Int { Int(unsafe context.pointee.nb_streams) }

@@ -9,12 +9,15 @@ public enum MediaOutput {
     /// Returns the format that `open` would use, and the codec that the extension requires: H.264 for `.h264`, `.264`
     /// and `.avc`; HEVC for `.h265`, `.265`, `.hevc` and `.hvcc`; nil for other extensions. `.avcc` may hold either
     /// codec.
-    /// - Throws: `usage` for an empty name, and for an extension that determines no format; `cannotCreate` for a
-    ///   folder.
+    /// - Throws: `usage` for an empty name, for the prefixes `pipe:` and `file:`, and for an extension that determines
+    ///   no format; `cannotCreate` for a folder.
     public static func format(
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
         if output.isEmpty { throw emptyName }
+        if let advice = FileName.prefixAdvice(output) {
+            throw VaencError(.usage, "FFmpeg's prefixes pipe: and file: are not supported (\(output))", remedy: advice)
+        }
         let ending = output.contains("://") ? "" : pathExtension(output)
         let codec = VideoCodec(fileExtension: ending)
         if let format = options.format {

@@ -264,7 +264,7 @@ package final class DecodingSource: FrameSource {
         // The picture that is shown at the start may begin slightly before it because of rounding.
         if time < state.range.origin { return Step(value: nil) }
         let elapsed = Int128(time) - Int128(state.range.origin)
-        if Double(elapsed) * base.value >= state.range.duration - 1e-9 { return nil }
+        if state.range.ticksLeft(after: elapsed) <= 0 { return nil }
         state.noteFirst(seconds: Double(elapsed) * base.value)
         if let rate = state.rate {
             let scale = Int32(clamping: rate.numerator)

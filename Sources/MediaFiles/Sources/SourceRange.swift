@@ -7,8 +7,8 @@ struct SourceRange {
     private let firstShown: Int64
     /// The requested start in seconds; 0 if none was requested.
     let start: Double
-    /// The duration in seconds after which no picture is output.
-    let duration: Double
+    /// The ticks from the origin to the end of the part; `Int64.max` if no end was requested.
+    private let length: Int64
     let frameLimit: Int
     /// The stream's time that becomes zero, in ticks.
     private(set) var origin: Int64
@@ -22,7 +22,11 @@ struct SourceRange {
     init(_ stream: Demuxer.Stream, _ options: SourceOptions, frameRate rate: Rational) {
         timeBase = stream.timeBase
         start = options.start ?? 0
-        duration = options.duration ?? .infinity
+        length =
+            options.duration.map { [timeBase, start] in
+                let end = Int128(InputContext.ticks(start + $0, after: 0, timeBase))
+                return max(1, Int64(clamping: end - Int128(InputContext.ticks(start, after: 0, timeBase))))
+            } ?? .max
         frameLimit = options.frameLimit ?? .max
         firstShown = stream.startTime ?? 0
         origin = start > 0 ? InputContext.ticks(start, after: stream.beginning ?? firstShown, timeBase) : firstShown
@@ -46,8 +50,7 @@ struct SourceRange {
     ///
     /// - Parameter elapsed: The ticks from the origin.
     func ticksLeft(after elapsed: Int128) -> Int64 {
-        if duration == .infinity { return .max }
-        return Int64(saturating: (duration / timeBase.value - Double(elapsed)).rounded(.up))
+        length == .max ? .max : Int64(clamping: Int128(length) - elapsed)
     }
 
     private static func time(_ ticks: Int64, _ base: Rational) -> MediaTime {

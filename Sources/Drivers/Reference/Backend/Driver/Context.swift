@@ -77,7 +77,9 @@ final class Context: @unchecked Sendable {
             mode, sequence: sequence, maximumFrameBits: stream.maximumFrameBits)
         var rated = RatedPicture(
             settings: settings, kind: kind, layer: stream.rate.layer(ofPicture: stream.pictureNumber, settings),
-            samples: 256 * stream.columns * stream.rows)
+            samples: 256 * stream.columns * stream.rows,
+            levelBits: sequence.levelSizeLimit?.bits(
+                isFirst: stream.isFirst, framesPerSecond: settings.stream.framesPerSecond))
         if let skip = picture.skip, skip.skip_frame_flag == 1 {
             rated.skippedPictures = Int(skip.num_skip_frames)
             rated.skippedBits = Int(skip.size_skip_frames)

@@ -58,6 +58,8 @@ struct StreamState {
     var rows: Int
     /// Whether the stream has a picture.
     var hasBegun = false
+    /// Whether the current picture is the stream's first.
+    var isFirst = false
 
     init(columns: Int, rows: Int) {
         self.columns = columns
@@ -84,6 +86,7 @@ struct StreamState {
     mutating func begin(isRandomAccess: Bool, _ environment: Environment) throws {
         try environment.prefer(
             hasBegun || isRandomAccess, .firstPicture, "the first picture of the stream is not a random access picture")
+        isFirst = !hasBegun
         hasBegun = true
     }
 

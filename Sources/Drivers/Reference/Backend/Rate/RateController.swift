@@ -186,8 +186,8 @@ struct RateController: Sendable {
         if let window {
             wanted = max(wanted, layers[picture.layer].qp(kind, within: outlook(window, isSpike: picture.kind == .intra)))
         }
-        if settings.maximumFrameBits > 0 {
-            wanted = max(wanted, layers[picture.layer].qp(kind, forBits: 0.9 * Double(settings.maximumFrameBits)))
+        if let largest = largestPicture {
+            wanted = max(wanted, layers[picture.layer].qp(kind, forBits: 0.9 * largest))
         }
         return limited(Int(min(max(wanted, 0), 60).rounded()))
     }
@@ -321,10 +321,18 @@ struct RateController: Sendable {
     /// The share of the bits in the buffer that a picture with an unexpected cost may take.
     private static var unexpectedShare: Double { 0.6 }
 
+    /// The maximum size of the current picture in bits, by the client's limit and by the level in modes with a bit
+    /// rate; nil if there is no limit.
+    private var largestPicture: Double? {
+        let requested = settings.maximumFrameBits > 0 ? Double(settings.maximumFrameBits) : nil
+        let level = settings.mode == .constantQuality ? nil : picture.levelBits
+        return [requested, level].compactMap { $0 }.min()
+    }
+
     /// The maximum bits of the current picture; nil if there is no limit.
     private var maximumBits: Double? {
         var limits: [Double] = []
-        if settings.maximumFrameBits > 0 { limits.append(Double(settings.maximumFrameBits)) }
+        if let largestPicture { limits.append(largestPicture) }
         // Some bits are reserved for the following pictures.
         if hasBuffer { limits.append(0.93 * buffer.fullness) }
         if let window { limits.append(window.rooms[0] - Self.windowReserve / 2 * window.limit) }

@@ -95,6 +95,8 @@ struct RatedPicture: Sendable {
     var layer: Int
     /// The number of luma samples.
     var samples: Int
+    /// The maximum size in bits that the stream's level allows; nil if there is no limit.
+    var levelBits: Double?
     /// The number of pictures that the client skipped before this one.
     var skippedPictures = 0
     /// The bits that the client sent for the skipped pictures.

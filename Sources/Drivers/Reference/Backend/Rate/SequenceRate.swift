@@ -9,8 +9,11 @@ struct SequenceRate {
     var referencePeriod: Int
     /// The frame rate in the VUI; nil if it has none.
     var framesPerSecond: Double?
+    /// nil if the level limits no picture.
+    var levelSizeLimit: LevelSizeLimit?
 
     init(_ sequence: VAEncSequenceParameterBufferH264) {
+        levelSizeLimit = LevelSizeLimit(sequence)
         bitsPerSecond = Int(sequence.bits_per_second)
         intraPeriod = Int(sequence.intra_period)
         referencePeriod = Int(sequence.ip_period)
@@ -22,6 +25,7 @@ struct SequenceRate {
     }
 
     init(_ sequence: VAEncSequenceParameterBufferHEVC) {
+        levelSizeLimit = LevelSizeLimit(sequence)
         bitsPerSecond = Int(sequence.bits_per_second)
         intraPeriod = Int(sequence.intra_period)
         referencePeriod = Int(sequence.ip_period)
