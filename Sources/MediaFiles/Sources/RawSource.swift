@@ -64,7 +64,7 @@ final class RawSource: FrameSource {
         let skipped = rate.firstFrame(from: options.start ?? 0)
         var limit = options.frameLimit
         if let seconds = options.duration {
-            limit = min(limit ?? .max, rate.firstFrame(from: seconds))
+            limit = min(limit ?? .max, rate.frameCount(from: options.start, for: seconds))
         }
         frameLimit = limit
         var count: Int?

@@ -36,7 +36,7 @@ struct SourceRange {
         var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
         if let requested = options.duration {
             seconds = min(seconds ?? .infinity, requested)
-            count = count.map { min($0, rate.firstFrame(from: requested)) }
+            count = count.map { min($0, rate.frameCount(from: skipped, for: requested)) }
         }
         if let limit = options.frameLimit {
             count = count.map { min($0, limit) }

@@ -63,7 +63,7 @@ final class TestPattern: FrameSource {
         isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
         let first = rate.firstFrame(from: options.start ?? 0)
         var last = frames
-        for limit in [options.duration.map(rate.firstFrame), options.frameLimit] {
+        for limit in [options.duration.map { rate.frameCount(from: options.start, for: $0) }, options.frameLimit] {
             if let limit, limit < last - first { last = first + limit }
         }
         self.frames = last
