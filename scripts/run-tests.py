@@ -73,6 +73,8 @@ class LoadedPrograms:
     def __init__(self):
         self.servers = set()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="vaenc-programs-"))
+
+    def start(self):
         sources = ROOT / "Tests/LoadedPrograms"
         library, client = self.folder / "server.so", self.folder / "client"
         try:
@@ -169,8 +171,9 @@ def main():
         print(*sorted(chosen), sep="\n")
         return 0
     programs = LoadedPrograms()
-    for number in [signal.SIGINT, signal.SIGTERM]:
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
         signal.signal(number, lambda *_: end(programs))
+    programs.start()
     begin, done = time.monotonic(), []
     try:
         with concurrent.futures.ThreadPoolExecutor(max(options.jobs, 1)) as pool:

@@ -69,7 +69,7 @@ extension EncoderSettings {
                 remedy: "leave out `profile`, or choose another `codec`")
         }
         try Validation.validate(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
-        try Validation.validate(tier: c.tier, level: c.level?.tenths, codec: c.codec)
+        try Validation.validate(tier: c.tier, level: c.level, codec: c.codec)
         if let level = c.level?.tenths, !SoftwareLevel.numbers(c.codec).contains(level) {
             throw VaencError(
                 .usage, "\(c.codec.standardName) has no level \(SoftwareLevel.name(level))",

@@ -100,14 +100,14 @@ package enum Validation {
     }
 
     /// Rejects a tier of H.264, and the High tier for levels below 4 (H.265 Table A.9).
-    package static func validate(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
+    package static func validate(tier: Tier?, level: CodecLevel?, codec: VideoCodec) throws(VaencError) {
         guard let tier else { return }
         if codec.tiers.isEmpty {
             throw VaencError(.usage, "\(codec.standardName) has no tiers", remedy: "leave out the tier, or use HEVC")
         }
-        if tier == .high, let level, level < 40 {
+        if tier == .high, let level, level.tenths < 40 {
             throw VaencError(
-                .usage, "level \(CodecLevel(tenths: level)) has no High tier",
+                .usage, "level \(level) has no High tier",
                 remedy: "use level 4.0 or higher, or the Main tier")
         }
     }

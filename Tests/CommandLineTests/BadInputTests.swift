@@ -49,6 +49,11 @@ import Testing
     func prefixesOfFFmpegAreRefused(_ output: String, _ advice: String) throws {
         for format in [[], ["--format", "ts"]] { try run(["good.y4m", "-o", output] + format + device, status: 64, says: advice) }
         try run([output, "-o", "a.h264"] + device, status: 66, says: advice)
+        try Files.withTemporaryFolder { folder in
+            _ = try Self.layInputs(folder)
+            let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "good.y4m", "-o", output + ".y4m"], directory: folder)
+            #expect(decoded.status == 64 && decoded.errors.contains(advice) && !Files.exists("\(folder)/\(output).y4m"), "\(decoded.errors)")
+        }
     }
 
     @Test(arguments: ["empty.mp4", "text.mp4", "cut.mp4", "broken.y4m", "short.y4m"], ["a.h264", "a.mp4"])

@@ -44,10 +44,11 @@ static int has_standard_files(void) {
     return count == 3 && others == 0;
 }
 
+// If the program has ended, the status is on its way.
 static void forward(int number) {
     int error = errno;
     unsigned char byte = (unsigned char)number;
-    if (write(connection, &byte, 1) != 1) _exit(126);
+    (void)!send(connection, &byte, 1, MSG_NOSIGNAL);
     errno = error;
 }
 
@@ -100,10 +101,17 @@ int main(int count, char **arguments) {
     int files[descriptors] = {0, 1, 2, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
     if (!text || files[3] < 0) return 126;
     append(append(text, arguments), environ);
+    // Signals are forwarded after the request.
     int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    for (int index = 0; index < 6; index++)
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (int index = 0; index < 6; index++) {
+        sigaddset(&held, numbers[index]);
         if (signal(numbers[index], forward) == SIG_IGN) signal(numbers[index], SIG_IGN);
+    }
+    sigprocmask(SIG_BLOCK, &held, &before);
     if (!send_all(&request, text, files)) return 126;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     for (int index = 0; index < 3; index++) close(index);
     int status;
     ssize_t size;

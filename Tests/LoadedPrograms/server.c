@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,6 +40,7 @@ static void split(char *text, char **words, uint32_t count) {
 }
 
 static _Noreturn void run(const struct request *request, char *text, const int *files) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     char **arguments = calloc((size_t)request->arguments + 1, sizeof *arguments);
     char **variables = calloc((size_t)request->variables + 1, sizeof *variables);
     if (!arguments || !variables) _exit(126);
@@ -65,7 +67,8 @@ static _Noreturn void serve(int connection) {
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGCHLD);
-    signal(SIGCHLD, SIG_DFL);
+    struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+    sigaction(SIGCHLD, &action, NULL);
     sigprocmask(SIG_BLOCK, &ends, NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -79,6 +82,8 @@ static _Noreturn void serve(int connection) {
     while (child > 0 && waitpid(child, &status, WNOHANG) == 0) {
         poll(events, 2, -1);
         unsigned char number = SIGKILL;
+        struct signalfd_siginfo end;
+        if (events[1].revents != 0) (void)!read(events[1].fd, &end, sizeof end);
         if (events[0].revents == 0) continue;
         if (read(connection, &number, 1) != 1) events[0].fd = -1;
         kill(child, number);
@@ -95,6 +100,8 @@ static int wait_for_requests(int count, char **arguments, char **variables) {
     strcpy(address.sun_path, path);
     if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 64)) return 126;
     signal(SIGCHLD, SIG_IGN);
+    // The server ends with the process that has started it.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) {
         int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (connection < 0) continue;

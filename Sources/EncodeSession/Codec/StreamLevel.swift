@@ -27,10 +27,9 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// Returns the levels with a number: one for each tier, none if the codec has no such level. The number is ten
-    /// times the level (9 for H.264's 1b).
-    static func named(_ number: Int, _ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
-        all(profile, tier).filter { $0.number == number }
+    /// Returns a level of the profile: once for each tier, empty if the codec does not have it.
+    static func named(_ level: CodecLevel, _ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
+        all(profile, tier).filter { $0.number == level.tenths }
     }
 
     /// The tier; nil for H.264.

@@ -8,7 +8,7 @@ extension EncodeCapabilities {
     /// - Parameters:
     ///   - size: The size of the pictures; nil if unknown, which takes the device's minimum size.
     ///   - level: The requested level; nil for the highest.
-    package func holding(_ size: VideoSize?, _ frameRate: Rational, level: Int?, tier: Tier?) -> EncodeCapabilities {
+    package func holding(_ size: VideoSize?, _ frameRate: Rational, level: CodecLevel?, tier: Tier?) -> EncodeCapabilities {
         let size = size ?? minSize
         guard size.width <= 65535, size.height <= 65535 else { return self }
         let grid = BlockGrid(self, size)
@@ -100,12 +100,12 @@ extension EncodeCapabilities {
     }
 
     /// Returns the maximum bit rate of the level and tier (nil: any), in bits per second.
-    package func highestRate(level: Int?, tier: Tier?) -> Int { highest(level, tier).maxBitrate }
+    package func highestRate(level: CodecLevel?, tier: Tier?) -> Int { highest(level, tier).maxBitrate }
 
     /// Returns the maximum decoder buffer of the level and tier (nil: any), in bits.
-    package func largestBuffer(level: Int?, tier: Tier?) -> Int { highest(level, tier).maxCPBSize }
+    package func largestBuffer(level: CodecLevel?, tier: Tier?) -> Int { highest(level, tier).maxCPBSize }
 
-    private func highest(_ level: Int?, _ tier: Tier?) -> StreamLevel {
+    private func highest(_ level: CodecLevel?, _ tier: Tier?) -> StreamLevel {
         level.flatMap { StreamLevel.named($0, profile, tier).last } ?? .highest(profile, tier)
     }
 }

@@ -11,7 +11,7 @@ extension SettingsResolver {
         try check("minQP", asked.rate.minQP, 0...51)
         try check("maxQP", asked.rate.maxQP, 0...51)
         try Validation.validate(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
-        try Validation.validate(tier: asked.tier, level: asked.level?.tenths, codec: asked.codec)
+        try Validation.validate(tier: asked.tier, level: asked.level, codec: asked.codec)
         try check("quality", asked.rate.quality, 1...51)
         try check("preset", asked.coding.preset, 1...7)
         try check("gopFrames", asked.structure.gopFrames, 1...Int(Int32.max))

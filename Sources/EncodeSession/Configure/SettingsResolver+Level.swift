@@ -48,13 +48,13 @@ extension SettingsResolver {
 
     /// Returns the levels with the requested number; empty if no level was requested.
     private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
-        guard let number = asked.level?.tenths else { return [] }
-        let levels = StreamLevel.named(number, profile, asked.tier)
+        guard let level = asked.level else { return [] }
+        let levels = StreamLevel.named(level, profile, asked.tier)
         guard !levels.isEmpty else {
             var names: [String] = []
             for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
             throw VaencError(
-                .usage, "\(profile.codec.standardName) has no level \(CodecLevel(tenths: number))",
+                .usage, "\(profile.codec.standardName) has no level \(level)",
                 remedy: "the levels are \(names.joined(separator: " "))")
         }
         return levels

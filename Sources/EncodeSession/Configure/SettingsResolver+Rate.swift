@@ -178,7 +178,7 @@ extension SettingsResolver {
         default:
             let wanted = average + average / 2
             // A default maximum rate must not raise a requested level or tier.
-            let named = asked.level.map { StreamLevel.named($0.tenths, profile, asked.tier) } ?? []
+            let named = asked.level.map { StreamLevel.named($0, profile, asked.tier) } ?? []
             let level = named.first { $0.maxBitrate >= average } ?? .highest(profile, asked.tier)
             let standard = max(min(wanted, level.maxBitrate), average)
             let requested = rate.mode == .avbr ? nil : asked.rate.maxBitrate

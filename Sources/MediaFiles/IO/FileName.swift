@@ -47,6 +47,13 @@ public enum FileName {
         name.hasPrefix("pipe:") ? "use - in place of \(name)" : name.hasPrefix("file:") ? "leave out file:" : nil
     }
 
+    /// Checks that an output's name does not begin with one of these prefixes.
+    /// - Throws: `usage` with the name to use.
+    static func rejectPrefix(_ output: String) throws(VaencError) {
+        guard let advice = prefixAdvice(output) else { return }
+        throw VaencError(.usage, "FFmpeg's prefixes pipe: and file: are not supported (\(output))", remedy: advice)
+    }
+
     /// Whether a name is a network address, such as `https://…`.
     static func isAddress(_ name: String) -> Bool {
         guard let scheme = name.firstRange(of: "://") else { return false }

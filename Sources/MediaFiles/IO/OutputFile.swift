@@ -65,6 +65,7 @@ final class OutputFile {
             return
         }
         if path.isEmpty { throw MediaOutput.emptyName }
+        try FileName.rejectPrefix(path)
         if FileName.isAddress(path) {
             throw VaencError(
                 .unavailable, "sending this output (\(path)) is not implemented",

@@ -15,9 +15,7 @@ public enum MediaOutput {
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
         if output.isEmpty { throw emptyName }
-        if let advice = FileName.prefixAdvice(output) {
-            throw VaencError(.usage, "FFmpeg's prefixes pipe: and file: are not supported (\(output))", remedy: advice)
-        }
+        try FileName.rejectPrefix(output)
         let ending = output.contains("://") ? "" : pathExtension(output)
         let codec = VideoCodec(fileExtension: ending)
         if let format = options.format {

@@ -236,9 +236,10 @@ extension Rational {
     /// as at: 0.28 s is picture 7 at 25 frames/s, however the product is rounded.
     func firstFrame(from seconds: Double) -> Int { max(0, Int(clamping: (seconds * value - 1e-6).rounded(.up))) }
 
-    /// Returns the number of pictures from `start` to `start` + `duration` in seconds, at least 1. If a source is split
-    /// into parts, each picture is in one part.
+    /// Returns the number of pictures that begin in the `duration` seconds after `start`. If a source is split into
+    /// parts, each picture is in one part.
     func frameCount(from start: Double?, for duration: Double) -> Int {
-        max(1, firstFrame(from: (start ?? 0) + duration) - firstFrame(from: start ?? 0))
+        let first = firstFrame(from: start ?? 0)
+        return max(firstFrame(from: (start ?? 0) + duration) - first, first == 0 ? 1 : 0)
     }
 }

@@ -108,7 +108,8 @@ public enum MediaInput {
     /// that determines the content.
     package static func mayBeRaw(_ name: String) -> Bool {
         guard let ending = fileExtension(name) else { return true }
-        return !codedExtensions.contains(ending) && (rawFormat(name) != nil || (try? MediaOutput.format(of: name)) == nil)
+        // ./ hides a prefix that outputs may not have.
+        return !codedExtensions.contains(ending) && (rawFormat(name) != nil || (try? MediaOutput.format(of: "./" + name)) == nil)
     }
 
     private static func fileExtension(_ name: String) -> String? {

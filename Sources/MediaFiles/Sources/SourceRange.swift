@@ -25,7 +25,8 @@ struct SourceRange {
         length =
             options.duration.map { [timeBase, start] in
                 let end = Int128(InputContext.ticks(start + $0, after: 0, timeBase))
-                return max(1, Int64(clamping: end - Int128(InputContext.ticks(start, after: 0, timeBase))))
+                let length = Int64(clamping: end - Int128(InputContext.ticks(start, after: 0, timeBase)))
+                return start > 0 ? length : max(1, length)
             } ?? .max
         frameLimit = options.frameLimit ?? .max
         firstShown = stream.startTime ?? 0

@@ -10,7 +10,7 @@ struct SessionCapabilities: Sendable, Hashable {
     var codec: VideoCodec
     /// The requested profile.
     private let profile: CodecProfile?
-    private let level: Int?
+    private let level: CodecLevel?
     private let tier: Tier?
     private let frameRate: Rational
     /// nil if the size is not known.
@@ -34,7 +34,7 @@ struct SessionCapabilities: Sendable, Hashable {
         kind = report.kind
         codec = configuration.codec
         profile = configuration.profile
-        level = configuration.level?.tenths
+        level = configuration.level
         tier = configuration.tier
         frameRate = configuration.frameRate
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
@@ -136,7 +136,7 @@ struct SessionCapabilities: Sendable, Hashable {
     /// The tiers that the requested level has, else all tiers; empty for H.264. libx265 selects the High tier only if
     /// it is needed.
     var tiers: [Tier] {
-        codec.tiers.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) }
+        codec.tiers.filter { $0 == .main || (!isSoftware && level?.tenths ?? 40 >= 40) }
     }
     var highestFrameRate: Double { min(device?.highestFrameRate(size) ?? 1000, 1000) }
     /// The software encoders always write an identifier.

@@ -72,7 +72,7 @@ struct CodecOptions: ParsableArguments {
                 "--tier applies only to HEVC",
                 remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
-        try Validation.validate(tier: configuration.tier, level: configuration.level?.tenths, codec: .hevc)
+        try Validation.validate(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.coding.entropy != nil, let codec, codec.entropyCoders.count < 2 {
             throw VaencError.usage(
                 "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")

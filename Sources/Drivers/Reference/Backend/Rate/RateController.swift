@@ -35,6 +35,8 @@ struct RateController: Sendable {
     private var picturesSinceIntra = 0
     /// The number of passes in which the current picture exceeded the maximum frame size.
     private var oversizedPasses = 0
+    /// The last pass of the current picture that exceeded a limit.
+    private var rejected: (bits: Double, qp: Int)?
 
     /// Makes a controller for a stream that begins with the picture `first`.
     init(_ first: RatedPicture) {
@@ -93,6 +95,7 @@ struct RateController: Sendable {
         picture = next
         tries = 0
         oversizedPasses = 0
+        rejected = nil
         adopt(next.settings)
         for _ in 0..<next.skippedPictures { buffer.remove(0) }
         if next.skippedBits > 0 { buffer.remove(Double(next.skippedBits) - buffer.arrival) }
@@ -277,7 +280,11 @@ struct RateController: Sendable {
             if settings.maximumFrameBits > 0, bits > settings.maximumFrameBits { oversizedPasses += 1 }
             // If the QP is lower than that of the references, the bits fall faster with a rising QP.
             let isFine = picture.kind != .intra && (1...3).contains(oversizedPasses)
-            let steps = ((isFine ? 3 : 6) * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
+            // With many bits a sample, the bits fall slower than the model says.
+            let seen = rejected.map { log2($0.bits / size) > 0 ? Double(qp - $0.qp) / log2($0.bits / size) : 24 }
+            let stepsPerOctave = max(isFine ? 3 : 6, min(seen ?? 0, 24))
+            let steps = (stepsPerOctave * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
+            rejected = (size, qp)
             lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
             return lowestQP
         }
