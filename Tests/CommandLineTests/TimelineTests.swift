@@ -78,6 +78,28 @@ import Testing
         }
     }
 
+    /// Sound begins half a second before the pictures. Parts count from the sound, whether it is read or not.
+    @Test(arguments: ["in.mkv", "in.mp4", "in.ts"], ["decode -o a.i420", "encode --codec h264 --audio none -o a.h264", "encode --codec h264 -o a.mkv"])
+    func partsCountFromTheSound(_ input: String, _ command: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=64x48:rate=30:duration=2 -pix_fmt yuv420p -c:v libx264 -bf 0 pictures.mp4
+                ffmpeg -v error -nostdin -itsoffset 0.5 -i pictures.mp4 -f lavfi -i sine=duration=2.5 -map 0:v -map 1:a -c:v copy -c:a aac \(input)
+                """, in: folder)
+            let words = command.split(separator: " ").map(String.init)
+            let output = try #require(words.last)
+            let counts = try [["--duration", "1"], ["--start", "1", "--duration", "1"], ["--start", "2"]].map { range in
+                let run = try ProcessRunner.run(
+                    Checkout.vaenc, [words[0], input, "--device", "software", "--overwrite"] + words.dropFirst() + range, directory: folder)
+                try #require(run.status == 0, "\(run.errors)")
+                if output == "a.i420" { return try Files.read("\(folder)/\(output)").count / (64 * 48 * 3 / 2) }
+                return try RemuxTests.probe(output, "packet=size", in: folder, ["-select_streams", "v"]).split(separator: "\n").count
+            }
+            #expect(counts == [15, 30, 15])
+        }
+    }
+
     /// A screen recording has no new picture for seconds. A cut there ends the displayed picture and the sound, copied
     /// and encoded.
     @Test(arguments: ["in.mp4", "in.mkv"]) func endBetweenDistantPicturesEndsTheSound(_ input: String) throws {

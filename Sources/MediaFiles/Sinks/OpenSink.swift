@@ -34,6 +34,11 @@ public enum MediaOutput {
         // Devices such as /dev/null have no extension.
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
         try rejectFolder(output)
+        if MediaInput.codedExtensions.contains(ending) {
+            throw VaencError(
+                .usage, "vaenc does not write .\(ending) files (\(output))",
+                remedy: "end the name in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc")
+        }
         throw VaencError(
             .usage, "the name \(output) does not determine the output format",
             remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")

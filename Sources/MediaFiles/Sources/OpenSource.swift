@@ -99,7 +99,7 @@ public enum MediaInput {
     }
 
     /// Extensions of files with coded pictures or with a stated layout, in addition to those that vaenc writes.
-    private static let codedExtensions: Set<String> = [
+    static let codedExtensions: Set<String> = [
         "y4m", "webm", "avi", "mpg", "mpeg", "m2v", "vob", "ogv", "ogg", "wmv", "asf", "mxf", "3gp", "3g2", "f4v", "dv", "ivf", "obu", "gif",
         "png", "jpg", "jpeg", "mjpeg", "webp", "nut", "mj2", "m4s", "266", "vvc", "av1", "part",
     ]

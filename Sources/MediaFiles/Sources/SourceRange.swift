@@ -7,8 +7,8 @@ struct SourceRange {
     private let firstShown: Int64
     /// The requested start in seconds; 0 if none was requested.
     let start: Double
-    /// The ticks from the origin to the end of the part; `Int64.max` if no end was requested.
-    private let length: Int64
+    /// The stream's time at which the part ends, in ticks; nil if no end was requested.
+    private let end: Int64?
     let frameLimit: Int
     /// The stream's time that becomes zero, in ticks.
     private(set) var origin: Int64
@@ -22,15 +22,17 @@ struct SourceRange {
     init(_ stream: Demuxer.Stream, _ options: SourceOptions, frameRate rate: Rational) {
         timeBase = stream.timeBase
         start = options.start ?? 0
-        length =
-            options.duration.map { [timeBase, start] in
-                let end = Int128(InputContext.ticks(start + $0, after: 0, timeBase))
-                let length = Int64(clamping: end - Int128(InputContext.ticks(start, after: 0, timeBase)))
-                return start > 0 ? length : max(1, length)
-            } ?? .max
         frameLimit = options.frameLimit ?? .max
         firstShown = stream.startTime ?? 0
-        origin = start > 0 ? InputContext.ticks(start, after: stream.beginning ?? firstShown, timeBase) : firstShown
+        // The file may begin with sound, which counts whether it is read or not.
+        let beginning = stream.beginning ?? firstShown
+        let lead = Double(Int128(firstShown) - Int128(beginning)) * timeBase.value
+        origin = start > 0 ? InputContext.ticks(start, after: beginning, timeBase) : firstShown
+        end = options.duration.map { [timeBase, start, firstShown] duration in
+            let first = start > 0 || lead < Self.longestLead ? beginning : firstShown
+            let end = InputContext.ticks(start + duration, after: first, timeBase)
+            return start > 0 ? end : max(end, Int64(clamping: Int128(first) + 1))
+        }
         // The number of skipped seconds of the pictures, which may begin after the file.
         let skipped = max(0, Double(Int128(origin) - Int128(firstShown)) * timeBase.value)
         var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
@@ -51,8 +53,11 @@ struct SourceRange {
     ///
     /// - Parameter elapsed: The ticks from the origin.
     func ticksLeft(after elapsed: Int128) -> Int64 {
-        length == .max ? .max : Int64(clamping: Int128(length) - elapsed)
+        end.map { Int64(clamping: Int128($0) - Int128(origin) - elapsed) } ?? .max
     }
+
+    /// The seconds by which sound may begin before the pictures. A longer time is treated as a fault of the file.
+    private static let longestLead = 10.0
 
     private static func time(_ ticks: Int64, _ base: Rational) -> MediaTime {
         MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
@@ -71,11 +76,10 @@ struct SourceRange {
         guard !isCut, let start = starts.min(), start < zero else { return nil }
         let early = start.converted(to: zero.timescale).value / Int64(max(1, timeBase.numerator))
         let distance = Double(Int128(firstShown) - Int128(early)) * timeBase.value
-        if distance < 10 || !isRead {
+        if distance < Self.longestLead || !isRead {
             (origin, zero) = (early, start)
             return nil
         }
-        // A larger distance is treated as a fault of the file.
         return EffectiveEntry(
             option: "soundStart", asked: "\((distance * 1000).rounded() / 1000) s before the pictures", used: "with the pictures",
             why: "a distance of 10 s or more is treated as a fault of the file")
