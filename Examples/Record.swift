@@ -28,9 +28,12 @@ func record(
     muxer.start()
     muxer.describe(try session.encoderDescription)
     if let sound { muxer.describe(sound.track) }
+    var (pictures, end) = (0, MediaTime.zero)
     do {
         while let (buffer, timing) = try input.nextFrame(makeBuffer: group.makePixelBuffer) {
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration)
+            pictures += 1
+            end = timing.presentation + (timing.duration ?? source.info.frameRate.frameDuration)
             if let sound {
                 for packet in try sound.write(source.takeSound(), until: timing.presentation) {
                     muxer.append(packet, of: sound.track)
@@ -42,7 +45,8 @@ func record(
         throw error
     }
     if let sound {
-        for packet in try sound.finish(source.readSound(until: nil), end: nil) { muxer.append(packet, of: sound.track) }
+        let end = source.info.endOfSound(pictures: pictures, end: end)  // Sound ends with pictures that were cut.
+        for packet in try sound.finish(source.readSound(until: end), end: end) { muxer.append(packet, of: sound.track) }
         if sound.damagedPackets > 0 { print("\(sound.damagedPackets) packets of sound are damaged") }
     }
     try group.completeFrames()

@@ -1,7 +1,7 @@
 package import VideoBase
 
 /// A limit that pictures can violate.
-package enum RateLimit: Sendable, Hashable {
+package enum RateLimit: Sendable, Hashable, CaseIterable {
     case buffer, frameBytes, sliceBytes, dataRate, maximum, level
 }
 
@@ -14,6 +14,8 @@ package struct StreamLimits: Sendable, Hashable {
     package var levelBuffer: Int
     /// The picture sizes that the level's minimum compression ratio allows; nil: no limit.
     package var levelPictures: PictureSizeLimit?
+    /// The number of slices that the level allows in a picture; nil: no limit.
+    package var levelSlices: Int?
     package var maxFrameBytes: Int?
     package var maxSliceBytes: Int?
     /// Each limits the bytes in a stretch of time.
@@ -39,6 +41,7 @@ package struct RateComplianceTracker: Sendable {
     private var second: Stretch?
     private var level: CodedPictureBuffer
     private let levelPictures: PictureSizeLimit?
+    private let levelSlices: Int?
     /// Whether no picture was added yet.
     private var isFirst = true
     private let maxFrameBits: Int?
@@ -88,6 +91,7 @@ package struct RateComplianceTracker: Sendable {
             rate: limits.levelRate, size: limits.levelBuffer, initialFullness: limits.levelBuffer,
             frameRate: limits.frameRate, isConstant: false)
         levelPictures = limits.levelPictures
+        levelSlices = limits.levelSlices
         maxFrameBits = limits.maxFrameBytes.map { Int(saturating: Double($0) * 8) }
         maxSliceBytes = limits.maxSliceBytes
         stretches = Self.stretches(limits)
@@ -113,8 +117,9 @@ package struct RateComplianceTracker: Sendable {
     /// - Parameters:
     ///   - keepsBuffer: Whether the picture arrived in the decoder's buffer in time.
     ///   - largestSlice: The size of its largest slice in bytes; 0 if it was not measured.
+    ///   - slices: The number of its slices; 0 if they were not counted.
     /// - Returns: The limits that the picture violated.
-    package mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int) -> Set<RateLimit> {
+    package mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int, slices: Int = 0) -> Set<RateLimit> {
         var found: Set<RateLimit> = []
         if !keepsBuffer {
             broken.bufferUnderflows += 1
@@ -141,7 +146,7 @@ package struct RateComplianceTracker: Sendable {
         let mostOfLevel = isFirst ? levelPictures?.first : levelPictures?.later(frameRate: level.frameRate)
         isFirst = false
         let isInLevelsBuffer = level.remove(bits: bits)
-        if !isInLevelsBuffer || bits / 8 > mostOfLevel ?? .max {
+        if !isInLevelsBuffer || bits / 8 > mostOfLevel ?? .max || slices > levelSlices ?? .max {
             broken.overLevel += 1
             found.insert(.level)
         }
@@ -181,7 +186,7 @@ extension RateLimit {
             case .sliceBytes: ("has a slice larger than `maxSliceBytes`", LimitViolations.Remedy.sliceBytes)
             case .dataRate: ("exceeds a limit of `dataRateLimits`", LimitViolations.Remedy.dataRate)
             case .maximum: ("exceeds `maxBitrate` within one second", LimitViolations.Remedy.maximum)
-            case .level: ("exceeds the limits of `level`", "use a higher one, or lower the rate")
+            case .level: ("exceeds the limits of `level`", "use a higher one, lower the rate, or raise `maxSliceBytes` if it is set")
             }
         return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")
     }

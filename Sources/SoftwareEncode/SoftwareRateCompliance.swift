@@ -46,15 +46,16 @@ struct SoftwareRateCompliance {
     mutating func add(_ packet: inout EncodedPacket) -> RateLimit? {
         let keepsBuffer = delays?.write(into: &packet) ?? true
         let bits = packet.bytes.count * 8
-        var largest = 0
+        var (largest, slices) = (0, 0)
         if stream.maxSliceBytes != nil {
             for unit in AnnexB.units(in: packet.bytes.span) where NALUnitKind(header: packet.bytes[unit.lowerBound], packet.codec) == .slice {
-                largest = max(largest, unit.count)
+                (largest, slices) = (max(largest, unit.count), slices + 1)
             }
         }
-        let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest)
-        return broken.first { limit in
-            switch limit {
+        let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest, slices: slices)
+        return RateLimit.allCases.first { limit in
+            guard broken.contains(limit) else { return false }
+            return switch limit {
             case .buffer: configuration.headers.hrdParameters == true
             case .frameBytes, .sliceBytes: true
             case .dataRate: !stream.windows.isEmpty

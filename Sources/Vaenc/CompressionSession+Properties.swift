@@ -154,7 +154,12 @@ extension CompressionSession {
                 .usage, "\(property.name) \(state) contradicts another value of the same call",
                 remedy: "remove one of the two")
         }
-        try draft.checkContradictions(draft.wantedRateControl)
+        // A rate above a maximum that is not set with it: a running encoder raises the maximum.
+        var judged = draft
+        if let average = draft.rate.bitrate, let most = draft.rate.maxBitrate, most < average, !values.contains(where: { $0.0.name == "VBVMaxBitRate" }) {
+            judged.rate.maxBitrate = average
+        }
+        try judged.checkContradictions(draft.wantedRateControl)
     }
 
     /// Changes properties of a running session. The encoder refuses the changes that it cannot make, and says why.

@@ -22,7 +22,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
         package static let frameBytes = "raise it, use a smaller picture, or raise `maxQP` if it is set"
         package static let sliceBytes = "raise it, or the QP"
         package static let dataRate = "raise it, lower `bitrate`, or raise `maxQP` if it is set"
-        package static let maximum = "raise it, lower `bitrate` or `vbvSize`, or raise `maxQP` if it is set"
+        package static let maximum = "raise it, lower `vbvSize`, or raise `maxQP` if it is set"
     }
 
     /// Creates counters that are 0.
@@ -53,8 +53,8 @@ public struct LimitViolations: Sendable, Hashable, Codable {
             line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", Remedy.dataRate),
             line(overMaxBitrate, "exceeded `maxBitrate` within one second", Remedy.maximum),
             line(
-                overLevel, "exceeded the bit rate, the buffer or the picture size of the stream's level",
-                "use a higher `level`, or lower the rate"),
+                overLevel, "exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level",
+                "use a higher `level`, lower the rate, or raise `maxSliceBytes` if it is set"),
         ].compactMap { $0 }
     }
 }

@@ -15,6 +15,12 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
     /// The value as a floating-point number.
     public var value: Double { Double(numerator) / Double(denominator) }
 
+    /// The duration of a frame at this rate in frames per second, with the numerator as time scale.
+    public var frameDuration: MediaTime {
+        let rate = reduced
+        return MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
+    }
+
     /// The ratio divided by the greatest common divisor, with a positive denominator.
     public var reduced: Rational {
         let divisor = Int128(max(greatestCommonDivisor(numerator.magnitude, denominator.magnitude), 1))

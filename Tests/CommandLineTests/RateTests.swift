@@ -46,7 +46,7 @@ import Testing
             #expect(sizes.count == 5 && sizes[0] > bytes && sizes.dropFirst().allSatisfy { $0 < 90_000 }, "\(sizes)")
             #expect(run.report?["statistics"]?["broken"]?["overLevel"]?.int == 1, "\(sizes)")
             let notices = (run.report?["notices"]?.array ?? []).compactMap(\.string)
-            #expect(notices.contains { $0.contains("1 picture exceeded the bit rate, the buffer or the picture size of the stream's level") }, "\(notices)")
+            #expect(notices.contains { $0.contains("1 picture exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level") }, "\(notices)")
             let strict = try EncodeRun(words(line) + ["b.\(ending)", "--strict"], in: folder)
             #expect(strict.status == 69 && strict.errors.contains("strict: frame 0"), "\(strict.errors)")
         }
@@ -90,6 +90,20 @@ import Testing
             if options.contains("avbr") { return }
             let faults = try #require(try ToolRun(["inspect", "\(folder)/a.\(codec)", "--json"]).report?["hrd"]?["violations"]?.array)
             #expect(!faults.contains { $0["rule"]?.string == "level" }, "\(faults)")
+        }
+    }
+
+    /// With a maximum size of slices, the driver decides how many there are. HEVC levels limit their number: 20 at level
+    /// 2.1.
+    @Test func slicesBeyondTheLevelAreCounted() throws {
+        try Files.withTemporaryFolder { folder in
+            let line = "\(try Fixture.bikes.path()) --start 4 --frames 3 --audio none --codec hevc --device reference --qp 10 --level 2.1 --max-slice-bytes 1500 -o a.h265"
+            let run = try EncodeRun(words(line) + ["--json"], in: folder)
+            #expect(run.status == 0 && (run.report?["statistics"]?["broken"]?["overLevel"]?.int ?? 0) > 0, "\(run.errors)")
+            let found = try ToolRun(["inspect", "\(folder)/a.h265"])
+            #expect(String(decoding: found.output, as: UTF8.self).contains("slice segments, but the level allows 20"))
+            let strict = try EncodeRun(words(line) + ["--strict", "--overwrite"], in: folder)
+            #expect(strict.status == 69 && strict.errors.contains("exceeds the limits of --level"), "\(strict.errors)")
         }
     }
 

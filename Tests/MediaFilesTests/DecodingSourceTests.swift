@@ -61,6 +61,22 @@ import VideoBase
         #expect(try MediaInput.open(Fixture.bikes.path(), options: options).all(.nv12).isEmpty)
     }
 
+    /// Sound ends with pictures that a limit has cut, and otherwise with the input.
+    @Test func soundEndsWithTheRequestedPart() throws {
+        func end(_ change: (inout SourceOptions) -> Void, pictures: Int, _ seconds: Double) throws -> Double? {
+            var options = SourceOptions()
+            change(&options)
+            let info = try MediaInput.open(Fixture.bigBuckBunny.path(), options: options).info
+            return info.endOfSound(pictures: pictures, end: MediaTime(value: Int64(seconds * 1000), timescale: 1000))?.seconds
+        }
+        #expect(try end({ _ in }, pictures: 132, 5.28) == nil)
+        #expect(try end({ $0.duration = 2 }, pictures: 50, 2) == 2)
+        // The pictures end before the requested part.
+        #expect(try end({ $0.duration = 9 }, pictures: 132, 5.28) == 9)
+        #expect(try end({ $0.frameLimit = 10 }, pictures: 10, 0.4) == 0.4)
+        #expect(try end({ $0.frameLimit = 200 }, pictures: 132, 5.28) == nil)
+    }
+
     /// A requested frame rate replaces the file's times.
     @Test func requestedRateReplacesTheTimes() throws {
         var options = SourceOptions()

@@ -33,6 +33,10 @@ import VideoBase
                 let words = ["\(wrong)", "\(input.info.size)", "use planes"]
                 #expect(error?.category == .usage && words.allSatisfy { error?.message.contains($0) == true }, "\(error as Any)")
             }
+            // SAFETY: the planes have no memory, so none is accessed.
+            let empty = unsafe PixelPlanes(
+                format: .nv12, size: input.info.size, allocatedSize: input.info.size, bases: (nil, nil, nil), pitches: (1024, 1024, 0))
+            #expect(failure { _ = try unsafe input.readFrame(into: empty) }?.category == .usage)
             #expect(try PaddedPicture(.nv12, input.info.size).read(input) != nil)
         }
     }

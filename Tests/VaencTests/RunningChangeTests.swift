@@ -153,6 +153,19 @@ import VAAPI
         }
     }
 
+    /// A rate above the maximum raises the maximum, also if other properties are set in the same call.
+    @Test(arguments: [["MinAllowedFrameQP": 12], ["ExpectedFrameRate": 20]] as [[String: PropertyValue]])
+    func setRaisesTheMaximumLikeChange(_ others: [String: PropertyValue]) throws {
+        var configuration = Pictures.configuration()
+        Self.vbr(480_000)(&configuration)
+        let session = try CompressionSession(configuration: configuration, device: .reference)
+        defer { session.invalidate() }
+        try Pictures.encode(0..<2, on: session)
+        try session.set(others.merging(["AverageBitRate": 768_000]) { $1 })
+        #expect(session.configuration.rate.maxBitrate == BitsPerSecond(960_000))
+        #expect(throws: VaencError.self) { try session.set(["AverageBitRate": 900_000, "VBVMaxBitRate": 800_000]) }
+    }
+
     /// A refused change has no effect.
     @Test(arguments: [DeviceSelector.reference, .software]) func refusedChangeIsNotKept(_ device: DeviceSelector) throws {
         var configuration = Pictures.configuration()

@@ -218,11 +218,11 @@ final class RateSession: Sendable {
     ) -> Verdict {
         let count = bytes.count
         let codec = settings.profile.codec
-        let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes, units, codec).max() ?? 0
+        // With a maximum size, the driver decides how many slices there are.
+        let slices = settings.maxSliceBytes == nil ? [] : AccessUnitAssembler.slices(in: bytes, units, codec)
         let (verdict, filler) = state.withLock {
             Self.record(
-                &$0, bits: count * 8, addedBits: (count - driverBytes) * 8, largestSlice: largestSlice, plan,
-                canRepeat: canRepeat)
+                &$0, bits: count * 8, addedBits: (count - driverBytes) * 8, slices: slices, plan, canRepeat: canRepeat)
         }
         let overhead = AnnexB.startCode.count
         if filler / 8 > overhead {
@@ -233,7 +233,7 @@ final class RateSession: Sendable {
     }
 
     private static func record(
-        _ state: inout State, bits: Int, addedBits: Int, largestSlice: Int, _ plan: FramePlan, canRepeat: Bool
+        _ state: inout State, bits: Int, addedBits: Int, slices: [Int], _ plan: FramePlan, canRepeat: Bool
     ) -> (Verdict, fillerBits: Int) {
         let before = state.rateState
         var filler = 0
@@ -248,7 +248,7 @@ final class RateSession: Sendable {
             state.rateState.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod) != false
             || !state.keepsHRD
         let breaking = state.rateState.limits.add(
-            bits: bits + filler, keepsBuffer: keepsBuffer, largestSlice: largestSlice)
+            bits: bits + filler, keepsBuffer: keepsBuffer, largestSlice: slices.max() ?? 0, slices: slices.count)
         state.pending = max(state.pending - 1, 0)
         state.rateState.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
         state.undelivered.append(before)
@@ -267,8 +267,9 @@ final class RateSession: Sendable {
     func asked(_ broken: Set<RateLimit>) -> RateLimit? {
         if broken.isEmpty { return nil }
         let rate = state.withLock { $0.rate }
-        return broken.first { limit in
-            switch limit {
+        return RateLimit.allCases.first { limit in
+            guard broken.contains(limit) else { return false }
+            return switch limit {
             case .buffer: rate.requiresHRDConformance
             case .frameBytes, .sliceBytes: true
             case .dataRate: rate.hasRequestedDataRateLimits

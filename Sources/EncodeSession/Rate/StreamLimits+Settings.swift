@@ -6,6 +6,7 @@ extension StreamLimits {
         self.init(
             frameRate: settings.frameRate, levelRate: settings.level.maxBitrate, levelBuffer: settings.level.maxCPBSize)
         levelPictures = settings.level.pictureSizeLimit(settings.grid, settings.profile)
+        levelSlices = settings.level.maxSlices
         maxFrameBytes = settings.rate.maxFrameBytes
         maxSliceBytes = settings.maxSliceBytes
         follow(settings.rate, settings.frameRate)

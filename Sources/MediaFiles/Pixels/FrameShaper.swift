@@ -70,12 +70,13 @@ package final class FrameShaper {
 extension PixelPlanes {
     /// Checks the planes that a caller provides for a source's pictures.
     ///
-    /// - Throws: `usage` for planes of another size.
+    /// - Throws: `usage` for planes of another size, and for planes without memory or with too small a pitch.
     func check(forPicturesOf size: VideoSize) throws(VaencError) {
         guard unsafe self.size == size else {
             throw VaencError(
                 .usage, "the planes have the size \(unsafe self.size), but the pictures have the size \(size)",
                 remedy: "use planes of the size in the source's info")
         }
+        try unsafe check()
     }
 }

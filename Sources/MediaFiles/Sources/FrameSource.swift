@@ -45,6 +45,20 @@ public struct SourceInfo: Sendable, Hashable {
     package private(set) var durationLimit: Double?
     package private(set) var readsSound = false
 
+    /// Returns the time at which the sound ends, for `readSound` and `SoundFeed.finish`; nil: with the input. If
+    /// `SourceOptions.frameLimit` or `duration` ended the pictures, the sound ends there, too.
+    ///
+    /// - Parameters:
+    ///   - pictures: The number of pictures that were read.
+    ///   - end: The time at which the last of them ends.
+    public func endOfSound(pictures: Int, end: MediaTime) -> MediaTime? {
+        if pictures >= frameLimit ?? .max { return end }
+        guard let seconds = durationLimit else { return nil }
+        let scale = 90_000.0
+        // The pictures of a file may end before its sound.
+        return isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
+    }
+
     /// Records the options with which the source is opened.
     package mutating func note(_ options: SourceOptions) {
         (frameLimit, durationLimit, readsSound) = (options.frameLimit, options.duration, options.readsSound)

@@ -88,6 +88,7 @@ final class TestPattern: FrameSource {
 
     func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
         if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
+        unsafe try planes.check(forPicturesOf: info.size)
         return try state.withLock { state in
             if state.index >= frames { return nil }
             if unsafe planes.format == .nv12 && planes.size == size && state.shaper.parts == .whole && !isDeep {

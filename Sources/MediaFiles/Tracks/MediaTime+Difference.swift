@@ -1,8 +1,8 @@
-package import VideoBase
+public import VideoBase
 
 extension MediaTime {
     /// Returns the time from `b` to `a`. The ticks represent both times exactly if such a timescale exists.
-    package static func - (a: MediaTime, b: MediaTime) -> MediaTime {
+    public static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         if a.timescale == b.timescale { return a.earlier(byTicks: b.value) }
         let scale = max(a.timescale, b.timescale, 1)
         let other = max(min(a.timescale, b.timescale), 1)
@@ -14,7 +14,7 @@ extension MediaTime {
     }
 
     /// Returns the sum of two times, in ticks as for `-`.
-    package static func + (a: MediaTime, b: MediaTime) -> MediaTime {
+    public static func + (a: MediaTime, b: MediaTime) -> MediaTime {
         a - MediaTime(value: b.value == .min ? .max : -b.value, timescale: b.timescale)
     }
 }

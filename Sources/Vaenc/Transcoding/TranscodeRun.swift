@@ -203,19 +203,10 @@ struct TranscodeRun {
     /// Otherwise it ends with the input.
     private func finishAudio(_ branches: [OutputBranch], _ input: FrameCounts, interrupted: Bool) throws {
         guard branches.contains(where: \.hasSound) else { return }
-        let end = endOfSound(input, interrupted: interrupted)
+        let endOfPictures = input.endOfInput(frameRate: source.info.frameRate)
+        let end = interrupted ? endOfPictures : source.info.endOfSound(pictures: input.input, end: endOfPictures)
         let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
-    }
-
-    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures of a file end before a
-    /// time limit, the audio continues up to the limit.
-    private func endOfSound(_ counts: FrameCounts, interrupted: Bool) -> MediaTime? {
-        let end = counts.endOfInput(frameRate: source.info.frameRate)
-        if interrupted || counts.input >= source.info.frameLimit ?? .max { return end }
-        guard let seconds = source.info.durationLimit else { return nil }
-        let scale = 90_000.0
-        return source.info.isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
     }
 
     /// Ends the outputs whose session or sink has failed.

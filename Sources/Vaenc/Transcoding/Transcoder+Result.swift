@@ -103,10 +103,7 @@ public struct FrameCounts: Sendable {
 
     /// Returns the time at which the last frame of the input ends.
     func endOfInput(frameRate: Rational) -> MediaTime {
-        let rate = frameRate.reduced
-        let duration =
-            lastInputDuration ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
-        return (lastInput ?? .zero) + duration
+        (lastInput ?? .zero) + (lastInputDuration ?? frameRate.frameDuration)
     }
 
     /// The input's average frame rate in frames per second; nil for at most 10 frames.
