@@ -172,7 +172,8 @@ def main():
         return 0
     programs = LoadedPrograms()
     for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
-        signal.signal(number, lambda *_: end(programs))
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda *_: end(programs))
     programs.start()
     begin, done = time.monotonic(), []
     try:

@@ -109,7 +109,8 @@ public enum MediaInput {
     package static func mayBeRaw(_ name: String) -> Bool {
         guard let ending = fileExtension(name) else { return true }
         // ./ hides a prefix that outputs may not have.
-        return !codedExtensions.contains(ending) && (rawFormat(name) != nil || (try? MediaOutput.format(of: "./" + name)) == nil)
+        let file = FileName.prefixAdvice(name) == nil ? name : "./" + name
+        return !codedExtensions.contains(ending) && (rawFormat(name) != nil || (try? MediaOutput.format(of: file)) == nil)
     }
 
     private static func fileExtension(_ name: String) -> String? {

@@ -38,8 +38,9 @@ struct SourceRange {
         var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
         var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
         if let requested = options.duration {
-            seconds = min(seconds ?? .infinity, requested)
-            count = count.map { min($0, rate.frameCount(from: skipped, for: requested)) }
+            let shown = start > 0 || lead >= Self.longestLead ? requested : max(0, requested - lead)
+            seconds = min(seconds ?? .infinity, shown)
+            count = count.map { min($0, rate.frameCount(from: skipped, for: shown)) }
         }
         if let limit = options.frameLimit {
             count = count.map { min($0, limit) }

@@ -280,10 +280,7 @@ struct RateController: Sendable {
             if settings.maximumFrameBits > 0, bits > settings.maximumFrameBits { oversizedPasses += 1 }
             // If the QP is lower than that of the references, the bits fall faster with a rising QP.
             let isFine = picture.kind != .intra && (1...3).contains(oversizedPasses)
-            // With many bits a sample, the bits fall slower than the model says.
-            let seen = rejected.map { log2($0.bits / size) > 0 ? Double(qp - $0.qp) / log2($0.bits / size) : 24 }
-            let stepsPerOctave = max(isFine ? 3 : 6, min(seen ?? 0, 24))
-            let steps = (stepsPerOctave * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
+            let steps = (stepsPerOctave(isFine ? 3 : 6, size, qp) * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
             rejected = (size, qp)
             lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
             return lowestQP
@@ -300,6 +297,13 @@ struct RateController: Sendable {
         layers[picture.layer].learn(picture.kind, bits: size, qp: qp, intraShare: 0)
         let wanted = raisedToBound(max(targetQP(), lowestQP - 15))
         return isGiven || abs(wanted - qp) < 4 ? nil : wanted
+    }
+
+    /// Returns the QP steps that halve the bits. With many bits a sample, the bits fall slower than the model says. In
+    /// the last passes, what the previous pass shows counts.
+    private func stepsPerOctave(_ model: Double, _ size: Double, _ qp: Int) -> Double {
+        guard tries >= Self.maximumTries - 2, let rejected, qp > rejected.qp, rejected.bits > size else { return model }
+        return min(max(Double(qp - rejected.qp) / log2(rejected.bits / size), model), 4 * model)
     }
 
     /// Returns the QP for another pass if a picture took far more bits than expected, as the first picture of a new
