@@ -35,8 +35,6 @@ struct RateController: Sendable {
     private var picturesSinceIntra = 0
     /// The number of passes in which the current picture exceeded the maximum frame size.
     private var oversizedPasses = 0
-    /// The last pass of the current picture that exceeded a limit.
-    private var rejected: (bits: Double, qp: Int)?
 
     /// Makes a controller for a stream that begins with the picture `first`.
     init(_ first: RatedPicture) {
@@ -95,7 +93,6 @@ struct RateController: Sendable {
         picture = next
         tries = 0
         oversizedPasses = 0
-        rejected = nil
         adopt(next.settings)
         for _ in 0..<next.skippedPictures { buffer.remove(0) }
         if next.skippedBits > 0 { buffer.remove(Double(next.skippedBits) - buffer.arrival) }
@@ -280,8 +277,7 @@ struct RateController: Sendable {
             if settings.maximumFrameBits > 0, bits > settings.maximumFrameBits { oversizedPasses += 1 }
             // If the QP is lower than that of the references, the bits fall faster with a rising QP.
             let isFine = picture.kind != .intra && (1...3).contains(oversizedPasses)
-            let steps = (stepsPerOctave(isFine ? 3 : 6, size, qp) * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
-            rejected = (size, qp)
+            let steps = ((isFine ? 3 : 6) * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
             lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
             return lowestQP
         }
@@ -297,13 +293,6 @@ struct RateController: Sendable {
         layers[picture.layer].learn(picture.kind, bits: size, qp: qp, intraShare: 0)
         let wanted = raisedToBound(max(targetQP(), lowestQP - 15))
         return isGiven || abs(wanted - qp) < 4 ? nil : wanted
-    }
-
-    /// Returns the QP steps that halve the bits. With many bits a sample, the bits fall slower than the model says. In
-    /// the last passes, what the previous pass shows counts.
-    private func stepsPerOctave(_ model: Double, _ size: Double, _ qp: Int) -> Double {
-        guard tries >= Self.maximumTries - 2, let rejected, qp > rejected.qp, rejected.bits > size else { return model }
-        return min(max(Double(qp - rejected.qp) / log2(rejected.bits / size), model), 4 * model)
     }
 
     /// Returns the QP for another pass if a picture took far more bits than expected, as the first picture of a new
