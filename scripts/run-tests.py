@@ -172,7 +172,8 @@ def main():
         return 0
     programs = LoadedPrograms()
     for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
-        if signal.getsignal(number) != signal.SIG_IGN:
+        # nohup ignores SIGHUP. A script ignores SIGINT for its background jobs, which `kill -INT` must still end.
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda *_: end(programs))
     programs.start()
     begin, done = time.monotonic(), []

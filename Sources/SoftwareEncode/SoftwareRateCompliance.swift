@@ -46,13 +46,13 @@ struct SoftwareRateCompliance {
     mutating func add(_ packet: inout EncodedPacket) -> RateLimit? {
         let keepsBuffer = delays?.write(into: &packet) ?? true
         let bits = packet.bytes.count * 8
-        var (largest, slices) = (0, 0)
+        var largest = 0
         if stream.maxSliceBytes != nil {
             for unit in AnnexB.units(in: packet.bytes.span) where NALUnitKind(header: packet.bytes[unit.lowerBound], packet.codec) == .slice {
-                (largest, slices) = (max(largest, unit.count), slices + 1)
+                largest = max(largest, unit.count)
             }
         }
-        let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest, slices: slices)
+        let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest)
         return RateLimit.allCases.first { limit in
             guard broken.contains(limit) else { return false }
             return switch limit {

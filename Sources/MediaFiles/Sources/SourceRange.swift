@@ -26,10 +26,10 @@ struct SourceRange {
         firstShown = stream.startTime ?? 0
         // The file may begin with sound, which counts whether it is read or not.
         let beginning = stream.beginning ?? firstShown
-        let lead = Double(Int128(firstShown) - Int128(beginning)) * timeBase.value
-        origin = start > 0 ? InputContext.ticks(start, after: beginning, timeBase) : firstShown
-        end = options.duration.map { [timeBase, start, firstShown] duration in
-            let first = start > 0 || lead < Self.longestLead ? beginning : firstShown
+        let isFar = Double(Int128(firstShown) - Int128(beginning)) * timeBase.value >= Self.longestLead
+        let first = start == 0 && isFar ? firstShown : beginning
+        origin = start > 0 ? InputContext.ticks(start, after: first, timeBase) : firstShown
+        end = options.duration.map { [timeBase, start] duration in
             let end = InputContext.ticks(start + duration, after: first, timeBase)
             return start > 0 ? end : max(end, Int64(clamping: Int128(first) + 1))
         }
@@ -38,7 +38,8 @@ struct SourceRange {
         var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
         var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
         if let requested = options.duration {
-            let shown = start > 0 || lead >= Self.longestLead ? requested : max(0, requested - lead)
+            let lead = Double(Int128(firstShown) - Int128(first)) * timeBase.value
+            let shown = start > 0 ? requested : max(0, requested - lead)
             seconds = min(seconds ?? .infinity, shown)
             count = count.map { min($0, rate.frameCount(from: skipped, for: shown)) }
         }
