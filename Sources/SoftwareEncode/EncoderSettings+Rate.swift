@@ -208,7 +208,7 @@ extension EncoderSettings {
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
         if !library.changesRate { throw unsupported("its rate", "use `codec` h264, or create a new session") }
         if limits.bitrate == 0 || limits.maxRate == 0 {
-            throw unsupported("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr")
+            throw unsupported("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr with a `bitrate`")
         }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
             throw unsupported("its rate in a stream with HRD parameters", "use `hrdParameters` off")

@@ -107,7 +107,12 @@ import Testing
     /// The error names the refused value and the remedy.
     @Test(arguments: [
         ("encode x --qp nan -o y.mp4", "--qp nan is not a whole number: write it with digits only, such as --qp 4"),
-        ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits only, such as --slices 4"),
+        ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits only, such as --slices 2"),
+        ("encode x --crf 18.5 -o y.mp4", "--crf 18.5 is not a whole number: write it with digits only, such as --crf 18"),
+        ("encode x --crf 20 --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --rate-control qvbr for constant quality below this rate"),
+        ("encode x --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --bitrate, such as --bitrate 4M, or --rate-control qvbr for constant quality"),
+        ("encode x --end 5 -o y.mp4", "unknown option --end: use --duration with the length of the part"),
+        ("transcode x -o y.mp4", "there is no command transcode: use vaenc encode"), ("record x", "there is no command record: use vaenc capture"), ("help info", "there is no command info: use vaenc help probe"),
         ("encode x --gop 99999999999999999999 -o y.mp4", "--gop 99999999999999999999 is out of range: use a number with fewer digits"),
         ("encode x --gop-seconds long -o y.mp4", "--gop-seconds long is not a number of seconds: write a number, such as 2.5"),
         ("capture /dev/video99 --stall-timeout 1s -o y.mp4", "--stall-timeout 1s is not a number of seconds: write a number, such as 2.5"),
@@ -154,6 +159,18 @@ import Testing
             try Files.write([0], to: "\(folder)/movie.mp4")
             let result = try vaenc("movie.mp4 -o a.mp4", in: folder)
             #expect(result.status == 64 && result.errors.contains("vaenc encode movie.mp4"), "\(result.errors)")
+        }
+    }
+
+    /// A rate without a unit is in bits per second.
+    @Test(arguments: [("--bitrate 40000", true), ("--bitrate 40k", false), ("--bitrate 100000", false), ("--bitrate 40k --max-bitrate 60000", true)])
+    func lowRatesWithoutUnitAreReported(options: String, reported: Bool) throws {
+        try Files.withTemporaryFolder { folder in
+            let words = "testsrc:64x48@25:5 --device reference --json -o a.h264 \(options)".split(separator: " ").map(String.init)
+            let run = try EncodeRun(words, in: folder)
+            let notices = run.report?["notices"]?.array.compactMap(\.string) ?? []
+            #expect(run.status == 0 && notices.contains { $0.contains("0000 bits per second: write ") } == reported, "\(run.errors) \(notices)")
+            #expect(run.errors.contains("bits per second: write") == reported)
         }
     }
 
@@ -415,16 +432,7 @@ import Testing
         }
     }
 
-    // MARK: Bench and inspect
-
-    @Test func benchReportsItsProgress() throws {
-        let result = try vaenc("bench testsrc:64x48@25:2 --frames 2 --qp 30,40 --device software --no-ffmpeg --json")
-        #expect(result.status == 0, "\(result.errors)")
-        let runs = JSONValue(result.output)?["runs"]?.array ?? []
-        let lines = result.errorLines.filter { $0.contains("bench: ") }
-        #expect(lines.first?.contains("looking for encoders") == true, "\(result.errors)")
-        #expect(!runs.isEmpty && lines.count { $0.contains("run ") && $0.contains(" of \(runs.count)") } == runs.count, "\(result.errors)")
-    }
+    // MARK: Inspect
 
     @Test func plotReplacesTheList() throws {
         try Files.withTemporaryFolder { folder in

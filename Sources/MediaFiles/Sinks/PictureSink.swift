@@ -54,7 +54,7 @@ public final class PictureSink {
         try MediaOutput.rejectFolder(path)
         throw VaencError(
             .usage, "the name \(path) does not determine a picture format",
-            remedy: "end it in .y4m, or in .yuv, .nv12 or .p010 for raw pictures")
+            remedy: "end it in .y4m, or in .yuv, .nv12 or .p010 for raw pictures; vaenc does not write image files")
     }
 
     /// Writes a picture of `format` and `size`. Blocks.

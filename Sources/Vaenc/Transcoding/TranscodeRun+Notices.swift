@@ -48,9 +48,16 @@ extension TranscodeRun {
             """
     }
 
+    /// Whether an output has a bit rate or a limit of it, so that the frame rate affects its pictures' sizes.
+    private var controlsRate: Bool {
+        outputs.map(\.configuration.rate).contains { $0.bitrate != nil || $0.maxBitrate != nil || !$0.dataRateLimits.isEmpty }
+    }
+
     /// The notice for an input whose frame rate is known to vary.
     var rateNotice: String? {
-        guard source.info.frameRateVaries, !source.info.isLive, let rate = outputs.first?.configuration.frameRate else { return nil }
+        guard source.info.frameRateVaries, !source.info.isLive, let rate = outputs.first?.configuration.frameRate,
+            controlsRate
+        else { return nil }
         return """
             the input's frame rate varies: the bit rate and the buffer are controlled for a constant \
             \(decimal(rate.value, 2)) frames per second
@@ -62,10 +69,12 @@ extension TranscodeRun {
         guard let configuration = outputs.first?.configuration, !configuration.frameRateVaries, let rate = tally.frameRate,
             abs(rate / configuration.frameRate.value - 1) > 0.02
         else { return nil }
+        let effect =
+            controlsRate
+            ? "the bit rate and the buffer were controlled for the declared rate" : "the output declares the same rate"
         return """
             the input has \(decimal(rate, 2)) frames per second, but declares \
-            \(decimal(configuration.frameRate.value, 2)): the bit rate and the buffer were controlled for the declared \
-            rate
+            \(decimal(configuration.frameRate.value, 2)): \(effect)
             """
     }
 

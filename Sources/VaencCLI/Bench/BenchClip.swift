@@ -9,6 +9,7 @@ struct BenchClip: Sendable {
     let size: VideoSize
     let frameRate: Rational
     let frameCount: Int
+    private let resources: BenchResources
 
     /// The number of frames in a GOP of five seconds, which is the session's default.
     var gop: Int { max(1, Int((frameRate.value * 5).rounded())) }
@@ -20,7 +21,8 @@ struct BenchClip: Sendable {
         ]
     }
 
-    init(_ input: String, frames: Int, size: VideoSize?, folder: TemporaryFolder) throws {
+    init(_ input: String, frames: Int, size: VideoSize?, resources: BenchResources) throws {
+        self.resources = resources
         var options = SourceOptions()
         options.frameLimit = frames
         options.outputSize = size
@@ -35,7 +37,7 @@ struct BenchClip: Sendable {
         defer { source.close() }
         let visible = source.info.size
         name = (input.split(separator: "/").last.map(String.init) ?? input) + (visible == source.info.nativeSize ? "" : " at \(visible)")
-        path = folder.file("clip.nv12")
+        path = resources.clip
         self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)
         frameRate = source.info.frameRate
         guard self.size == visible else {
@@ -48,8 +50,7 @@ struct BenchClip: Sendable {
                 remedy: "scale it to an even size with --size")
         }
         let written = path
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw TemporaryFileError.creating(errno, written) }
+        let file = try resources.create(path)
         defer { close(file) }
         let buffer = try SystemPixelBuffer(format: .nv12, size: visible)
         var count = 0
@@ -76,9 +77,10 @@ struct BenchClip: Sendable {
     }
 
     /// Encodes the clip in a separate process and measures the quality of the decoded stream.
-    func run(_ contender: Contender, qp: Int, folder: TemporaryFolder) throws -> BenchReport.Run {
-        let stream = folder.file("stream")
-        let child = try ChildProcess.run(contender.command(self, qp), environment: contender.environment, output: stream)
+    func run(_ contender: Contender, qp: Int) throws -> BenchReport.Run {
+        let stream = resources.stream
+        let child = try ChildProcess.run(
+            contender.command(self, qp), environment: contender.environment, output: stream, resources: resources)
         guard child.exitStatus == 0 else {
             // If vaenc lacks something, the benchmark lacks it too.
             let isLack = contender.path != "ffmpeg" && child.exitStatus == ErrorCategory.unavailable.exitStatus

@@ -1,9 +1,8 @@
 import ArgumentParser
-import Glibc
 import MediaFiles
 import Vaenc
 
-struct BenchCommand: ParsableCommand {
+struct BenchCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Compare the device's encoders with libx264 and libx265, and with FFmpeg on the same driver.",
@@ -50,17 +49,26 @@ struct BenchCommand: ParsableCommand {
         }
         try OptionValue.check("--frames", frames, OptionRange.benchFrames)
         let preset = try self.preset.map(OptionValue.preset)
-        let outputSize = try size.map { text in
-            let size = try SourceOptions.size("--size", text)
-            return size
-        }
+        let outputSize = try size.map { try SourceOptions.size("--size", $0) }
         let selection = try device.selection()
+        let interruption = Interruption()
+        let resources = try BenchResources()
+        defer { resources.remove() }
+        interruption.whenFirst { resources.interrupt() }
+        interruption.watch()
+        let report = try measure(qps, outputSize: outputSize, preset: preset, selection: selection, resources: resources)
+        if !json { for note in report.notices { Terminal.note(note) } }
+        try Terminal.report(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1)
+    }
+
+    private func measure(
+        _ qps: [Int], outputSize: VideoSize?, preset: Int?, selection: DeviceSelector, resources: BenchResources
+    ) throws -> BenchReport {
         var progress = BenchProgress()
         progress.step("looking for encoders")
         defer { progress.finish() }
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let contenders = try Contenders(selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg)
+        let contenders = try Contenders(
+            selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg, resources: resources)
         defer { contenders.stop() }
 
         var report = BenchReport(device: contenders.deviceName)
@@ -68,19 +76,17 @@ struct BenchCommand: ParsableCommand {
         progress.total = inputs.count * contenders.all.count * qps.count
         for input in inputs {
             progress.step("reading \(input)")
-            let clip = try BenchClip(input, frames: frames, size: outputSize, folder: folder)
+            let clip = try BenchClip(input, frames: frames, size: outputSize, resources: resources)
             for contender in contenders.all {
                 for qp in qps {
                     progress.run(contender.encoder, input: clip.name, qp: qp)
-                    report.runs.append(try clip.run(contender, qp: qp, folder: folder))
+                    report.runs.append(try clip.run(contender, qp: qp))
                 }
             }
             report.bdRate += differences(report.runs.filter { $0.input == clip.name }, clip: clip.name, contenders: contenders)
         }
-        progress.finish()
         report.notices = contenders.notes
-        if !json { for note in contenders.notes { Terminal.note(note) } }
-        try Terminal.report(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1)
+        return report
     }
 
     /// Returns the BD-rate of each contender against x264, the usual anchor.
@@ -95,28 +101,5 @@ struct BenchCommand: ParsableCommand {
         return contenders.all.map(\.encoder).filter { $0 != "libx264" }.map {
             .init(input: clip, of: $0, against: "libx264", percent: Nullable(BDRate.percent(of: curve($0), against: anchor).map(rounded)))
         }
-    }
-}
-
-/// A folder that is deleted at the end of the run.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/vaenc-bench-XXXXXX".utf8CString)
-        // SAFETY: mkdtemp writes only inside the string that it receives.
-        let made = unsafe mkdtemp(&template)
-        guard unsafe made != nil else {
-            throw TemporaryFileError.creating(errno, "a folder in \(parent)")
-        }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    func file(_ name: String) -> String { "\(path)/\(name)" }
-
-    func remove() {
-        for name in ["clip.nv12", "stream"] { unsafe unlink(file(name)) }
-        unsafe rmdir(path)
     }
 }

@@ -7,6 +7,7 @@ struct ChildResult {
     var exitStatus: Int32
     var wallSeconds: Double
     var cpuSeconds: Double
+    /// The peak resident set. It is exact if it exceeds that of vaenc; otherwise it was read every 20 ms.
     var peakKilobytes: Int
     /// The time from the start to the first byte on standard output; nil if the process wrote nothing.
     var firstByteSeconds: Double?
@@ -19,15 +20,19 @@ struct ChildResult {
 enum ChildProcess {
     /// Runs `arguments[0]` (looked up in PATH) and copies its standard output to the file `output`. Blocks until the
     /// process ends.
-    static func run(_ arguments: [String], environment: [String: String?] = [:], output: String) throws -> ChildResult {
-        let target = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard target >= 0 else { throw TemporaryFileError.creating(errno, output) }
+    static func run(
+        _ arguments: [String], environment: [String: String?] = [:], output: String, resources: BenchResources
+    ) throws -> ChildResult {
+        let target = try resources.create(output)
         defer { close(target) }
         let out = try Pipe()
         let err = try Pipe()
         defer { out.closeBoth(); err.closeBoth() }
         let began = Clock.now
-        let pid = try spawn(arguments, environment: environment, output: out.write, errors: err.write)
+        let inherited = ProcessPeak.resetOwn() ?? .max
+        let pid = try resources.start(endedBy: SIGKILL) {
+            try spawn(arguments, environment: environment, output: out.write, errors: err.write)
+        }
         out.closeWrite()
         err.closeWrite()
 
@@ -39,9 +44,11 @@ enum ChildProcess {
             pollfd(fd: out.read, events: Int16(POLLIN), revents: 0), pollfd(fd: err.read, events: Int16(POLLIN), revents: 0),
         ]
         var open = 2
+        var peak = ProcessPeak(pid)
         while open > 0 {
+            peak.update()
             // SAFETY: both arrays outlive the calls, which receive their counts.
-            guard unsafe poll(&descriptors, nfds_t(descriptors.count), -1) >= 0 || errno == EINTR else { break }
+            guard unsafe poll(&descriptors, nfds_t(descriptors.count), ProcessPeak.interval) >= 0 || errno == EINTR else { break }
             for index in 0..<2 where descriptors[index].fd >= 0 && descriptors[index].revents != 0 {
                 let count = unsafe Glibc.read(descriptors[index].fd, &chunk, chunk.count)
                 if count <= 0 {
@@ -57,22 +64,21 @@ enum ChildProcess {
                 }
             }
         }
-        var status: Int32 = 0
-        var usage = rusage()
-        while unsafe wait4(pid, &status, 0, &usage) < 0 && errno == EINTR {}
+        let (status, usage) = resources.reap(pid)
         result.wallSeconds = Clock.now - began
         result.exitStatus = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
         result.cpuSeconds =
             Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
-        result.peakKilobytes = Int(usage.ru_maxrss)
+        // A child shares the memory of this process until it runs its own program, and the kernel counts that.
+        result.peakKilobytes = usage.ru_maxrss > inherited ? usage.ru_maxrss : peak.kilobytes
         result.lastMessage = String(decoding: messages, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
         return result
     }
 
-    /// Starts a program that runs until `stop(_:)`.
+    /// Starts a program that runs until `BenchResources.stop(_:)`.
     ///
     /// - Returns: The process, and the read end of its standard output. The caller closes it.
-    static func start(_ arguments: [String]) throws -> (pid: pid_t, output: Int32) {
+    static func start(_ arguments: [String], resources: BenchResources) throws -> (pid: pid_t, output: Int32) {
         let out = try Pipe()
         let silence = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard silence >= 0 else {
@@ -82,15 +88,12 @@ enum ChildProcess {
                 .inputOutput, "cannot open /dev/null", remedy: "check it with ls -l /dev/null")
         }
         defer { close(silence) }
-        let pid = try spawn(arguments, environment: [:], output: out.write, errors: silence)
+        // Xvfb removes its lock and its socket at SIGTERM.
+        let pid = try resources.start(endedBy: SIGTERM) {
+            try spawn(arguments, environment: [:], output: out.write, errors: silence)
+        }
         out.closeWrite()
         return (pid, out.read)
-    }
-
-    static func stop(_ pid: pid_t) {
-        kill(pid, SIGTERM)
-        var status: Int32 = 0
-        _ = unsafe waitpid(pid, &status, 0)
     }
 
     /// Returns whether PATH contains the program.
@@ -119,12 +122,23 @@ enum ChildProcess {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // The child does not inherit the signals that this program blocks and ignores.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        var usual = none
+        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&usual, number) }
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         // SAFETY: posix_spawnp copies the strings for the child; `defer` frees them after the call.
         let argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let envp = unsafe variables.map { unsafe strdup($0) } + [nil]
         defer { for unsafe pointer in unsafe argv + envp { unsafe free(pointer) } }
         var pid: pid_t = 0
-        let failed = unsafe posix_spawnp(&pid, arguments[0], &actions, nil, argv, envp)
+        let failed = unsafe posix_spawnp(&pid, arguments[0], &actions, &attributes, argv, envp)
         guard failed == 0 else {
             throw lack(failed, arguments[0])
                 ?? VaencError(.unavailable, "cannot run \(arguments[0])", remedy: "install it, or leave it out")

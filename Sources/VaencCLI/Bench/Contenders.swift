@@ -21,8 +21,12 @@ final class Contenders {
     private var server: pid_t?
     /// The read end of the server's output. It stays open: the server exits if it cannot write its whole line.
     private var serverOutput: Int32?
+    private let resources: BenchResources
 
-    init(selection: DeviceSelector, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
+    init(
+        selection: DeviceSelector, requireHardware: Bool, preset: Int?, withFFmpeg: Bool, resources: BenchResources
+    ) throws {
+        self.resources = resources
         var probe = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
         let session = try CompressionSession(configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
         let description = try session.encoderDescription
@@ -73,7 +77,7 @@ final class Contenders {
     }
 
     func stop() {
-        if let server { ChildProcess.stop(server) }
+        if let server { resources.stop(server) }
         if let serverOutput { close(serverOutput) }
         (server, serverOutput) = (nil, nil)
     }
@@ -121,7 +125,8 @@ final class Contenders {
                 "ffmpeg is left out: it needs an X server for the reference driver, and there is neither DISPLAY nor Xvfb")
             return nil
         }
-        let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "64x64x24"])
+        let started = try ChildProcess.start(
+            ["Xvfb", "-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "64x64x24"], resources: resources)
         server = started.pid
         serverOutput = started.output
         // Xvfb writes the number and the end of its line separately.

@@ -91,7 +91,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
             transcoder: Transcoder(source, outputs: outputs, options: options), info: source.info, interruption: interruption,
-            progress: progressStyle(), printsNotices: !(reporting.json && isOnStdout))
+            progress: progressStyle(), printsNotices: !(reporting.json && isOnStdout), hints: rate.hints)
         var (report, failure) = try job.run()
         camera?.complete(&report, printsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)

@@ -10,6 +10,8 @@ struct EncodeJob {
     let progress: ProgressLine.Style
     /// Whether notices are also printed on stderr as they arise. Otherwise only the report contains them.
     let printsNotices: Bool
+    /// Notices about the command line.
+    let hints: [String]
 
     /// Encodes the input, finishes the outputs and reports the result.
     ///
@@ -22,6 +24,7 @@ struct EncodeJob {
         let printsImmediately = Terminal.isInteractive || info.isLive
         let line = Mutex(ProgressLine(style: progress))
         defer { line.withLock { $0.clear() } }
+        if printsNotices, printsImmediately { hints.forEach(Terminal.note) }
         let result = try transcoder.run { state in
             line.withLock { $0.update(state) }
         } onNotice: { notice in
@@ -34,9 +37,10 @@ struct EncodeJob {
         }
         line.withLock { $0.clear() }
         interruption.whenSecond(nil)
+        if printsNotices, !printsImmediately { hints.forEach(Terminal.note) }
         for notice in result.allNotices where printsNotices {
             if notice.moment == .end || notice.moment == .start && !printsImmediately { Terminal.note(notice.text) }
         }
-        return (EncodeReport(result), result.outputs.lazy.compactMap(\.error).first)
+        return (EncodeReport(result, hints: hints), result.outputs.lazy.compactMap(\.error).first)
     }
 }

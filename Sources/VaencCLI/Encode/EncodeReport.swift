@@ -112,7 +112,9 @@ struct EncodeReport: Encodable, Sendable {
 
 extension EncodeReport {
     /// Creates the report of a run.
-    init(_ result: Transcoder.Result) {
+    ///
+    /// - Parameter hints: Notices about the command line.
+    init(_ result: Transcoder.Result, hints: [String]) {
         let all = result.outputs.map { Output($0) }
         let (first, own) = (result.outputs[0], all[0])
         let (description, counts) = (first.description, first.counts)
@@ -129,7 +131,7 @@ extension EncodeReport {
         latency = Latency(counts)
         (effective, statistics, output) = (own.effective, own.statistics, own.output)
         let moments: [Transcoder.Notice.Moment] = [.start, .preparation, .end]
-        notices = moments.flatMap { moment in result.allNotices.filter { $0.moment == moment } }.map {
+        notices = hints + moments.flatMap { moment in result.allNotices.filter { $0.moment == moment } }.map {
             OptionNames.translate(FileName.printable($0.text))
         }
         interrupted = result.isInterrupted

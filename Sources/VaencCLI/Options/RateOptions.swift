@@ -169,6 +169,15 @@ struct RateOptions: ParsableArguments {
         return changes
     }
 
+    /// One line for each rate that has no unit and is lower than anyone is likely to want.
+    var hints: [String] {
+        let rates = [("--bitrate", bitrate), ("--max-bitrate", maxBitrate)]
+        return rates.compactMap { option, text in
+            guard let text, let number = Int(text), number < 100_000 else { return nil }
+            return "\(option) \(text) is \(text) bits per second: write \(text)k if you mean kilobits per second"
+        }
+    }
+
     private func checkRanges() throws {
         for (name, value, range) in [
             ("--qp", qp, OptionRange.qp), ("--qp-i", qpI, OptionRange.qp), ("--qp-b", qpB, OptionRange.qp),
@@ -219,7 +228,10 @@ struct RateOptions: ParsableArguments {
                 "--max-bitrate contradicts --rate-control cbr", remedy: "leave it out, or use --rate-control vbr")
         case nil where limit != nil && rate == nil:
             throw VaencError.usage(
-                "--max-bitrate needs an average bit rate", remedy: "add --bitrate, such as --bitrate 4M")
+                "--max-bitrate needs an average bit rate",
+                remedy: quality == nil
+                    ? "add --bitrate, such as --bitrate 4M, or --rate-control qvbr for constant quality"
+                    : "add --rate-control qvbr for constant quality below this rate")
         default: break
         }
     }

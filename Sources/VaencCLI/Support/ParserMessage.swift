@@ -35,7 +35,10 @@ enum ParserMessage {
         if !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) {
             return "\(name) \(value) is out of range: use a number with fewer digits"
         }
-        return "\(name) \(value) is not a whole number: write it with digits only, such as \(name) 4"
+        // The example is the number's integer part.
+        let whole = value.prefix { $0.isASCII && $0.isNumber }
+        let example = !whole.isEmpty && value.dropFirst(whole.count).first == "." ? whole : "4"
+        return "\(name) \(value) is not a whole number: write it with digits only, such as \(name) \(example)"
     }
 
     /// Rewords `Missing value for '--output <FILE>'`.

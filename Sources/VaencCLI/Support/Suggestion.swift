@@ -27,12 +27,20 @@ enum Suggestion {
         "-movflags": "use --format fmp4 for fragments", "--json-output": "use --json",
         "--audio": "leave it out: vaenc remux always copies sound, vaenc encode can encode it",
         "-threads": "leave it out", "-hide_banner": "leave it out", "-nostdin": "leave it out", "-hwaccel": "use --device",
-        "-hwaccel_output_format": "leave it out", "-to": "use --duration", "--end": "use --duration", "--width": "use --size",
+        "-hwaccel_output_format": "leave it out", "-to": "use --duration with the length of the part", "--end": "use --duration with the length of the part", "--width": "use --size",
         "--resolution": "use --size", "--scale": "use --size",
         "--height": "use --size", "--deinterlace": "leave it out: interlaced pictures are always deinterlaced",
         "-c": "leave it out: vaenc remux copies every stream", "--codec": "leave it out: vaenc remux copies every stream",
         "-map": "leave it out: vaenc chooses the streams",
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
+    ]
+
+    /// Words of other programs for commands of vaenc.
+    private static let foreignCommands = [
+        "transcode": "encode", "compress": "encode", "record": "capture", "webcam": "capture", "camera": "capture", "copy": "remux",
+        "mux": "remux", "demux": "remux", "cut": "remux", "trim": "remux", "benchmark": "bench", "test": "bench", "psnr": "compare",
+        "ssim": "compare", "info": "probe", "vainfo": "probe", "devices": "probe", "list": "probe", "show": "inspect",
+        "analyze": "inspect", "dump": "inspect", "ffprobe": "inspect", "play": "decode",
     ]
 
     /// Returns what to do about an unknown option of a command, or of a command line without a command.
@@ -71,6 +79,7 @@ enum Suggestion {
 
     /// Returns what to do about a word that is no command.
     private static func remedy(forCommand name: String, of commands: [String], _ isHelp: Bool) -> String {
+        if let known = foreignCommands[name] { return "use vaenc \(isHelp ? "help " : "")\(known)" }
         if let nearest = nearest(to: name, of: commands) { return "did you mean vaenc \(isHelp ? "help " : "")\(nearest)?" }
         // SAFETY: access only reads the string.
         let isFile = unsafe !isHelp && access(name, F_OK) == 0

@@ -1,0 +1,60 @@
+import TestOracles
+import Testing
+
+/// `vaenc bench`: its progress, its measurements and its end by a signal.
+@Suite struct BenchTests {
+    @Test func benchReportsItsProgress() throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["bench", "testsrc:64x48@25:2", "--frames", "2", "--qp", "30,40", "--device", "software", "--no-ffmpeg", "--json"])
+        #expect(result.status == 0, "\(result.errors)")
+        let runs = JSONValue(result.output)?["runs"]?.array ?? []
+        let lines = result.errorLines.filter { $0.contains("bench: ") }
+        #expect(lines.first?.contains("looking for encoders") == true, "\(result.errors)")
+        #expect(!runs.isEmpty && lines.count { $0.contains("run ") && $0.contains(" of \(runs.count)") } == runs.count, "\(result.errors)")
+    }
+
+    /// Until a child runs its own program, it shares the memory of its parent. The parent's peak must not count as that
+    /// of the child: without a difference, an encoder of small pictures would have the peak of the larger clip before.
+    @Test func peakIsThatOfTheEncoder() throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc,
+            ["bench", "testsrc:1920x1080@25:4", "testsrc:64x64@25:4", "--frames", "4", "--qp", "40", "--device", "software", "--no-ffmpeg", "--json"],
+            timeout: 120)
+        let runs = try #require(JSONValue(result.output)?["runs"]?.array, "\(result.errors)")
+        for encoder in ["libx264", "libx265"] {
+            let peaks = runs.filter { $0["encoder"]?.string == encoder }.compactMap { $0["peakKB"]?.int }
+            try #require(peaks.count == 2)
+            #expect(peaks[1] > 10_000 && peaks[1] * 2 < peaks[0], "\(encoder): \(peaks)")
+        }
+    }
+
+    /// A signal ends the benchmark and its encoders, and removes its files and its X server, at every moment: after
+    /// some seconds, or at a line of the progress. Run 5 is that of FFmpeg.
+    @Test(arguments: [
+        ("INT", "0"), ("INT", "0.03"), ("INT", "0.2"), ("INT", "run 1 of"), ("INT", "run 2 of"), ("INT", "run 5 of"), ("TERM", "run 1 of"),
+        ("HUP", "run 5 of"),
+    ])
+    func signalLeavesNothing(signal: String, moment: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                mkdir tmp
+                env -u DISPLAY TMPDIR="$PWD/tmp" "$0" bench testsrc:176x144@25:60 --frames 60 --qp 10,20 --device reference 2> log &
+                pid=$!
+                case $2 in
+                    run*) until grep -q "$2" log; do kill -0 $pid || exit 1; sleep 0.02; done;;
+                    *) until [ "$(tr -d '\\0' < /proc/$pid/comm)" = vaenc ]; do :; done; sleep $2;;
+                esac
+                kill -$1 $pid
+                wait $pid; echo "status $?"; ls tmp
+                grep -l "TMPDIR=$PWD/tmp" /proc/[0-9]*/environ 2>/dev/null
+                true
+                """
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, signal, moment], directory: folder, timeout: 60)
+            let log = String(decoding: try Files.read(folder + "/log"), as: UTF8.self)
+            #expect(result.output == "status 130\n", "\(result.output) \(result.errors) \(log)")
+            #expect(
+                log.split(separator: "\n").last == "vaenc: interrupted: the benchmark has no result, and its temporary files were removed",
+                "\(log)")
+        }
+    }
+}
