@@ -38,7 +38,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let script = """
                 mkdir tmp
-                env -u DISPLAY TMPDIR="$PWD/tmp" "$0" bench testsrc:176x144@25:60 --frames 60 --qp 10,20 --device reference 2> log &
+                env -u DISPLAY --default-signal=HUP TMPDIR="$PWD/tmp" "$0" bench testsrc:176x144@25:60 --frames 60 --qp 10,20 --device reference 2> log &
                 pid=$!
                 case $2 in
                     run*) until grep -q "$2" log; do kill -0 $pid || exit 1; sleep 0.02; done;;
