@@ -44,7 +44,7 @@ func record(
         try muxer.stop()  // If the muxer has failed, this call throws its error.
         throw error
     }
-    if pictures == 0 { throw VaencError(.badInput, "the source has no pictures", remedy: "begin it earlier") }
+    if pictures == 0 { throw VaencError(.badInput, "the source has no pictures", remedy: "check where it begins") }
     if let sound {
         let end = source.info.endOfSound(pictures: pictures, end: end)  // Sound ends with pictures that were cut.
         for packet in try sound.finish(source.readSound(until: end), end: end) { muxer.append(packet, of: sound.track) }

@@ -40,6 +40,8 @@ struct VaencCommand: ParsableCommand {
 
     static func main() {
         Clock.begin()
+        let arguments = arguments()
+        if arguments.first == MeasuredProgram.command { Glibc.exit(MeasuredProgram.run(Array(arguments.dropFirst()))) }
         Interruption.holdBack()
         Descriptors.holdStandardNumbers()
         Descriptors.makeRoom()
@@ -49,7 +51,6 @@ struct VaencCommand: ParsableCommand {
         // The same applies to a file that exceeds the system's limit (ulimit -f).
         signal(SIGXFSZ, SIG_IGN)
         DriverTrials.program = "/proc/self/exe"
-        let arguments = arguments()
         do {
             try Suggestion.checkCommand(arguments)
             try EmptyValues.checkAttached(arguments)

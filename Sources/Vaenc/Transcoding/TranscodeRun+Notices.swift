@@ -48,9 +48,9 @@ extension TranscodeRun {
             """
     }
 
-    /// Whether an output has a bit rate or a limit of it, so that the frame rate affects its pictures' sizes.
+    /// Whether the pictures' sizes depend on the frame rate.
     private var controlsRate: Bool {
-        outputs.map(\.configuration.rate).contains { $0.bitrate != nil || $0.maxBitrate != nil || !$0.dataRateLimits.isEmpty }
+        outputs.contains { ![.cqp, .icq].contains($0.configuration.wantedRateControl) || !$0.configuration.rate.dataRateLimits.isEmpty }
     }
 
     /// The notice for an input whose frame rate is known to vary.
@@ -71,7 +71,7 @@ extension TranscodeRun {
         else { return nil }
         let effect =
             controlsRate
-            ? "the bit rate and the buffer were controlled for the declared rate" : "the output declares the same rate"
+            ? "the bit rate and the buffer were controlled for the declared rate" : "the output declares that rate too"
         return """
             the input has \(decimal(rate, 2)) frames per second, but declares \
             \(decimal(configuration.frameRate.value, 2)): \(effect)

@@ -44,32 +44,35 @@ final class BenchResources: Sendable {
 
     /// Runs `start`, which starts a child process, and keeps the child's number until `reap`.
     ///
-    /// - Parameter signal: The signal that ends the child.
-    func start(endedBy signal: Int32, _ start: () throws -> pid_t) throws -> pid_t {
+    /// - Parameters:
+    ///   - signal: The signal that ends the child and its process group.
+    ///   - program: The program's name, for errors.
+    ///   - start: Returns the child, and 0 or errno.
+    func start(endedBy signal: Int32, _ program: String, _ start: () -> (process: pid_t, failure: Int32)) throws -> pid_t {
         try state.withLock { state in
-            let child = try start()
+            let (child, failure) = start()
+            guard failure == 0 else { throw ProgramStart.error(failure, program) }
             state.children[child] = signal
             return child
         }
     }
 
     /// Waits for the end of a child.
-    func reap(_ child: pid_t) -> (status: Int32, usage: rusage) {
-        // The number of the child remains reserved until `wait4`, so that a signal cannot reach another process.
+    func reap(_ child: pid_t) {
+        // The number of the child remains reserved until `waitpid`, so that a signal cannot reach another process.
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-        return state.withLock { state in
+        state.withLock { state in
             state.children[child] = nil
-            var status: Int32 = 0
-            var usage = rusage()
-            while unsafe wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
-            return (status, usage)
+            unsafe waitpid(child, nil, WNOHANG)
         }
     }
 
     /// Ends a child that runs until it is stopped.
     func stop(_ child: pid_t) {
-        state.withLock { state in Self.stop(&state.children, child) }
+        state.withLock { state in
+            if let signal = state.children.removeValue(forKey: child) { Self.end([child: signal]) }
+        }
     }
 
     /// Ends the remaining children and removes the folder.
@@ -79,21 +82,30 @@ final class BenchResources: Sendable {
     func interrupt() {
         state.withLock { state in
             removeAll(&state)
+            // The line of the progress is incomplete.
+            if Terminal.isInteractive { Terminal.write("\n", to: STDERR_FILENO) }
             Terminal.note("interrupted: the benchmark has no result, and its temporary files were removed")
             _exit(130)
         }
     }
 
     private func removeAll(_ state: inout State) {
-        for child in state.children.keys.sorted() { Self.stop(&state.children, child) }
+        let children = state.children
+        state.children = [:]
         for name in Self.names { unsafe unlink("\(folder)/\(name)") }
         unsafe rmdir(folder)
+        Self.end(children)
     }
 
-    private static func stop(_ children: inout [pid_t: Int32], _ child: pid_t) {
-        guard let signal = children.removeValue(forKey: child) else { return }
-        kill(child, signal)
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    /// Ends children with their process groups. A process that is blocked in a kernel driver does not end even after
+    /// SIGKILL; it is left behind after three seconds.
+    private static func end(_ children: [pid_t: Int32]) {
+        for (child, signal) in children { kill(-child, signal) }
+        var remaining = Set(children.keys)
+        for round in 0..<300 where !remaining.isEmpty {
+            if round == 200 { for child in remaining { kill(-child, SIGKILL) } }
+            remaining = remaining.filter { unsafe waitpid($0, nil, WNOHANG) == 0 }
+            if !remaining.isEmpty { usleep(10_000) }
+        }
     }
 }

@@ -7,7 +7,7 @@ struct ChildResult {
     var exitStatus: Int32
     var wallSeconds: Double
     var cpuSeconds: Double
-    /// The peak resident set. It is exact if it exceeds that of vaenc; otherwise it was read every 20 ms.
+    /// The peak resident set.
     var peakKilobytes: Int
     /// The time from the start to the first byte on standard output; nil if the process wrote nothing.
     var firstByteSeconds: Double?
@@ -25,54 +25,43 @@ enum ChildProcess {
     ) throws -> ChildResult {
         let target = try resources.create(output)
         defer { close(target) }
-        let out = try Pipe()
-        let err = try Pipe()
-        defer { out.closeBoth(); err.closeBoth() }
-        let began = Clock.now
-        let inherited = ProcessPeak.resetOwn() ?? .max
-        let pid = try resources.start(endedBy: SIGKILL) {
-            try spawn(arguments, environment: environment, output: out.write, errors: err.write)
+        let pipes = [try Pipe(), try Pipe(), try Pipe()]
+        defer { for pipe in pipes { pipe.closeBoth() } }
+        let pid = try resources.start(endedBy: SIGKILL, arguments[0]) {
+            ProgramStart.spawn(
+                ["/proc/self/exe", MeasuredProgram.command] + arguments, environment: environment, output: pipes[0].write,
+                errors: pipes[1].write, record: pipes[2].write, isInOwnGroup: true)
         }
-        out.closeWrite()
-        err.closeWrite()
+        for pipe in pipes { pipe.closeWrite() }
 
-        var result = ChildResult(
-            exitStatus: 0, wallSeconds: 0, cpuSeconds: 0, peakKilobytes: 0, firstByteSeconds: nil, bytes: 0, lastMessage: "")
-        var messages: [UInt8] = []
+        var (firstByte, bytes) = (Double?.none, 0)
+        var (messages, record): ([UInt8], [UInt8]) = ([], [])
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        var descriptors = [
-            pollfd(fd: out.read, events: Int16(POLLIN), revents: 0), pollfd(fd: err.read, events: Int16(POLLIN), revents: 0),
-        ]
-        var open = 2
-        var peak = ProcessPeak(pid)
-        while open > 0 {
-            peak.update()
+        var descriptors = pipes.map { pollfd(fd: $0.read, events: Int16(POLLIN), revents: 0) }
+        while descriptors.contains(where: { $0.fd >= 0 }) {
             // SAFETY: both arrays outlive the calls, which receive their counts.
-            guard unsafe poll(&descriptors, nfds_t(descriptors.count), ProcessPeak.interval) >= 0 || errno == EINTR else { break }
-            for index in 0..<2 where descriptors[index].fd >= 0 && descriptors[index].revents != 0 {
+            guard unsafe poll(&descriptors, nfds_t(descriptors.count), -1) >= 0 || errno == EINTR else { break }
+            for index in descriptors.indices where descriptors[index].fd >= 0 && descriptors[index].revents != 0 {
                 let count = unsafe Glibc.read(descriptors[index].fd, &chunk, chunk.count)
-                if count <= 0 {
-                    descriptors[index].fd = -1
-                    open -= 1
-                } else if index == 0 {
-                    if result.firstByteSeconds == nil { result.firstByteSeconds = Clock.now - began }
-                    result.bytes += count
+                switch index {
+                case _ where count <= 0: descriptors[index].fd = -1
+                case 0:
+                    firstByte = firstByte ?? Clock.now
+                    bytes += count
                     let code = unsafe chunk.withUnsafeBytes { unsafe TemporaryFileError.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: target) }
                     if code != 0 { throw TemporaryFileError.writing(code, output) }
-                } else {
-                    messages = (messages + chunk.prefix(count)).suffix(4096)
+                case 1: messages = (messages + chunk.prefix(count)).suffix(4096)
+                default: record += chunk.prefix(count)
                 }
             }
         }
-        let (status, usage) = resources.reap(pid)
-        result.wallSeconds = Clock.now - began
-        result.exitStatus = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
-        result.cpuSeconds =
-            Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
-        // A child shares the memory of this process until it runs its own program, and the kernel counts that.
-        result.peakKilobytes = usage.ru_maxrss > inherited ? usage.ru_maxrss : peak.kilobytes
-        result.lastMessage = String(decoding: messages, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
-        return result
+        resources.reap(pid)
+        let measured = try MeasuredProgram(record, of: arguments[0])
+        return ChildResult(
+            exitStatus: measured.status & 0x7F == 0 ? (measured.status >> 8) & 0xFF : 128 + measured.status & 0x7F,
+            wallSeconds: measured.end - measured.start, cpuSeconds: measured.processorSeconds,
+            peakKilobytes: measured.peakKilobytes, firstByteSeconds: firstByte.map { $0 - measured.start }, bytes: bytes,
+            lastMessage: String(decoding: messages, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init) ?? "")
     }
 
     /// Starts a program that runs until `BenchResources.stop(_:)`.
@@ -84,13 +73,20 @@ enum ChildProcess {
         guard silence >= 0 else {
             let code = errno
             out.closeBoth()
-            throw lack(code, arguments[0]) ?? VaencError(
-                .inputOutput, "cannot open /dev/null", remedy: "check it with ls -l /dev/null")
+            throw [EMFILE, ENFILE].contains(code)
+                ? ProgramStart.error(code, arguments[0])
+                : VaencError(.inputOutput, "cannot open /dev/null", remedy: "check it with ls -l /dev/null")
         }
         defer { close(silence) }
         // Xvfb removes its lock and its socket at SIGTERM.
-        let pid = try resources.start(endedBy: SIGTERM) {
-            try spawn(arguments, environment: [:], output: out.write, errors: silence)
+        let pid: pid_t
+        do {
+            pid = try resources.start(endedBy: SIGTERM, arguments[0]) {
+                ProgramStart.spawn(arguments, output: out.write, errors: silence, isInOwnGroup: true)
+            }
+        } catch {
+            out.closeBoth()
+            throw error
         }
         out.closeWrite()
         return (pid, out.read)
@@ -100,60 +96,6 @@ enum ChildProcess {
     static func exists(_ program: String) -> Bool {
         guard let path = unsafe getenv("PATH") else { return false }
         return unsafe String(cString: path).split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
-    }
-
-    private static func spawn(
-        _ arguments: [String], environment: [String: String?], output: Int32, errors: Int32
-    ) throws -> pid_t {
-        var variables: [String] = []
-        var entry = unsafe environ
-        // SAFETY: environ is an array of C strings that ends with nil.
-        while let text = unsafe entry.pointee {
-            let line = unsafe String(cString: text)
-            let name = String(line.prefix { $0 != "=" })
-            if environment[name] == nil { variables.append(line) }
-            unsafe entry += 1
-        }
-        for (name, value) in environment { if let value { variables.append("\(name)=\(value)") } }
-
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // The child does not inherit the signals that this program blocks and ignores.
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        var usual = none
-        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&usual, number) }
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        // SAFETY: posix_spawnp copies the strings for the child; `defer` frees them after the call.
-        let argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        let envp = unsafe variables.map { unsafe strdup($0) } + [nil]
-        defer { for unsafe pointer in unsafe argv + envp { unsafe free(pointer) } }
-        var pid: pid_t = 0
-        let failed = unsafe posix_spawnp(&pid, arguments[0], &actions, &attributes, argv, envp)
-        guard failed == 0 else {
-            throw lack(failed, arguments[0])
-                ?? VaencError(.unavailable, "cannot run \(arguments[0])", remedy: "install it, or leave it out")
-        }
-        return pid
-    }
-
-    /// Returns the error for an exhausted limit of the system or of this process; nil for any other errno.
-    private static func lack(_ code: Int32, _ program: String) -> VaencError? {
-        switch code {
-        case EMFILE, ENFILE: VaencError.noDescriptor("to run \(program)")
-        case ENOMEM: VaencError.noMemory("to run \(program)")
-        case EAGAIN: VaencError.noThread("to run \(program)")
-        default: nil
-        }
     }
 
     private final class Pipe {

@@ -171,7 +171,8 @@ struct RateOptions: ParsableArguments {
 
     /// One line for each rate that has no unit and is lower than anyone is likely to want.
     var hints: [String] {
-        let rates = [("--bitrate", bitrate), ("--max-bitrate", maxBitrate)]
+        let changes = changeBitrate.map { ("--change-bitrate", $0.split(separator: "=").last.map(String.init)) }
+        let rates = [("--bitrate", bitrate), ("--max-bitrate", maxBitrate)] + changes
         return rates.compactMap { option, text in
             guard let text, let number = Int(text), number < 100_000 else { return nil }
             return "\(option) \(text) is \(text) bits per second: write \(text)k if you mean kilobits per second"
@@ -229,9 +230,10 @@ struct RateOptions: ParsableArguments {
         case nil where limit != nil && rate == nil:
             throw VaencError.usage(
                 "--max-bitrate needs an average bit rate",
-                remedy: quality == nil
-                    ? "add --bitrate, such as --bitrate 4M, or --rate-control qvbr for constant quality"
-                    : "add --rate-control qvbr for constant quality below this rate")
+                remedy: anyQP.map { "use --bitrate instead of \($0)" }
+                    ?? (quality == nil
+                        ? "add --bitrate with a lower rate, or --rate-control qvbr for constant quality"
+                        : "add --rate-control qvbr for constant quality below this rate"))
         default: break
         }
     }

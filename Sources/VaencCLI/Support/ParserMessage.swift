@@ -1,4 +1,5 @@
 import MediaFiles
+import VideoBase
 
 /// Rewords ArgumentParser's usage errors in the form of vaenc's: what is wrong, with the value, and what to do.
 enum ParserMessage {
@@ -35,10 +36,16 @@ enum ParserMessage {
         if !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) {
             return "\(name) \(value) is out of range: use a number with fewer digits"
         }
-        // The example is the number's integer part.
-        let whole = value.prefix { $0.isASCII && $0.isNumber }
-        let example = !whole.isEmpty && value.dropFirst(whole.count).first == "." ? whole : "4"
-        return "\(name) \(value) is not a whole number: write it with digits only, such as \(name) \(example)"
+        return "\(name) \(value) is not a whole number: write it with digits only, such as \(name) \(wholeNumber(value) ?? 4)"
+    }
+
+    /// Returns the whole number that is meant by a text such as `18.5` or `1.5M`; nil for other texts.
+    private static func wholeNumber(_ text: Substring) -> Int? {
+        let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9]
+        let factor = text.last.flatMap { factors[$0] }
+        let digits = factor == nil ? text : text.dropLast()
+        guard digits.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }), let number = Double(digits) else { return nil }
+        return max(1, Int(saturating: number * (factor ?? 1)))
     }
 
     /// Rewords `Missing value for '--output <FILE>'`.
