@@ -38,6 +38,7 @@ mkdir -p "$package" "$package/Tests/filmTests"
 rm -rf "$package/Sources" "$output"
 programs=$(scripts/doc-programs.py "$package" "file://$folder/vaenc")
 cp Tests/Dependent/FilmTests.swift "$package/Tests/filmTests/"
+echo 'package.targets.append(.testTarget(name: "filmTests", dependencies: [vaenc]))' >>"$package/Package.swift"
 add_program() { # NAME FILE
     mkdir -p "$package/Sources/$1"
     cp "$root/Tests/Dependent/$2" "$package/Sources/$1/main.swift"

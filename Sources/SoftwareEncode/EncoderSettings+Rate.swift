@@ -25,7 +25,7 @@ extension EncoderSettings {
             mapLimit(c.rate.maxBitrate ?? Self.usualMaximum(bitrate))
         case .avbr:
             mapAverage(bitrate)
-            if c.rate.maxBitrate != nil { lacks("maxBitrate", c.rate.maxBitrate, used: "none") }
+            if let most = c.rate.maxBitrate { report("maxBitrate", most.value, "none", "avbr controls only the average rate") }
         case .cbr:
             mapAverage(bitrate)
             mapLimit(BitsPerSecond(bitrate))

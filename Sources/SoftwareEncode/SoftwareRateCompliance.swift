@@ -15,12 +15,14 @@ struct SoftwareRateCompliance {
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         configuration = settings.configuration
         mode = settings.mode
-        // The libraries choose a level by the size and the requested rate. Without a rate, the actual bits may exceed
-        // that level. Therefore only a requested level is a limit.
-        let level = configuration.level == nil ? nil : SoftwareLevel.limits(headers.level, headers.profile, headers.tier, size: settings.codedSize)
+        // The libraries choose a level by the size and the requested maximum rate. Without a maximum, the actual bits
+        // may exceed that level, which is then no limit. A later change of the rate does not change the level.
+        let isLimit = configuration.level != nil || settings.limits.base.maxRate > 0
+        let level = isLimit ? SoftwareLevel.limits(headers.level, headers.profile, headers.tier, size: settings.codedSize) : nil
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
-        stream.levelPictures = level?.pictures
+        // The libraries do not consider the minimum compression ratio.
+        stream.levelPictures = configuration.level == nil ? nil : level?.pictures
         stream.maxSliceBytes = settings.library.limitsSliceBytes ? configuration.rate.maxSliceBytes : nil
         Self.follow(settings.limits, mode, &stream)
         limits = RateComplianceTracker(stream)

@@ -51,7 +51,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
             line(overMaxFrameBytes, "exceeded `maxFrameBytes`", Remedy.frameBytes),
             line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", Remedy.sliceBytes),
             line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", Remedy.dataRate),
-            line(overMaxBitrate, "exceeded `maxBitrate` within one second", Remedy.maximum),
+            line(overMaxBitrate, "exceeded `maxBitrate` (by default 1.5 times `bitrate`) within one second", Remedy.maximum),
             line(
                 overLevel, "exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level",
                 "use a higher `level`, lower the rate, or raise `maxSliceBytes` if it is set"),

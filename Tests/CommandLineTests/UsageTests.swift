@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: [
         ("encode x -b:v 3M", "use --bitrate"), ("encode x -crf 20", "use --crf"), ("encode x --bframs 2", "did you mean --bframes?"),
-        ("encode x -c:v libx264", "use --codec"), ("encode x --btirate 3M", "did you mean --bitrate?"), ("encode x -bitrate 3M", "use --bitrate"),
+        ("encode x -c:v libx264", "use --codec, or vaenc remux to copy"), ("encode x --btirate 3M", "did you mean --bitrate?"), ("encode x -bitrate 3M", "use --bitrate"),
         ("encode x -o y.mp4 -threads 4", "unknown option -threads: leave it out"), ("encode x -hide_banner -o y.mp4", "leave it out"),
         ("encode x -hwaccel vaapi -o y.mp4", "use --device"), ("encode -vh", "unknown option -vh"), ("encode -help", "use --help"),
         ("remux x -threads 2 -o y.mp4", "unknown option -threads"), ("encode -vh.mp4 -o y.mp4", "write ./-vh.mp4 if it is a file's name"),
@@ -115,7 +115,7 @@ import Testing
         ("encode x --crf 20 --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --rate-control qvbr for constant quality below this rate"),
         ("encode x --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --bitrate with a lower rate, or --rate-control qvbr for constant quality"),
         ("encode x --end 5 -o y.mp4", "unknown option --end: use --duration with the length of the part"),
-        ("transcode x -o y.mp4", "there is no command transcode: use vaenc encode"), ("record x", "there is no command record: use vaenc capture"), ("help info", "there is no command info: use vaenc help probe"),
+        ("transcode x -o y.mp4", "there is no command transcode: use vaenc encode"), ("record x", "there is no command record: use vaenc capture"), ("help info", "there is no command info: use vaenc help inspect"), ("encode x --codec copy -o y.mp4", "--codec copy is not known: vaenc remux copies streams without encoding"),
         ("encode x --gop 99999999999999999999 -o y.mp4", "--gop 99999999999999999999 is out of range: use a number with fewer digits"),
         ("encode x --gop-seconds long -o y.mp4", "--gop-seconds long is not a number of seconds: write a number, such as 2.5"),
         ("capture /dev/video99 --stall-timeout 1s -o y.mp4", "--stall-timeout 1s is not a number of seconds: write a number, such as 2.5"),

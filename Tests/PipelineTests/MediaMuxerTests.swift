@@ -65,6 +65,36 @@ import Vaenc
         #expect(abs((Double(length.output.prefix { $0 != "\n" }) ?? 0) - 2.08) < 0.08, "\(length.output)")
     }
 
+    /// Sound that begins with the pictures has its first packet before them, because of the encoder's priming. The first
+    /// picture is at time zero in any order of arrival.
+    @Test(arguments: ["mp4", "mov"], [true, false]) func primingDoesNotMoveTimeZero(_ ending: String, soundIsFirst: Bool) async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        encoding.wantedCodec = .h264
+        let session = try CompressionSession(configuration: encoding, device: .software)
+        defer { session.invalidate() }
+        let muxer = MediaMuxer(configuration(path))
+        muxer.start()
+        muxer.describe(try session.encoderDescription)
+        let sound = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)
+        muxer.describe(sound.track)
+        let start = MediaTime(value: 7, timescale: 1)
+        let packets = try sound.write([UInt8](repeating: 0, count: 48_000), at: start) + sound.finish()
+        if soundIsFirst { for packet in packets { muxer.append(packet, of: sound.track) } }
+        let writer = Task { for try await packet in session.packets { muxer.append(packet) } }
+        for frame in 0..<15 {
+            try await session.encode(try await session.makePixelBuffer(), presentation: start + MediaTime(value: Int64(frame), timescale: 30))
+        }
+        try await session.completeFrames()
+        session.invalidate()
+        try await writer.value
+        if !soundIsFirst { for packet in packets { muxer.append(packet, of: sound.track) } }
+        try await muxer.stop()
+        let probe = try ProcessRunner.run("ffprobe", ["-v", "error", "-show_entries", "stream=start_time", "-of", "csv=p=0", path])
+        #expect(probe.output.split(separator: "\n") == ["0.000000", "0.000000"], "\(probe.output)")
+    }
+
     /// A cancelled muxer leaves no file. One that is stopped without a description throws and leaves no file.
     @Test func cancelledMuxerLeavesNoFile() async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"

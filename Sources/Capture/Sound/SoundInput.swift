@@ -67,8 +67,8 @@ public final class SoundInput: Sendable {
         guard let info else {
             link.withLock { $0.isClosing = true }
             throw VaencError(
-                .unavailable, "the sound device \(name) cannot be opened",
-                remedy: "check which program uses it")
+                .unavailable, "the sound device \(name) did not open within \(decimal(openSeconds, 0)) s",
+                remedy: "check its name and which program uses it, or try again")
         }
         self.info = info
         self.link = link

@@ -45,6 +45,9 @@ package import VideoBase
     private let isInMemory: Bool
     /// Whether parts of `frame` were not decoded.
     private var isUnwritten = false
+    /// The numbers of the noise of pictures that were not decoded completely, since the last key picture. Later
+    /// pictures may contain copies of it.
+    private var unwrittenNumbers: [UInt64] = []
     /// Whether a thread that did not return owns this decoder forever.
     private let isAbandoned = Atomic<Bool>(false)
     /// libavcodec's return value of the latest `send` or `receive`.
@@ -220,12 +223,23 @@ package import VideoBase
         try checkMemory()
         if latestCode >= 0 {
             if marksMemory, let frame = unsafe frame {
-                isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: mayBeFields)
+                unsafe detectUnwritten(frame)
             }
             return .frame
         }
         if latestCode == vaenc_averror_again() { return .needsInput }
         return latestCode == vaenc_averror_eof() ? .end : .broken
+    }
+
+    /// Checks whether the frame was decoded completely, and conceals what was not.
+    private func detectUnwritten(_ frame: UnsafeMutablePointer<AVFrame>) {
+        let isDeep = unsafe Self.isDeep(frame, av)
+        isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: isDeep, mayBeFields: mayBeFields)
+        if unsafe !isUnwritten, vaenc_is_key(frame) { unwrittenNumbers = [] }
+        if isUnwritten, let number = unsafe UnwrittenSampleDetector.number(of: frame) {
+            unwrittenNumbers = unwrittenNumbers.suffix(7) + [number]
+        }
+        for number in unwrittenNumbers { unsafe UnwrittenSampleDetector.conceal(number, in: frame, isDeep: isDeep) }
     }
 
     package var frameIsDamaged: Bool {

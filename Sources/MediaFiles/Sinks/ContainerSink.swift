@@ -126,7 +126,8 @@ final class ContainerSink: PacketSink {
         let timescale = Self.timescale(description.frameRate.reduced.numerator, Int(first.timescale))
         _ = muxer.add(video, timescale: timescale)
         for track in state.tracks { _ = muxer.add(track) }
-        let origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
+        let starts = state.early.compactMap { track, packet in packet.presentation.map { $0 + state.tracks[track - 1].priming } }
+        let origin = self.options.timeOrigin ?? starts.reduce(first, min)
         try muxer.describe(self.options.metadata)
         if chapters(state.destination) == .atStart { try muxer.add(chaptersOf: self.options.metadata, from: origin, to: nil) }
         try muxer.writeHeader(options: options, copies: !state.tracks.isEmpty)

@@ -54,7 +54,7 @@ public final class PictureSink {
         try MediaOutput.rejectFolder(path)
         throw VaencError(
             .usage, "the name \(path) does not determine a picture format",
-            remedy: "end it in .y4m, or in .yuv, .nv12 or .p010 for raw pictures; vaenc does not write image files")
+            remedy: "end it in .y4m, or in .yuv, .nv12 or .p010 for raw pictures; for image files, write .y4m and convert it with ffmpeg")
     }
 
     /// Writes a picture of `format` and `size`. Blocks.

@@ -70,6 +70,12 @@ public import VideoBase
     /// The sample rate of sound in Hz; 0 for other tracks.
     var sampleRate: Int32 { unsafe stream.pointee.codecpar.pointee.sample_rate }
 
+    /// The length of the samples before the sound, which decoders discard; zero for other tracks.
+    var priming: MediaTime {
+        let (padding, rate) = unsafe (stream.pointee.codecpar.pointee.initial_padding, sampleRate)
+        return padding > 0 && rate > 0 ? MediaTime(value: Int64(padding), timescale: rate) : .zero
+    }
+
     /// Whether libavcodec has a decoder for the track.
     public var isDecodable: Bool {
         unsafe av.pointee.avcodec_find_decoder!(stream.pointee.codecpar.pointee.codec_id) != nil

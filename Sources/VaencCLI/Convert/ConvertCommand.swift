@@ -142,7 +142,9 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         if ["h264", "264", "avc", "h265", "265", "hevc"].contains(ending) { return .annexb }
         try MediaOutput.rejectFolder(name)
         throw VaencError.usage(
-            "the name \(name) does not determine the output's framing", remedy: "add --format annexb or --format avcc")
+            "the name \(name) does not determine the output's framing",
+            remedy: (try? MediaOutput.format(of: name))?.format.holdsTracks == true
+                ? "use vaenc remux to write a container" : "add --format annexb or --format avcc")
     }
 }
 

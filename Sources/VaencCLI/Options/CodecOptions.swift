@@ -137,4 +137,8 @@ enum TierOption: String, ExpressibleByArgument, CaseIterable {
 }
 
 extension EntropyCoder: ExpressibleByArgument {}
-extension RateControlMode: ExpressibleByArgument {}
+
+extension RateControlMode: ExpressibleByArgument {
+    /// Accepts names in upper or lower case.
+    public init?(argument: String) { self.init(rawValue: argument.lowercased()) }
+}

@@ -26,6 +26,7 @@ enum ParserMessage {
         let (name, takes) = option(rest)
         if value.isEmpty { return "the value of \(name) is empty: add a value, or leave out the option" }
         let words = takes.split(separator: "|").map(String.init)
+        if name == "--codec", value == "copy" { return "--codec copy is not known: vaenc remux copies streams without encoding" }
         if words.count > 1 {
             return "\(name) \(value) is not known: use \(words.dropLast().joined(separator: ", ")) or \(words[words.count - 1])"
         }

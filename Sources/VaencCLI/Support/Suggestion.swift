@@ -10,7 +10,7 @@ enum Suggestion {
         "--vbv-maxrate": "use --max-bitrate", "-bufsize": "use --vbv-size", "--vbv-bufsize": "use --vbv-size",
         "-crf": "use --crf", "-cq": "use --quality", "-q": "use --quality", "-q:v": "use --quality", "-rc": "use --rate-control",
         "-rc_mode": "use --rate-control", "-qmin": "use --min-qp", "-qmax": "use --max-qp", "--qpmin": "use --min-qp",
-        "--qpmax": "use --max-qp", "-c": "use --codec", "-c:v": "use --codec", "-vcodec": "use --codec", "--encoder": "use --codec",
+        "--qpmax": "use --max-qp", "-c": "use --codec, or vaenc remux to copy", "-c:v": "use --codec, or vaenc remux to copy", "-vcodec": "use --codec", "--encoder": "use --codec",
         "-c:a": "use --audio", "-acodec": "use --audio", "-an": "use --audio none", "-sn": "use --subtitles none",
         "-map_metadata": "use --no-metadata", "-vaapi_device": "use --device", "-init_hw_device": "use --device",
         "-hwaccel_device": "use --device", "-r": "use --fps", "-framerate": "use --fps", "--frame-rate": "use --fps",
@@ -39,7 +39,7 @@ enum Suggestion {
     private static let foreignCommands = [
         "transcode": "encode", "compress": "encode", "record": "capture", "webcam": "capture", "camera": "capture", "copy": "remux",
         "mux": "remux", "demux": "remux", "cut": "remux", "trim": "remux", "benchmark": "bench", "test": "bench", "psnr": "compare",
-        "ssim": "compare", "info": "probe", "vainfo": "probe", "devices": "probe", "list": "probe", "show": "inspect",
+        "ssim": "compare", "info": "inspect", "vainfo": "probe", "devices": "probe", "list": "probe", "show": "inspect",
         "analyze": "inspect", "dump": "inspect", "ffprobe": "inspect", "play": "decode",
     ]
 

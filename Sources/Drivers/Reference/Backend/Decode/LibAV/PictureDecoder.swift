@@ -101,7 +101,7 @@ internal import Glibc
             if unsafe tracker.isCurrent(output), unsafe output.pointee.decode_error_flags != 0 { isDamaged = true }
             unsafe av.pointee.av_frame_unref?(output)
         }
-        if tracker.hasErrors || tracker.hasUnwritten { isDamaged = true }
+        if tracker.detectUnwritten() || tracker.hasErrors { isDamaged = true }
         let picture = unsafe tracker.current.flatMap { unsafe DecodedPicture($0) }
         // If the H.264 decoder has no memory for a picture, it reports a decoding error instead of ENOMEM.
         let lacksMemory = tracker.lacksMemory || vaenc_errno_of(status) == ENOMEM

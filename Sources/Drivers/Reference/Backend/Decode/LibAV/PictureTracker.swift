@@ -67,10 +67,15 @@ internal import Glibc
         unsafe AVPixelFormat(frame.pointee.format) == AV_PIX_FMT_YUV420P10LE
     }
 
-    /// Whether parts of the current packet's picture were not written.
-    var hasUnwritten: Bool {
+    /// Returns whether parts of the current packet's picture were not written, and conceals them.
+    func detectUnwritten() -> Bool {
         guard marksPictures, let newest = unsafe current else { return false }
-        return unsafe UnwrittenSampleDetector.remain(in: newest, isDeep: Self.isDeep(newest), mayBeFields: false)
+        let isDeep = unsafe Self.isDeep(newest)
+        guard unsafe UnwrittenSampleDetector.remain(in: newest, isDeep: isDeep, mayBeFields: false) else { return false }
+        if let number = unsafe UnwrittenSampleDetector.number(of: newest) {
+            unsafe UnwrittenSampleDetector.conceal(number, in: newest, isDeep: isDeep)
+        }
+        return true
     }
 
     /// Whether the decoder has set error flags on its own frame.
