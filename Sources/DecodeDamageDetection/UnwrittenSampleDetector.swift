@@ -10,12 +10,10 @@ import Synchronization
 /// is smaller than 16×16 (H.265 7.4.3.2.1). In-loop filters of blocks beside an unwritten block change at most three of
 /// its samples from the edge (H.264 8.7, H.265 8.7.2.5).
 ///
-/// Each picture has noise of its own: later pictures copy the unwritten parts of their references, and are themselves
-/// complete.
+/// Half of the samples of the noise identify the picture, because later pictures copy unwritten parts of their
+/// references, and may be complete themselves.
 package enum UnwrittenSampleDetector {
     private static let rows = [3, 4, 7, 8]
-    /// The rows whose samples replace those of `rows`.
-    private static let neighbors = [2, 5, 6, 9]
     /// The number of pictures that had noise.
     private static let count = Atomic<UInt64>(0)
 
@@ -39,68 +37,68 @@ package enum UnwrittenSampleDetector {
         plane.number = noise.number
     }
 
-    /// Whether part of a picture was not written since `put`.
+    /// Parts of a picture that contain noise.
+    package struct Findings {
+        /// The position of each block of 16×16 samples, in samples of the memory.
+        package fileprivate(set) var blocks: [(x: Int, y: Int)] = []
+        /// Whether the picture has noise of its own, or of an unknown picture. A known picture is one of those that
+        /// are known to be damaged.
+        package fileprivate(set) var isDamaged = false
+        /// The number of the picture's own noise, if it has some.
+        package fileprivate(set) var number: UInt64?
+    }
+
+    /// Finds the parts of a picture that were not written since `put`, and copies of such parts of other pictures.
     ///
     /// - Parameters:
     ///   - frame: The frame from the decoder. It may be cropped, but must be in the same memory.
     ///   - mayBeFields: Whether it is possible that only one of two fields was written.
-    package static func remain(in frame: UnsafePointer<AVFrame>, isDeep: Bool, mayBeFields: Bool) -> Bool {
-        guard let plane = unsafe Plane(frame) else { return false }
-        let noise = Noise(number: plane.number, isDeep: isDeep)
-        return unsafe visit(frame, plane, isDeep: isDeep) { y, columns, pair in
-            let isFirst = noise.isEqual(to: plane, y, pair, columns)
-            // The two rows belong to different fields.
-            return isFirst && mayBeFields || (isFirst || mayBeFields) && noise.isEqual(to: plane, y, pair + 1, columns)
-        }
-    }
-
-    /// The number that identifies a picture's noise.
-    package static func number(of frame: UnsafePointer<AVFrame>) -> UInt64? { unsafe Plane(frame)?.number }
-
-    /// Replaces the noise of a picture, in that picture or in copies of its parts, by the samples beside it. These are
-    /// parts of an earlier picture in the same memory.
-    package static func conceal(_ number: UInt64, in frame: UnsafePointer<AVFrame>, isDeep: Bool) {
-        guard let plane = unsafe Plane(frame) else { return }
-        let noise = Noise(number: number, isDeep: isDeep)
-        _ = unsafe visit(frame, plane, isDeep: isDeep) { y, columns, pair in
-            let last = pair == 0 ? 2 : 4
-            for index in 0..<last where noise.isEqual(to: plane, y, index, columns) {
-                let (left, right) = (columns.lowerBound & ~15, min(columns.lowerBound & ~15 + 16, plane.stride / noise.sampleSize))
-                // SAFETY: `visit` keeps the block inside the plane.
-                unsafe memcpy(
-                    plane.base + (y + rows[index]) * plane.stride + left * noise.sampleSize,
-                    plane.base + (y + neighbors[index]) * plane.stride + left * noise.sampleSize, (right - left) * noise.sampleSize)
-            }
-            return false
-        }
-    }
-
-    /// Calls a closure for each block of 16×16 samples with the position of its first row, the columns that in-loop
-    /// filters do not reach, and the index of the first of two rows that they do not reach. Ends at the first true.
-    private static func visit(
-        _ frame: UnsafePointer<AVFrame>, _ plane: Plane, isDeep: Bool, _ body: (Int, Range<Int>, Int) -> Bool
-    ) -> Bool {
+    ///   - known: The numbers of pictures that are known to be damaged.
+    package static func findings(
+        in frame: UnsafePointer<AVFrame>, isDeep: Bool, mayBeFields: Bool, known: [UInt64] = []
+    ) -> Findings {
+        var result = Findings()
+        guard let plane = unsafe Plane(frame) else { return result }
+        let own = Noise(number: plane.number, isDeep: isDeep)
+        let others = known.map { Noise(number: $0, isDeep: isDeep) }
         let sampleSize = isDeep ? 2 : 1
         let left = plane.offset % plane.stride / sampleSize
         let top = plane.offset / plane.stride
         // Coded sizes are multiples of 8 or more.
         let right = (left + Int(unsafe frame.pointee.width) + 7) & ~7
         let bottom = (top + Int(unsafe frame.pointee.height) + 7) & ~7
-        guard bottom <= plane.rowCount, right * sampleSize <= plane.stride else { return false }
+        guard bottom <= plane.rowCount, right * sampleSize <= plane.stride else { return result }
         for y in stride(from: top & ~15, to: bottom, by: 16) {
+            let pair = bottom - y < 16 ? 0 : 2
             for x in stride(from: left & ~15, to: right, by: 16) {
-                let columns = right - x < 16 ? x + 3..<x + 7 : x + 4..<x + 12
-                if body(y, columns, bottom - y < 16 ? 0 : 2) { return true }
+                let isNarrow = right - x < 16
+                let columns = isNarrow ? x + 3..<x + 7 : x + 4..<x + 12
+                guard own.mayContain(plane, y, pair, x + 4) || mayBeFields && own.mayContain(plane, y, pair + 1, x + 4) else { continue }
+                func has(_ noise: Noise, _ isEqual: (Noise, Int) -> Bool) -> Bool {
+                    let isFirst = isEqual(noise, pair)
+                    // The two rows belong to different fields.
+                    return isFirst && mayBeFields || (isFirst || mayBeFields) && isEqual(noise, pair + 1)
+                }
+                let isOwn = has(own) { $0.isEqual(to: plane, y, $1, columns) }
+                if isOwn {
+                    result.number = own.number
+                    result.isDamaged = true
+                } else {
+                    // Few samples could be equal by chance.
+                    guard !isNarrow, has(own, { $0.isOfSameKind(plane, y, $1, columns) }) else { continue }
+                    if !others.contains(where: { noise in has(noise) { $0.isEqual(to: plane, y, $1, columns) } }) { result.isDamaged = true }
+                }
+                result.blocks.append((x, y))
             }
         }
-        return false
+        return result
     }
 
     /// The noise of one picture.
     private struct Noise {
         /// The number of samples after which the noise of a row repeats.
         private static let period = 64
-        /// Noise for each of `rows`, from which that of a picture is made.
+        /// Noise for each of `rows`. Every second sample is that of each picture.
         private static let base: [UInt16] = {
             var state: UInt64 = 0x9E37_79B9_7F4A_7C15
             return (0..<rows.count * period).map { _ in UInt16(truncatingIfNeeded: next(&state) >> 32) }
@@ -118,14 +116,11 @@ package enum UnwrittenSampleDetector {
             var state = number &* 0x9E37_79B9_7F4A_7C15 | 1
             var bytes: [UInt8] = []
             bytes.reserveCapacity(Self.base.count * sampleSize)
-            for start in stride(from: 0, to: Self.base.count, by: 4) {
-                var mask = Self.next(&state)
-                for index in start..<start + 4 {
-                    let sample = Self.base[index] ^ UInt16(truncatingIfNeeded: mask)
-                    mask >>= 16
-                    bytes.append(UInt8(truncatingIfNeeded: sample))
-                    if isDeep { bytes.append(UInt8(sample >> 8 & 3)) }
-                }
+            for index in Self.base.indices {
+                let mask = index & 1 == 0 ? 0 : UInt16(truncatingIfNeeded: Self.next(&state) >> 32)
+                let sample = Self.base[index] ^ mask
+                bytes.append(UInt8(truncatingIfNeeded: sample))
+                if isDeep { bytes.append(UInt8(sample >> 8 & 3)) }
             }
             self.bytes = bytes
         }
@@ -144,19 +139,41 @@ package enum UnwrittenSampleDetector {
             unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[index * size..<(index + 1) * size])) }
         }
 
+        /// Whether the low byte of a sample is that of noise. The column is even.
+        func mayContain(_ plane: Plane, _ y: Int, _ index: Int, _ column: Int) -> Bool {
+            // SAFETY: the guard of `findings` keeps the row and the column inside the plane.
+            unsafe plane.base[(y + rows[index]) * plane.stride + column * sampleSize]
+                == bytes[(index * Self.period + column & (Self.period - 1)) * sampleSize]
+        }
+
         /// Whether columns of a row of a block are this noise. The columns are inside sixteen samples.
         func isEqual(to plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>) -> Bool {
+            unsafe compare(plane, y, index, columns) { unsafe memcmp($0, $1, columns.count * sampleSize) == 0 }
+        }
+
+        /// Whether columns of a row of a block are noise of any picture.
+        func isOfSameKind(_ plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>) -> Bool {
+            unsafe compare(plane, y, index, columns) { samples, noise in
+                stride(from: columns.lowerBound & 1, to: columns.count, by: 2).allSatisfy {
+                    unsafe memcmp(samples + $0 * sampleSize, noise + $0 * sampleSize, sampleSize) == 0
+                }
+            }
+        }
+
+        private func compare(
+            _ plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> Bool
+        ) -> Bool {
             let first = (index * Self.period + columns.lowerBound & (Self.period - 1)) * sampleSize
-            // SAFETY: `visit` keeps the row and the columns inside the plane.
+            // SAFETY: the guard of `findings` keeps the row and the columns inside the plane.
             return unsafe bytes.withUnsafeBytes {
-                unsafe memcmp(
-                    plane.base + (y + rows[index]) * plane.stride + columns.lowerBound * sampleSize, $0.baseAddress! + first,
-                    columns.count * sampleSize) == 0
+                unsafe body(
+                    UnsafeRawPointer(plane.base + (y + rows[index]) * plane.stride + columns.lowerBound * sampleSize),
+                    $0.baseAddress! + first)
             }
         }
     }
 
-    /// The memory of a frame's luma plane.
+    /// The memory of a plane of a frame: the luma plane, unless another one is named.
     @safe private struct Plane {
         // SAFETY: memory of libavutil's buffer, which the frame keeps alive.
         let base: UnsafeMutablePointer<UInt8>
@@ -173,17 +190,47 @@ package enum UnwrittenSampleDetector {
             nonmutating set { unsafe last.storeBytes(of: newValue, as: UInt64.self) }
         }
 
-        init?(_ frame: UnsafePointer<AVFrame>) {
-            guard let buffer = unsafe frame.pointee.buf.0, let start = unsafe buffer.pointee.data,
-                let first = unsafe frame.pointee.data.0
-            else { return nil }
-            stride = unsafe Int(frame.pointee.linesize.0)
+        init?(_ frame: UnsafePointer<AVFrame>, _ index: Int = 0) {
+            let (buffers, data, strides) = unsafe (frame.pointee.buf, frame.pointee.data, frame.pointee.linesize)
+            let parts = unsafe index == 0 ? (buffers.0, data.0, strides.0) : index == 1 ? (buffers.1, data.1, strides.1) : (buffers.2, data.2, strides.2)
+            guard let buffer = unsafe parts.0, let start = unsafe buffer.pointee.data, let first = unsafe parts.1 else { return nil }
+            stride = unsafe Int(parts.2)
             offset = unsafe first - start
             let size = unsafe Int(buffer.pointee.size)
             guard stride > 0, offset >= 0, size >= MemoryLayout<UInt64>.size else { return nil }
             unsafe last = UnsafeMutableRawPointer(start + size - MemoryLayout<UInt64>.size)
             unsafe base = unsafe start
             rowCount = size / stride
+        }
+    }
+}
+
+extension UnwrittenSampleDetector.Findings {
+    /// Replaces the parts of a picture by those of another one, usually the picture that was output before it. Both
+    /// must have the same layout; otherwise nothing is replaced.
+    ///
+    /// Other threads of the decoder may read the picture at the same time, and then see either content.
+    ///
+    /// - Parameter chromaShifts: The logarithms of the horizontal and vertical subsampling of chroma.
+    package func conceal(
+        in frame: UnsafePointer<AVFrame>, from other: UnsafePointer<AVFrame>, isDeep: Bool, chromaShifts: (x: Int, y: Int)
+    ) {
+        guard unsafe frame.pointee.format == other.pointee.format else { return }
+        for index in 0..<3 {
+            guard let plane = unsafe UnwrittenSampleDetector.Plane(frame, index), let source = unsafe UnwrittenSampleDetector.Plane(other, index),
+                plane.stride == source.stride, plane.offset == source.offset
+            else { return }
+            let (across, down) = index == 0 ? (0, 0) : chromaShifts
+            let sampleSize = isDeep ? 2 : 1
+            for block in blocks {
+                let left = (block.x >> across) * sampleSize
+                let count = min((16 >> across) * sampleSize, plane.stride - left)
+                let top = block.y >> down
+                for row in top..<max(top, min(top + (16 >> down), plane.rowCount, source.rowCount)) where count > 0 {
+                    // SAFETY: the row is inside both planes, and the bytes are inside the row.
+                    unsafe memcpy(plane.base + row * plane.stride + left, source.base + row * source.stride + left, count)
+                }
+            }
         }
     }
 }

@@ -48,6 +48,8 @@ package import VideoBase
     /// The numbers of the noise of pictures that were not decoded completely, since the last key picture. Later
     /// pictures may contain copies of it.
     private var unwrittenNumbers: [UInt64] = []
+    /// The picture that was output last, which replaces what was not decoded.
+    private var shown: UnsafeMutablePointer<AVFrame>?
     /// Whether a thread that did not return owns this decoder forever.
     private let isAbandoned = Atomic<Bool>(false)
     /// libavcodec's return value of the latest `send` or `receive`.
@@ -159,6 +161,7 @@ package import VideoBase
         unsafe av.pointee.avcodec_free_context!(&context)
         unsafe av.pointee.av_packet_free!(&packet)
         unsafe av.pointee.av_frame_free!(&frame)
+        unsafe av.pointee.av_frame_free!(&shown)
     }
 
     /// Leaks the decoder on purpose: a call on the device did not return, and may still use it. If the call returns
@@ -231,15 +234,24 @@ package import VideoBase
         return latestCode == vaenc_averror_eof() ? .end : .broken
     }
 
-    /// Checks whether the frame was decoded completely, and conceals what was not.
+    /// Checks whether the frame was decoded completely, and conceals what was not. A picture that contains a part of a
+    /// damaged picture that will be output later is damaged too.
     private func detectUnwritten(_ frame: UnsafeMutablePointer<AVFrame>) {
         let isDeep = unsafe Self.isDeep(frame, av)
-        isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: isDeep, mayBeFields: mayBeFields)
+        let found = unsafe UnwrittenSampleDetector.findings(in: frame, isDeep: isDeep, mayBeFields: mayBeFields, known: unwrittenNumbers)
+        isUnwritten = found.isDamaged
         if unsafe !isUnwritten, vaenc_is_key(frame) { unwrittenNumbers = [] }
-        if isUnwritten, let number = unsafe UnwrittenSampleDetector.number(of: frame) {
-            unwrittenNumbers = unwrittenNumbers.suffix(7) + [number]
+        // More copies than of eight pictures are not told from damage.
+        if let number = found.number { unwrittenNumbers = unwrittenNumbers.suffix(7) + [number] }
+        if !found.blocks.isEmpty, let shown = unsafe shown, let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format)) {
+            let shifts = unsafe (Int(format.pointee.log2_chroma_w), Int(format.pointee.log2_chroma_h))
+            unsafe found.conceal(in: frame, from: shown, isDeep: isDeep, chromaShifts: shifts)
         }
-        for number in unwrittenNumbers { unsafe UnwrittenSampleDetector.conceal(number, in: frame, isDeep: isDeep) }
+        if unsafe shown == nil { unsafe shown = av.pointee.av_frame_alloc!() }
+        if let shown = unsafe shown {
+            unsafe av.pointee.av_frame_unref!(shown)
+            _ = unsafe av.pointee.av_frame_ref!(shown, frame)
+        }
     }
 
     package var frameIsDamaged: Bool {

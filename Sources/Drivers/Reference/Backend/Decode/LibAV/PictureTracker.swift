@@ -4,12 +4,14 @@ internal import Glibc
 
 /// Finds the picture of the current packet. A decoder requests memory for each picture before it decodes the picture.
 ///
-/// SAFETY: this object owns `newest`, which has its own references to the samples. `decoderFrame` is read only until
+/// SAFETY: this object owns `newest` and `previous`, which have their own references to the samples. `decoderFrame` is read only until
 /// the decoder gets a packet with another picture. The decoder keeps the frame until then.
 @safe final class PictureTracker {
     private let av: UnsafePointer<VaencLibAV>
     /// A reference to the frame of the last picture.
     private var newest: UnsafeMutablePointer<AVFrame>?
+    /// A reference to the frame of the picture before it.
+    private var previous: UnsafeMutablePointer<AVFrame>?
     /// The decoder's own frame of that picture.
     private var decoderFrame: UnsafeMutablePointer<AVFrame>?
     /// Whether `newest` is the picture of the current packet.
@@ -27,9 +29,13 @@ internal import Glibc
         self.marksPictures = marksPictures
         guard let frame = unsafe av.pointee.av_frame_alloc?() else { return nil }
         unsafe newest = frame
+        if marksPictures { unsafe previous = av.pointee.av_frame_alloc?() }
     }
 
-    deinit { unsafe av.pointee.av_frame_free?(&newest) }
+    deinit {
+        unsafe av.pointee.av_frame_free?(&newest)
+        unsafe av.pointee.av_frame_free?(&previous)
+    }
 
     /// Prepares for the next packet. Call before the decoder gets the packet.
     ///
@@ -48,6 +54,10 @@ internal import Glibc
         if vaenc_errno_of(code) == ENOMEM { lacksMemory = true }
         guard code >= 0, !(marksPictures && hasPicture) else { return code }
         if marksPictures { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: Self.isDeep(frame)) }
+        if let previous = unsafe previous {
+            unsafe av.pointee.av_frame_unref?(previous)
+            if let newest = unsafe newest, unsafe newest.pointee.buf.0 != nil { _ = unsafe av.pointee.av_frame_ref?(previous, newest) }
+        }
         unsafe av.pointee.av_frame_unref?(newest)
         let status = unsafe av.pointee.av_frame_ref?(newest, frame) ?? -1
         hasPicture = status >= 0
@@ -67,15 +77,16 @@ internal import Glibc
         unsafe AVPixelFormat(frame.pointee.format) == AV_PIX_FMT_YUV420P10LE
     }
 
-    /// Returns whether parts of the current packet's picture were not written, and conceals them.
+    /// Returns whether parts of the current packet's picture were not written, and replaces them by those of the picture
+    /// decoded before it.
     func detectUnwritten() -> Bool {
         guard marksPictures, let newest = unsafe current else { return false }
         let isDeep = unsafe Self.isDeep(newest)
-        guard unsafe UnwrittenSampleDetector.remain(in: newest, isDeep: isDeep, mayBeFields: false) else { return false }
-        if let number = unsafe UnwrittenSampleDetector.number(of: newest) {
-            unsafe UnwrittenSampleDetector.conceal(number, in: newest, isDeep: isDeep)
+        let found = unsafe UnwrittenSampleDetector.findings(in: newest, isDeep: isDeep, mayBeFields: false)
+        if !found.blocks.isEmpty, let previous = unsafe previous {
+            unsafe found.conceal(in: newest, from: previous, isDeep: isDeep, chromaShifts: (1, 1))
         }
-        return true
+        return found.isDamaged
     }
 
     /// Whether the decoder has set error flags on its own frame.
