@@ -39,7 +39,7 @@ package enum UnwrittenSampleDetector {
 
     /// Parts of a picture that contain noise.
     package struct Findings {
-        /// The position of each block of 16×16 samples, in samples of the memory.
+        /// The position of each block of 16×16 samples relative to the first visible sample. It can be negative.
         package fileprivate(set) var blocks: [(x: Int, y: Int)] = []
         /// Whether the picture has noise of its own, or of an unknown picture. A known picture is one of those that
         /// are known to be damaged.
@@ -88,7 +88,7 @@ package enum UnwrittenSampleDetector {
                     guard !isNarrow, has(own, { $0.isOfSameKind(plane, y, $1, columns) }) else { continue }
                     if !others.contains(where: { noise in has(noise) { $0.isEqual(to: plane, y, $1, columns) } }) { result.isDamaged = true }
                 }
-                result.blocks.append((x, y))
+                result.blocks.append((x - left, y - top))
             }
         }
         return result
@@ -173,7 +173,7 @@ package enum UnwrittenSampleDetector {
         }
     }
 
-    /// The memory of a plane of a frame: the luma plane, unless another one is named.
+    /// The memory of a frame's luma plane.
     @safe private struct Plane {
         // SAFETY: memory of libavutil's buffer, which the frame keeps alive.
         let base: UnsafeMutablePointer<UInt8>
@@ -190,11 +190,11 @@ package enum UnwrittenSampleDetector {
             nonmutating set { unsafe last.storeBytes(of: newValue, as: UInt64.self) }
         }
 
-        init?(_ frame: UnsafePointer<AVFrame>, _ index: Int = 0) {
-            let (buffers, data, strides) = unsafe (frame.pointee.buf, frame.pointee.data, frame.pointee.linesize)
-            let parts = unsafe index == 0 ? (buffers.0, data.0, strides.0) : index == 1 ? (buffers.1, data.1, strides.1) : (buffers.2, data.2, strides.2)
-            guard let buffer = unsafe parts.0, let start = unsafe buffer.pointee.data, let first = unsafe parts.1 else { return nil }
-            stride = unsafe Int(parts.2)
+        init?(_ frame: UnsafePointer<AVFrame>) {
+            guard let buffer = unsafe frame.pointee.buf.0, let start = unsafe buffer.pointee.data,
+                let first = unsafe frame.pointee.data.0
+            else { return nil }
+            stride = unsafe Int(frame.pointee.linesize.0)
             offset = unsafe first - start
             let size = unsafe Int(buffer.pointee.size)
             guard stride > 0, offset >= 0, size >= MemoryLayout<UInt64>.size else { return nil }
@@ -207,28 +207,32 @@ package enum UnwrittenSampleDetector {
 
 extension UnwrittenSampleDetector.Findings {
     /// Replaces the parts of a picture by those of another one, usually the picture that was output before it. Both
-    /// must have the same layout; otherwise nothing is replaced.
-    ///
-    /// Other threads of the decoder may read the picture at the same time, and then see either content.
+    /// must have the same size and format; otherwise nothing is replaced.
     ///
     /// - Parameter chromaShifts: The logarithms of the horizontal and vertical subsampling of chroma.
     package func conceal(
         in frame: UnsafePointer<AVFrame>, from other: UnsafePointer<AVFrame>, isDeep: Bool, chromaShifts: (x: Int, y: Int)
     ) {
-        guard unsafe frame.pointee.format == other.pointee.format else { return }
-        for index in 0..<3 {
-            guard let plane = unsafe UnwrittenSampleDetector.Plane(frame, index), let source = unsafe UnwrittenSampleDetector.Plane(other, index),
-                plane.stride == source.stride, plane.offset == source.offset
-            else { return }
-            let (across, down) = index == 0 ? (0, 0) : chromaShifts
-            let sampleSize = isDeep ? 2 : 1
+        let (size, format) = unsafe ((Int(frame.pointee.width), Int(frame.pointee.height)), frame.pointee.format)
+        guard unsafe size == (Int(other.pointee.width), Int(other.pointee.height)) && format == other.pointee.format else { return }
+        let (data, strides) = unsafe (frame.pointee.data, frame.pointee.linesize)
+        let (source, sourceStrides) = unsafe (other.pointee.data, other.pointee.linesize)
+        let planes = unsafe [
+            (data.0, strides.0, source.0, sourceStrides.0), (data.1, strides.1, source.1, sourceStrides.1),
+            (data.2, strides.2, source.2, sourceStrides.2),
+        ]
+        let sampleSize = isDeep ? 2 : 1
+        for (index, plane) in unsafe planes.enumerated() {
+            guard let to = unsafe plane.0, let from = unsafe plane.2 else { return }
+            let shifts = index == 0 ? (x: 0, y: 0) : chromaShifts
             for block in blocks {
-                let left = (block.x >> across) * sampleSize
-                let count = min((16 >> across) * sampleSize, plane.stride - left)
-                let top = block.y >> down
-                for row in top..<max(top, min(top + (16 >> down), plane.rowCount, source.rowCount)) where count > 0 {
-                    // SAFETY: the row is inside both planes, and the bytes are inside the row.
-                    unsafe memcpy(plane.base + row * plane.stride + left, source.base + row * source.stride + left, count)
+                let columns = max(block.x, 0) >> shifts.x..<(min(block.x + 16, size.0) + (1 << shifts.x) - 1) >> shifts.x
+                let rows = max(block.y, 0) >> shifts.y..<(min(block.y + 16, size.1) + (1 << shifts.y) - 1) >> shifts.y
+                for row in rows {
+                    // SAFETY: the row and the columns are inside the visible part of both planes.
+                    unsafe memcpy(
+                        to + row * Int(plane.1) + columns.lowerBound * sampleSize, from + row * Int(plane.3) + columns.lowerBound * sampleSize,
+                        columns.count * sampleSize)
                 }
             }
         }

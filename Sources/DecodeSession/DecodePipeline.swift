@@ -156,7 +156,7 @@ private struct HeldPicture {
     }
 
     private func endPicture() throws {
-        guard gathered.hasSlices else { return }
+        guard gathered.hasSlices else { return follower.forgetMessages() }
         let done = gathered
         gathered = GatheredPicture()
         let picture = follower.endPicture(isBroken: done.isBroken)

@@ -208,4 +208,34 @@ import VideoBase
         }
         #expect(collector.pictures.count == frameCount - lost.count)
     }
+
+    /// All slices of a picture with a recovery point are lost, and its messages arrive: the next picture is none.
+    @Test func messagesOfALostPictureAreForgotten() throws {
+        let stream = try Files.withTemporaryFolder { folder in
+            let setup = try ProcessRunner.run(
+                Checkout.vaenc,
+                [
+                    "encode", try Fixture.carphone.path(), "-o", "a.h264", "--device", "reference", "--intra-refresh", "--bframes", "0",
+                    "--gop", "10", "--frames", "45", "--preset", "7", "--qp", "30",
+                ], directory: folder)
+            #expect(setup.status == 0, "\(setup.errors)")
+            return Stream(.h264, try Files.read(folder + "/a.h264"))
+        }
+        var parts: [[[UInt8]]] = [[]]
+        for unit in stream.units {
+            if parts[parts.count - 1].contains(where: stream.isSlice), !stream.isSlice(unit) || stream.startsPicture(unit) { parts.append([]) }
+            parts[parts.count - 1].append(unit)
+        }
+        let pictures = try whole(stream)
+        let refreshes = parts.indices.filter { $0 > 0 && parts[$0].contains { $0[0] & 31 == 6 } }
+        #expect(parts.count == 45 && refreshes.count >= 3)
+        for lost in refreshes {
+            var kept = parts
+            kept[lost] = parts[lost].filter { !stream.isSlice($0) }
+            let run = try decode(kept.map(Stream.annexB), DecompressionConfiguration(codec: .h264), endsPicture: true)
+            #expect(run.addsUp && run.statistics.taken == 44)
+            let wrong = try run.frames.filter { try !$0.followsDamage && $0.planar() != pictures[$0.index < lost ? $0.index : $0.index + 1] }
+            #expect(wrong.map(\.index) == [], "without picture \(lost)")
+        }
+    }
 }

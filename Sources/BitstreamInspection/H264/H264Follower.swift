@@ -223,6 +223,10 @@ package struct H264Follower: StreamFollower {
         return header.frame_num != previous && header.frame_num != (previous + 1) % sps.maxFrameNum
     }
 
+    package mutating func forgetMessages() {
+        if !picture.hasSlice { picture.hasRecoveryPoint = false }
+    }
+
     package mutating func restart() {
         (picture, ended, pending, openField) = (Picture(), nil, nil, nil)
         previousFrameNumber = nil

@@ -185,6 +185,9 @@ package struct HEVCFollower: StreamFollower {
         return result
     }
 
+    /// Does nothing: no message is kept.
+    package mutating func forgetMessages() {}
+
     package mutating func restart() {
         references.clear()
         (picture, ended) = (Picture(), nil)

@@ -71,6 +71,9 @@ package protocol StreamFollower: Sendable {
     /// - Parameter isBroken: Whether NAL units of the picture could not be used.
     mutating func endPicture(isBroken: Bool) -> FollowedPicture
 
+    /// Forgets the messages of a picture whose slices are all lost: they do not belong to the next picture.
+    mutating func forgetMessages()
+
     /// Prepares for another position in the stream. Parameter sets are kept.
     mutating func restart()
 }

@@ -49,6 +49,7 @@
     X(av_frame_free) \
     X(av_frame_get_buffer) \
     X(av_frame_get_side_data) \
+    X(av_frame_make_writable) \
     X(av_frame_new_side_data) \
     X(av_frame_ref) \
     X(av_frame_unref) \

@@ -243,7 +243,9 @@ package import VideoBase
         if unsafe !isUnwritten, vaenc_is_key(frame) { unwrittenNumbers = [] }
         // More copies than of eight pictures are not told from damage.
         if let number = found.number { unwrittenNumbers = unwrittenNumbers.suffix(7) + [number] }
-        if !found.blocks.isEmpty, let shown = unsafe shown, let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format)) {
+        // Other threads may copy from the picture at the same time. They must find all its noise, or none.
+        let isShared = unsafe context.map { unsafe $0.pointee.active_thread_type & 1 != 0 } ?? true
+        if !found.blocks.isEmpty, unsafe !isShared || av.pointee.av_frame_make_writable!(frame) >= 0, let shown = unsafe shown, let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format)) {
             let shifts = unsafe (Int(format.pointee.log2_chroma_w), Int(format.pointee.log2_chroma_h))
             unsafe found.conceal(in: frame, from: shown, isDeep: isDeep, chromaShifts: shifts)
         }
