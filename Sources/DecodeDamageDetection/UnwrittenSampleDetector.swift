@@ -84,9 +84,12 @@ package enum UnwrittenSampleDetector {
                     result.number = own.number
                     result.isDamaged = true
                 } else {
-                    // Few samples could be equal by chance.
-                    guard !isNarrow, has(own, { $0.isOfSameKind(plane, y, $1, columns) }) else { continue }
-                    if !others.contains(where: { noise in has(noise) { $0.isEqual(to: plane, y, $1, columns) } }) { result.isDamaged = true }
+                    let isKnown = others.contains { noise in has(noise) { $0.isEqual(to: plane, y, $1, columns) } }
+                    if !isKnown {
+                        // Fewer samples could be equal by chance.
+                        guard !isNarrow, own.isOfSameKind(plane, y, pair, columns), own.isOfSameKind(plane, y, pair + 1, columns) else { continue }
+                        result.isDamaged = true
+                    }
                 }
                 result.blocks.append((x - left, y - top))
             }
@@ -206,22 +209,25 @@ package enum UnwrittenSampleDetector {
 }
 
 extension UnwrittenSampleDetector.Findings {
-    /// Replaces the parts of a picture by those of another one, usually the picture that was output before it. Both
-    /// must have the same size and format; otherwise nothing is replaced.
+    /// Replaces the parts of a picture by those of another one, usually the picture that was output before it.
     ///
-    /// - Parameter chromaShifts: The logarithms of the horizontal and vertical subsampling of chroma.
+    /// - Parameters:
+    ///   - other: The other picture. If it is nil, or its size or format differs, the parts become gray.
+    ///   - bitDepth: The number of bits of a sample.
+    ///   - chromaShifts: The logarithms of the horizontal and vertical subsampling of chroma.
     package func conceal(
-        in frame: UnsafePointer<AVFrame>, from other: UnsafePointer<AVFrame>, isDeep: Bool, chromaShifts: (x: Int, y: Int)
+        in frame: UnsafePointer<AVFrame>, from other: UnsafePointer<AVFrame>?, bitDepth: Int, chromaShifts: (x: Int, y: Int)
     ) {
         let (size, format) = unsafe ((Int(frame.pointee.width), Int(frame.pointee.height)), frame.pointee.format)
-        guard unsafe size == (Int(other.pointee.width), Int(other.pointee.height)) && format == other.pointee.format else { return }
+        let fits = unsafe other.map { unsafe size == (Int($0.pointee.width), Int($0.pointee.height)) && format == $0.pointee.format } ?? false
         let (data, strides) = unsafe (frame.pointee.data, frame.pointee.linesize)
-        let (source, sourceStrides) = unsafe (other.pointee.data, other.pointee.linesize)
+        let (source, sourceStrides) = unsafe fits ? (other!.pointee.data, other!.pointee.linesize) : (data, strides)
         let planes = unsafe [
             (data.0, strides.0, source.0, sourceStrides.0), (data.1, strides.1, source.1, sourceStrides.1),
             (data.2, strides.2, source.2, sourceStrides.2),
         ]
-        let sampleSize = isDeep ? 2 : 1
+        let sampleSize = bitDepth > 8 ? 2 : 1
+        let gray = UInt16(1) << UInt16(clamping: min(max(bitDepth, 8), 16) - 1)
         for (index, plane) in unsafe planes.enumerated() {
             guard let to = unsafe plane.0, let from = unsafe plane.2 else { return }
             let shifts = index == 0 ? (x: 0, y: 0) : chromaShifts
@@ -230,9 +236,14 @@ extension UnwrittenSampleDetector.Findings {
                 let rows = max(block.y, 0) >> shifts.y..<(min(block.y + 16, size.1) + (1 << shifts.y) - 1) >> shifts.y
                 for row in rows {
                     // SAFETY: the row and the columns are inside the visible part of both planes.
-                    unsafe memcpy(
-                        to + row * Int(plane.1) + columns.lowerBound * sampleSize, from + row * Int(plane.3) + columns.lowerBound * sampleSize,
-                        columns.count * sampleSize)
+                    let start = unsafe UnsafeMutableRawPointer(to + row * Int(plane.1) + columns.lowerBound * sampleSize)
+                    if fits {
+                        unsafe memcpy(start, from + row * Int(plane.3) + columns.lowerBound * sampleSize, columns.count * sampleSize)
+                    } else if sampleSize == 1 {
+                        unsafe memset(start, Int32(gray), columns.count)
+                    } else {
+                        for column in 0..<columns.count { unsafe start.storeBytes(of: gray, toByteOffset: column * 2, as: UInt16.self) }
+                    }
                 }
             }
         }

@@ -156,7 +156,10 @@ private struct HeldPicture {
     }
 
     private func endPicture() throws {
-        guard gathered.hasSlices else { return follower.forgetMessages() }
+        guard gathered.hasSlices else {
+            gathered.isBroken = false
+            return follower.forgetMessages()
+        }
         let done = gathered
         gathered = GatheredPicture()
         let picture = follower.endPicture(isBroken: done.isBroken)

@@ -110,8 +110,10 @@ extension [EffectiveEntry] {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }
         let list = differences.map { "\($0.quotedOption): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
+        // Streams of the input are not requested, and no device is concerned.
+        let isAboutStreams = differences.allSatisfy { $0.option.hasPrefix("stream ") }
         return VaencError(
             .unavailable, "strict: \(list.joined(separator: "; "))",
-            remedy: "request only what the device supports, or leave out `strict`")
+            remedy: isAboutStreams ? "leave out `strict`" : "request only what the device supports, or leave out `strict`")
     }
 }

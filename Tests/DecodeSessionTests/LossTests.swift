@@ -166,14 +166,14 @@ import VideoBase
     /// In still content, later pictures copy the missing part. They are complete, follow the damage, and do not show
     /// the noise that the decoder's memory had.
     /// B pictures that copy it and are shown before the damaged picture are skipped too.
-    @Test(arguments: VideoCodec.allCases, [(false, 0), (true, 0), (false, 2), (true, 2)])
-    func copiesOfAMissingSliceAreNotDamaged(codec: VideoCodec, setting: (isOnDevice: Bool, bFrames: Int)) throws {
+    @Test(arguments: VideoCodec.allCases, [(false, 0, 96), (true, 0, 96), (false, 2, 96), (true, 2, 96), (false, 0, 104), (true, 0, 104)])
+    func copiesOfAMissingSliceAreNotDamaged(codec: VideoCodec, setting: (isOnDevice: Bool, bFrames: Int, width: Int)) throws {
         let frameCount = 12
         let stream = try Files.withTemporaryFolder { folder in
             let still = try ProcessRunner.run(
                 "ffmpeg",
                 [
-                    "-v", "error", "-i", try Fixture.carphone.path(), "-vf", "trim=end_frame=1,scale=96:96,loop=-1:1,trim=end_frame=\(frameCount)",
+                    "-v", "error", "-i", try Fixture.carphone.path(), "-vf", "trim=end_frame=1,scale=\(setting.width):96,loop=-1:1,trim=end_frame=\(frameCount)",
                     folder + "/still.y4m",
                 ])
             let setup = try ProcessRunner.run(

@@ -243,11 +243,18 @@ package import VideoBase
         if unsafe !isUnwritten, vaenc_is_key(frame) { unwrittenNumbers = [] }
         // More copies than of eight pictures are not told from damage.
         if let number = found.number { unwrittenNumbers = unwrittenNumbers.suffix(7) + [number] }
-        // Other threads may copy from the picture at the same time. They must find all its noise, or none.
-        let isShared = unsafe context.map { unsafe $0.pointee.active_thread_type & 1 != 0 } ?? true
-        if !found.blocks.isEmpty, unsafe !isShared || av.pointee.av_frame_make_writable!(frame) >= 0, let shown = unsafe shown, let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format)) {
-            let shifts = unsafe (Int(format.pointee.log2_chroma_w), Int(format.pointee.log2_chroma_h))
-            unsafe found.conceal(in: frame, from: shown, isDeep: isDeep, chromaShifts: shifts)
+        if !found.blocks.isEmpty {
+            // Other threads may copy from the picture at the same time. They must find all its noise, or none.
+            let isShared = unsafe context.map { unsafe $0.pointee.active_thread_type & 1 != 0 } ?? true
+            if let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format)),
+                unsafe !isShared || av.pointee.av_frame_make_writable!(frame) >= 0
+            {
+                let shifts = unsafe (Int(format.pointee.log2_chroma_w), Int(format.pointee.log2_chroma_h))
+                unsafe found.conceal(in: frame, from: shown, bitDepth: Int(format.pointee.comp.0.depth), chromaShifts: shifts)
+            } else {
+                isUnwritten = true
+                return
+            }
         }
         if unsafe shown == nil { unsafe shown = av.pointee.av_frame_alloc!() }
         if let shown = unsafe shown {
@@ -323,7 +330,11 @@ package import VideoBase
         return unsafe try DecodedPicture(frame, keeper: keeper, av)
     }
 
-    package func flush() { if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) } }
+    package func flush() {
+        if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) }
+        if let shown = unsafe shown { unsafe av.pointee.av_frame_unref!(shown) }
+        unwrittenNumbers = []
+    }
 }
 
 /// Records whether memory for a picture could not be allocated. Any thread of a decoder writes it; the decoder's user

@@ -88,7 +88,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Whether to write HRD parameters, and buffering period and picture timing SEI messages. auto: if the rate "
-                + "control maintains a buffer.",
+                + "control maintains a buffer (libx265: off).",
             valueName: "auto|on|off"))
     var hrd: Automatic = .auto
 

@@ -112,6 +112,7 @@ internal import Glibc
     package func flush() {
         guard let context = unsafe context else { return }
         unsafe av.pointee.avcodec_flush_buffers?(context)
+        tracker.flush()
     }
 }
 

@@ -83,10 +83,15 @@ internal import Glibc
         guard marksPictures, let newest = unsafe current else { return false }
         let isDeep = unsafe Self.isDeep(newest)
         let found = unsafe UnwrittenSampleDetector.findings(in: newest, isDeep: isDeep, mayBeFields: false)
-        if !found.blocks.isEmpty, let previous = unsafe previous {
-            unsafe found.conceal(in: newest, from: previous, isDeep: isDeep, chromaShifts: (1, 1))
-        }
+        if !found.blocks.isEmpty { unsafe found.conceal(in: newest, from: previous, bitDepth: isDeep ? 10 : 8, chromaShifts: (1, 1)) }
         return found.isDamaged
+    }
+
+    /// Forgets the picture before, for another stream.
+    func flush() {
+        if let previous = unsafe previous { unsafe av.pointee.av_frame_unref?(previous) }
+        if let newest = unsafe newest { unsafe av.pointee.av_frame_unref?(newest) }
+        hasPicture = false
     }
 
     /// Whether the decoder has set error flags on its own frame.
