@@ -27,7 +27,7 @@ package enum UnwrittenSampleDetector {
             guard let index = rows.firstIndex(of: row & 15) else { continue }
             let start = unsafe plane.base + row * plane.stride
             // SAFETY: the buffer holds that row of `stride` bytes.
-            noise.withRow(index) { pattern in
+            unsafe noise.withRow(index) { pattern in
                 for offset in stride(from: 0, to: plane.stride, by: pattern.count) {
                     unsafe UnsafeMutableRawPointer(start + offset).copyMemory(
                         from: pattern.baseAddress!, byteCount: min(pattern.count, plane.stride - offset))
@@ -228,7 +228,7 @@ extension UnwrittenSampleDetector.Findings {
         ]
         let sampleSize = bitDepth > 8 ? 2 : 1
         let gray = UInt16(1) << UInt16(clamping: min(max(bitDepth, 8), 16) - 1)
-        for (index, plane) in unsafe planes.enumerated() {
+        for unsafe (index, plane) in unsafe planes.enumerated() {
             guard let to = unsafe plane.0, let from = unsafe plane.2 else { return }
             let shifts = index == 0 ? (x: 0, y: 0) : chromaShifts
             for block in blocks {

@@ -240,7 +240,7 @@ package import VideoBase
         let isDeep = unsafe Self.isDeep(frame, av)
         let found = unsafe UnwrittenSampleDetector.findings(in: frame, isDeep: isDeep, mayBeFields: mayBeFields, known: unwrittenNumbers)
         isUnwritten = found.isDamaged
-        if unsafe !isUnwritten, vaenc_is_key(frame) { unwrittenNumbers = [] }
+        if !isUnwritten, unsafe vaenc_is_key(frame) { unwrittenNumbers = [] }
         // More copies than of eight pictures are not told from damage.
         if let number = found.number { unwrittenNumbers = unwrittenNumbers.suffix(7) + [number] }
         if !found.blocks.isEmpty {

@@ -64,7 +64,7 @@ final class BenchResources: Sendable {
         while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         state.withLock { state in
             state.children[child] = nil
-            unsafe waitpid(child, nil, WNOHANG)
+            waitpid(child, nil, WNOHANG)
         }
     }
 
@@ -104,7 +104,7 @@ final class BenchResources: Sendable {
         var remaining = Set(children.keys)
         for round in 0..<300 where !remaining.isEmpty {
             if round == 200 { for child in remaining { kill(-child, SIGKILL) } }
-            remaining = remaining.filter { unsafe waitpid($0, nil, WNOHANG) == 0 }
+            remaining = remaining.filter { waitpid($0, nil, WNOHANG) == 0 }
             if !remaining.isEmpty { usleep(10_000) }
         }
     }
