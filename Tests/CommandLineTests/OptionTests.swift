@@ -168,6 +168,20 @@ import Testing
         #expect(strict.errors.contains("--") && !strict.errors.contains("`") && !notices.joined().contains("`"), "\(strict.errors)")
     }
 
+    /// In software, the level follows from the first rate. Pictures of a higher rate that exceed it are counted.
+    @Test(arguments: [("20=5M", true), ("20=110k", false)])
+    func picturesOverTheLevelAreCountedAfterAChange(_ change: String, _ exceeds: Bool) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try EncodeRun(
+                [
+                    try Fixture.carphone.path(), "--device", "software", "--codec", "h264", "--bitrate", "100k", "--change-bitrate", change,
+                    "--frames", "60", "--preset", "7", "--json", "-o", "a.h264",
+                ], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(((run.report?["statistics"]?["broken"]?["overLevel"]?.int ?? -1) > 0) == exceeds, "\(run.errors)")
+        }
+    }
+
     @Test func keptLimitsAreNotReported() throws {
         let run = try encode(["--bitrate", "300k", "--max-frame-bytes", "8000", "--hrd", "on", "--strict"])
         #expect(run.status == 0, "\(run.errors)")

@@ -171,11 +171,8 @@ extension InputContext {
         let parameters = unsafe context.pointee.streams[stream]!.pointee.codecpar!
         let base = unsafe context.pointee.streams[stream]!.pointee.time_base
         if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO { return unsafe parameters.pointee.codec_tag == 0 ? time : nil }
-        // Opus counts at 48 kHz at every rate (RFC 7845 4.2).
-        let isOpus = unsafe parameters.pointee.codec_id == AV_CODEC_ID_OPUS
-        let (padding, rate) = unsafe (parameters.pointee.initial_padding, isOpus ? 48_000 : parameters.pointee.sample_rate)
-        guard padding > 0, rate > 0, base.num > 0, base.den > 0 else { return time }
-        let delay = MediaTime.rounded(Int128(padding) * Int128(base.den), by: Int128(rate) * Int128(base.num))
+        guard let priming = unsafe parameters.pointee.priming, base.num > 0, base.den > 0 else { return time }
+        let delay = MediaTime.rounded(Int128(priming.samples) * Int128(base.den), by: Int128(priming.rate) * Int128(base.num))
         return Int64(clamping: Int128(time) - Int128(delay))
     }
 

@@ -29,8 +29,8 @@ public struct SinkOptions: Sendable, Hashable {
     /// The sample entry of HEVC in MP4 and MOV.
     public var hevcSampleEntry = HEVCSampleEntry.hvc1
     /// The time of pictures and other tracks that becomes zero; nil: the earliest presentation time of the first
-    /// picture and the packets that were written before it, without the priming of sound. If the container has edit lists, one cuts off the part before this time.
-    /// Otherwise all times are shifted.
+    /// picture and the packets that were written before it, without the priming of sound. If the container has edit
+    /// lists, one cuts off the part before this time. Otherwise all times are shifted.
     public var timeOrigin: MediaTime?
 
     /// The matrix by which players rotate or mirror the pictures, for MP4 and MOV: nine numbers in rows, in 16.16 fixed

@@ -72,10 +72,7 @@ public import VideoBase
 
     /// The length of the samples before the sound, which decoders discard; zero for other tracks.
     var priming: MediaTime {
-        // Opus counts at 48 kHz at every sample rate (RFC 7845 4.2).
-        let isOpus = unsafe stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_OPUS
-        let (padding, rate) = unsafe (stream.pointee.codecpar.pointee.initial_padding, isOpus ? 48_000 : sampleRate)
-        return padding > 0 && rate > 0 ? MediaTime(value: Int64(padding), timescale: rate) : .zero
+        unsafe stream.pointee.codecpar.pointee.priming.map { MediaTime(value: Int64($0.samples), timescale: Int32(clamping: $0.rate)) } ?? .zero
     }
 
     /// Whether libavcodec has a decoder for the track.

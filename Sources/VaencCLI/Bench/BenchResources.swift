@@ -7,16 +7,12 @@ import Vaenc
 /// Every change happens under one lock. `interrupt` keeps the lock until the program has ended, so that no other thread
 /// creates anything afterwards or reports an error that the clean-up caused.
 final class BenchResources: Sendable {
-    private struct State {
-        /// The running children, with the signal that ends each of them.
-        var children: [pid_t: Int32] = [:]
-    }
-
     private static let names = ["clip.nv12", "stream"]
 
     /// The folder for temporary files.
     let folder: String
-    private let state: Mutex<State>
+    /// The running children, with the signal that ends each of them. The lock also guards the folder.
+    private let children = Mutex<[pid_t: Int32]>([:])
 
     init() throws {
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
@@ -27,7 +23,6 @@ final class BenchResources: Sendable {
             throw TemporaryFileError.creating(errno, "a folder in \(parent)")
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        state = Mutex(State())
     }
 
     var clip: String { "\(folder)/\(Self.names[0])" }
@@ -35,7 +30,7 @@ final class BenchResources: Sendable {
 
     /// Creates or empties a file of the folder. The caller closes the descriptor.
     func create(_ path: String) throws -> Int32 {
-        try state.withLock { _ in
+        try children.withLock { _ in
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw TemporaryFileError.creating(errno, path) }
             return file
@@ -49,10 +44,10 @@ final class BenchResources: Sendable {
     ///   - program: The program's name, for errors.
     ///   - start: Returns the child, and 0 or errno.
     func start(endedBy signal: Int32, _ program: String, _ start: () -> (process: pid_t, failure: Int32)) throws -> pid_t {
-        try state.withLock { state in
+        try children.withLock { children in
             let (child, failure) = start()
             guard failure == 0 else { throw ProgramStart.error(failure, program) }
-            state.children[child] = signal
+            children[child] = signal
             return child
         }
     }
@@ -62,26 +57,26 @@ final class BenchResources: Sendable {
         // The number of the child remains reserved until `waitpid`, so that a signal cannot reach another process.
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-        state.withLock { state in
-            state.children[child] = nil
+        children.withLock { children in
+            children[child] = nil
             waitpid(child, nil, WNOHANG)
         }
     }
 
     /// Ends a child that runs until it is stopped.
     func stop(_ child: pid_t) {
-        state.withLock { state in
-            if let signal = state.children.removeValue(forKey: child) { Self.end([child: signal]) }
+        children.withLock { children in
+            if let signal = children.removeValue(forKey: child) { Self.end([child: signal]) }
         }
     }
 
     /// Ends the remaining children and removes the folder.
-    func remove() { state.withLock { removeAll(&$0) } }
+    func remove() { children.withLock { removeAll(&$0) } }
 
     /// Does the same as `remove` for a signal, and ends the program.
     func interrupt() {
-        state.withLock { state in
-            removeAll(&state)
+        children.withLock { children in
+            removeAll(&children)
             // The line of the progress is incomplete.
             if Terminal.isInteractive { Terminal.write("\n", to: STDERR_FILENO) }
             Terminal.note("interrupted: the benchmark has no result, and its temporary files were removed")
@@ -89,12 +84,11 @@ final class BenchResources: Sendable {
         }
     }
 
-    private func removeAll(_ state: inout State) {
-        let children = state.children
-        state.children = [:]
+    private func removeAll(_ children: inout [pid_t: Int32]) {
         for name in Self.names { unsafe unlink("\(folder)/\(name)") }
         unsafe rmdir(folder)
         Self.end(children)
+        children = [:]
     }
 
     /// Ends children with their process groups. A process that is blocked in a kernel driver does not end even after

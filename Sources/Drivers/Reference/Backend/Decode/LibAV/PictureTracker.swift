@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Finds the picture of the current packet. A decoder requests memory for each picture before it decodes the picture.
 ///
-/// SAFETY: this object owns `newest` and `previous`, which have their own references to the samples. `decoderFrame` is read only until
-/// the decoder gets a packet with another picture. The decoder keeps the frame until then.
+/// SAFETY: this object owns `newest` and `previous`, which have their own references to the samples. `decoderFrame` is
+/// read only until the decoder gets a packet with another picture. The decoder keeps the frame until then.
 @safe final class PictureTracker {
     private let av: UnsafePointer<VaencLibAV>
     /// A reference to the frame of the last picture.
