@@ -1,6 +1,7 @@
 import Vaenc
 
-/// Encodes the pictures and sound of a source into a file. Blocks until the source ends.
+/// Encodes the pictures and sound of a source into a file. Blocks until the source ends, or until `source.cancel()` in
+/// another thread. The file is then finished with the pictures so far, and the error `interrupted` is thrown.
 func record(
     _ source: any FrameSource, to output: String, codec: VideoCodec? = nil, device: DeviceSelector = .auto
 ) throws {
@@ -29,6 +30,7 @@ func record(
     muxer.describe(try session.encoderDescription)
     if let sound { muxer.describe(sound.track) }
     var (pictures, end) = (0, MediaTime.zero)
+    var interruption: (any Error)?
     do {
         while let (buffer, timing) = try input.nextFrame(makeBuffer: group.makePixelBuffer) {
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration)
@@ -41,15 +43,19 @@ func record(
             }
         }
     } catch let error as any DescribedError where error.category == .interrupted {
-        try muxer.stop()  // If the muxer has failed, this call throws its error.
-        throw error
+        interruption = error  // By `source.cancel()`. The file is finished with the pictures so far.
     }
-    if pictures == 0 { throw VaencError(.badInput, "the source has no pictures", remedy: "check where it begins") }
+    if pictures == 0 {
+        throw interruption ?? VaencError(.badInput, "the source has no pictures", remedy: "check where it begins")
+    }
     if let sound {
-        let end = source.info.endOfSound(pictures: pictures, end: end)  // Sound ends with pictures that were cut.
-        for packet in try sound.finish(source.readSound(until: end), end: end) { muxer.append(packet, of: sound.track) }
+        // If the pictures were cut or interrupted, the sound ends with them.
+        let end = interruption == nil ? source.info.endOfSound(pictures: pictures, end: end) : end
+        let rest = try interruption == nil ? source.readSound(until: end) : source.takeSound()
+        for packet in try sound.finish(rest, end: end) { muxer.append(packet, of: sound.track) }
         if sound.damagedPackets > 0 { print("\(sound.damagedPackets) packets of sound are damaged") }
     }
     try group.completeFrames()
-    try muxer.stop()
+    try muxer.stop()  // If the muxer has failed, this call throws its error.
+    if let interruption { throw interruption }
 }

@@ -41,7 +41,7 @@ for sanitizer in ${SANITIZERS:-address thread}; do
     # These tests fail under any sanitizer. They measure or limit memory, which includes the sanitizer's own. They
     # preload libraries, or end a program by a signal that the sanitizer handles. Or SDL and ALSA leak memory.
     skipped=()
-    for test in AllocationFailureTests MemoryLimitTests ForeignFFmpegTests PreviewTests 'MicrophoneTests[./]alsaCardIsRecorded' \
+    for test in AllocationFailureTests MemoryLimitTests ForeignFFmpegTests PreviewCommandTests 'MicrophoneTests[./]alsaCardIsRecorded' \
         'ProbeTests[./]aborting' abortingDriverIsReportedAsFailure tinyUnitsTake tinyPicturesTake memoryIsConstantOverALongStream; do
         skipped+=(--skip "$test")
     done

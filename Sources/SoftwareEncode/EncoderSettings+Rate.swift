@@ -14,7 +14,7 @@ extension EncoderSettings {
         switch mode {
         case .cqp: mapConstantQP()
         case .icq, .qvbr:
-            let quality = c.rate.quality ?? 24
+            let quality = c.rate.quality ?? EncoderConfiguration.standardQuality
             set("crf", quality)
             let used = max(min(quality, c.rate.maxQP ?? quality), c.rate.minQP ?? 0)
             let why: SettingReason = used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"

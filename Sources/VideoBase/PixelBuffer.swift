@@ -70,7 +70,9 @@ extension PixelPlanes {
 
 /// A picture that an encoder can encode: a surface of the encoder (no copy), or memory (one copy).
 ///
-/// A buffer belongs to its creator until it is passed to `encode`. After that, it must not be written.
+/// A buffer belongs to its creator until it is passed to `encode`. A buffer of `makePixelBuffer` belongs to the encoder from
+/// then on: `withUnsafePlanes` and another `encode` throw an error. Every other buffer in ordinary memory has been copied when
+/// `encode` returns, and may be used again.
 public protocol PixelBuffer: AnyObject, Sendable {
     /// The pixel format.
     var format: PixelFormat { get }

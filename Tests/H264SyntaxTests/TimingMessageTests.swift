@@ -8,7 +8,7 @@ import VideoBase
     private func sps(_ change: (inout VUIParameters) -> Void) throws -> SequenceParameterSet {
         var vui = VUIParameters(frameRate: Rational(25), max_num_reorder_frames: 2, max_dec_frame_buffering: 3)
         change(&vui)
-        return try HeaderBytesTests.sps(vui: vui)
+        return try H264HeaderBytesTests.sps(vui: vui)
     }
 
     private func bits(_ bytes: [UInt8]) -> String {

@@ -9,7 +9,7 @@ import VideoBase
             sampleAspectRatio: Rational(1, 1), color: ColorDescription(primaries: 1, transfer: 1, matrix: 1),
             frameRate: Rational(25, 1), max_num_reorder_frames: 0, max_dec_frame_buffering: 1)
         vui.display.color.fullRange = false
-        let unit = try HeaderBytesTests.sps(vui: vui).unit
+        let unit = try H264HeaderBytesTests.sps(vui: vui).unit
         // The byte after pic_height begins with direct_8x8, no cropping, and VUI present. The bits are without escapes
         // (00 00 03).
         let fields = [

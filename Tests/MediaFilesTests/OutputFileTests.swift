@@ -249,8 +249,8 @@ import VideoBase
             let error = failure {
                 let sink = try MediaOutput.open("\(folder)/\(taken == "a00000.ts" ? "a.m3u8" : taken)", options: options)
                 defer { sink.cancel() }
-                let packets = try ContainerTests.packets(ContainerTests.regular(3))
-                try sink.start(ContainerTests.description(packets))
+                let packets = try ContainerSinkTests.packets(ContainerSinkTests.regular(3))
+                try sink.start(ContainerSinkTests.description(packets))
                 for packet in packets { try sink.write(packet) }
                 try sink.finish()
             }

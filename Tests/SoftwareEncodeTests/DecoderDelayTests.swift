@@ -22,7 +22,7 @@ import VideoBase
         _ mode: RateControlMode, _ bitrate: Int
     ) throws {
         for (bFrames, ratio) in [(2, 3), (0, 2), (2, 2)] {
-            let (packets, description) = try SoftwareEncoderTests.encode(45, size: Self.size) {
+            let (packets, description) = try SoftwareRun.encode(45, size: Self.size) {
                 $0.codec = .hevc
                 $0.rate.rateControl = mode
                 $0.rate.bitrate = BitsPerSecond(bitrate)
@@ -59,7 +59,7 @@ import VideoBase
         _ codec: VideoCodec, _ mode: RateControlMode
     ) throws {
         for (preset, bitrate) in [(4, 400_000), (7, 50_000_000)] {
-            let (packets, description) = try SoftwareEncoderTests.encode(20, size: Self.size) {
+            let (packets, description) = try SoftwareRun.encode(20, size: Self.size) {
                 $0.codec = codec
                 $0.coding.preset = preset
                 $0.rate.rateControl = mode
@@ -107,7 +107,7 @@ import VideoBase
         defer { encoder.invalidate() }
         var count = 0
         for part in [13, 2, 14] {
-            try SoftwareEncoderTests.feed(encoder, count..<count + part, size: Self.size)
+            try SoftwareRun.feed(encoder, count..<count + part, size: Self.size)
             count += part
             try encoder.completeFrames(until: nil)
         }

@@ -28,12 +28,12 @@ import VideoBase
                 var change = RunningChange()
                 change.bitrate = BitsPerSecond(step % 2 == 0 ? 400_000 : 200_000)
                 try encoder.change(change)
-                try SoftwareEncoderTests.feed(encoder, count..<count + part, size: configuration.size)
+                try SoftwareRun.feed(encoder, count..<count + part, size: configuration.size)
                 count += part
             }
             for part in [1, 1, 3] {
                 try encoder.completeFrames(until: nil)
-                try SoftwareEncoderTests.feed(encoder, count..<count + part, size: configuration.size)
+                try SoftwareRun.feed(encoder, count..<count + part, size: configuration.size)
                 count += part
             }
             try encoder.completeFrames(until: nil)

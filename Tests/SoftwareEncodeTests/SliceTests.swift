@@ -43,7 +43,7 @@ import VideoBase
         for (width, height) in sizes {
             for wish in Self.wishes {
                 for slices in [1, 2, 3, 20] {
-                    let (packets, description) = try SoftwareEncoderTests.encode(4, size: VideoSize(width: width, height: height)) {
+                    let (packets, description) = try SoftwareRun.encode(4, size: VideoSize(width: width, height: height)) {
                         $0.codec = codec
                         $0.coding.preset = preset
                         $0.coding.slices = slices

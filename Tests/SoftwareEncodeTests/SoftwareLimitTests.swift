@@ -15,7 +15,7 @@ import VideoBase
             (VideoSize(width: 1280, height: 720), 20, "3.1"), (VideoSize(width: 640, height: 360), 10, codec == .h264 ? "3.0" : "2.1"),
             (VideoSize(width: 176, height: 144), 31, "3.1"),
         ] {
-            let (packets, description) = try SoftwareEncoderTests.encode(2, size: size) {
+            let (packets, description) = try SoftwareRun.encode(2, size: size) {
                 $0.codec = codec
                 $0.level = CodecLevel(tenths: requested)
             }
@@ -25,7 +25,7 @@ import VideoBase
             #expect(requested == 31 || entry?.why.description.contains("\(size)") == true)
         }
         let error = #expect(throws: VaencError.self) {
-            try SoftwareEncoderTests.encode(1) {
+            try SoftwareRun.encode(1) {
                 $0.codec = codec
                 $0.level = 77
             }
@@ -52,7 +52,7 @@ import VideoBase
             (7, { buffer(&$0); $0.codec = .hevc }, .hevcMain, "4.0"),
         ]
         for (preset, change, profile, used) in cases {
-            let (packets, description) = try SoftwareEncoderTests.encode(2) {
+            let (packets, description) = try SoftwareRun.encode(2) {
                 $0.coding.preset = preset
                 change(&$0)
             }
@@ -100,7 +100,7 @@ import VideoBase
         #expect(refusal(64, 16) { $0.level = 41 } == nil && refusal(64, 32) { $0.level = 50 } == nil && refusal(16384, 32) == nil)
         // The longest sides that libx265 supports.
         for size in [VideoSize(width: 4216, height: 16), VideoSize(width: 4224, height: 32)] {
-            let (packets, _) = try SoftwareEncoderTests.encode(2, size: size) { $0.codec = .hevc }
+            let (packets, _) = try SoftwareRun.encode(2, size: size) { $0.codec = .hevc }
             #expect(packets.count == 2)
         }
     }
@@ -151,7 +151,7 @@ import VideoBase
         configuration.rate.maxQP = 30
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
-        try SoftwareEncoderTests.feed(encoder, 0..<50, size: size)
+        try SoftwareRun.feed(encoder, 0..<50, size: size)
         try encoder.completeFrames(until: nil)
         let bits = collector.packets.map { $0.bytes.count * 8 }
         let over = bits.indices.count { bits[max(0, $0 - 24)...$0].reduce(0, +) > 21_000 }
@@ -166,7 +166,7 @@ import VideoBase
         _ mode: RateControlMode, _ bitrate: Int
     ) throws {
         for (buffer, bFrames) in [(nil, 2), (bitrate / 3, 0)] as [(Int?, Int)] {
-            let (packets, _) = try SoftwareEncoderTests.encode(75) {
+            let (packets, _) = try SoftwareRun.encode(75) {
                 $0.rate.rateControl = mode
                 $0.rate.bitrate = BitsPerSecond(bitrate)
                 $0.rate.vbvSize = buffer
@@ -218,7 +218,7 @@ import VideoBase
             let error = try? #require(
                 throws: VaencError.self,
                 performing: {
-                    try SoftwareEncoderTests.feed(encoder, 0..<50, size: size)
+                    try SoftwareRun.feed(encoder, 0..<50, size: size)
                     try encoder.completeFrames(until: nil)
                     if !isRequested { throw VaencError(.usage, "nothing") }
                 })
@@ -250,7 +250,7 @@ import VideoBase
             let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
             var count = 0
             for part in parts {
-                try SoftwareEncoderTests.feed(encoder, count..<count + part, size: size)
+                try SoftwareRun.feed(encoder, count..<count + part, size: size)
                 count += part
                 try encoder.completeFrames(until: nil)
             }

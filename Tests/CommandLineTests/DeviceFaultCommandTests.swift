@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// `vaenc decode` and transcodes on a device that fails.
-@Suite struct DeviceFaultTests {
+@Suite struct DeviceFaultCommandTests {
     private static let faults = [
         "vaUnmapBuffer@1=lost", "vaEndPicture@4=lost", "vaRenderPicture@*=lost", "vaDestroyBuffer@5+=lost",
         "vaSyncSurface2@3=status:7", "vaMapBuffer@2=lost", "vaCreateSurfaces@2=status:2", "vaCreateContext@1=status:1",

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Tests surfaces that are shared by descriptors: vaExportSurfaceHandle, and vaCreateSurfaces in clients' memory.
-@Suite struct SharingTests {
+@Suite struct SurfaceExportTests {
     static let formats: [(fourcc: Int32, rtFormat: Int32, composed: String, separate: [String])] = [
         (VA_FOURCC_NV12, VA_RT_FORMAT_YUV420, "NV12", ["R8  ", "GR88"]),
         (VA_FOURCC_P010, VA_RT_FORMAT_YUV420_10, "P010", ["R16 ", "GR32"]),

@@ -10,7 +10,7 @@ import VideoBase
 @testable import EncodeSession
 
 /// Tests what a session guarantees if its device fails: the number of retries, the final error, and what is preserved.
-@Suite struct SurvivalTests {
+@Suite struct PipelineRecoveryTests {
     /// Runs a session and returns it with the number of each call.
     private func traced(
         _ rules: String, frames: Int = FaultRun.frameCount

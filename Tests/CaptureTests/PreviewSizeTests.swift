@@ -2,7 +2,7 @@ import Preview
 import Testing
 import VideoBase
 
-@Suite struct PreviewTests {
+@Suite struct PreviewSizeTests {
     @Test func previewSizesFitTheScreen() {
         #expect(PreviewWindow.fitting(VideoSize(width: 640, height: 480)) == VideoSize(width: 640, height: 480))
         #expect(PreviewWindow.fitting(VideoSize(width: 1920, height: 1080)) == VideoSize(width: 960, height: 540))

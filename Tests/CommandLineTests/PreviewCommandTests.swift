@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// `--preview`, captured by ffmpeg's screen grabber.
-@Suite struct PreviewTests {
+@Suite struct PreviewCommandTests {
     private static let script = """
         "$0" capture /dev/video9 -o a.h264 --device software --preset 7 --preview --frames 150 --json --progress json >report 2>log &
         until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done

@@ -8,7 +8,7 @@ import VideoBase
 
 /// A device fails during decoding: it is reinitialized once, then libavcodec decodes in software, and every picture is
 /// output.
-@Suite struct DeviceFaultTests {
+@Suite struct DecodingFaultTests {
     private static let number = Atomic<Int>(0)
 
     /// The result of decoding a stream on a device with faults.

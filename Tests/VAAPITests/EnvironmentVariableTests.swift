@@ -4,7 +4,7 @@ import Testing
 import VAAPI
 
 /// Variables are set temporarily in a process whose other threads read them; glibc's setenv would crash those threads.
-@Suite(.serialized) struct EnvironmentTests {
+@Suite(.serialized) struct EnvironmentVariableTests {
     private static let name = "VAENC_TEST_VARIABLE"
 
     private static func value(_ name: String = name) -> String? {

@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// A survived fault is in the report. A fatal one is reported in one line and leaves no file.
-@Suite struct SurvivalTests {
+@Suite struct SurvivalReportTests {
     private func encode(
         _ fault: String?, _ options: [String] = [], _ body: (ProcessRunner.Result, String) throws -> Void
     ) throws {

@@ -8,7 +8,7 @@ import VideoBase
 @testable import MediaFiles
 
 /// Containers judged by ffprobe and ffmpeg.
-@Suite struct ContainerTests {
+@Suite struct ContainerSinkTests {
     private static let size = VideoSize(width: 176, height: 144)
     private static let rate = Rational(30000, 1001)
 

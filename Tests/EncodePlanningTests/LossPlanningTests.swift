@@ -33,7 +33,7 @@ struct Receiver {
     }
 }
 
-@Suite struct LossTests {
+@Suite struct LossPlanningTests {
     private func numbering(_ structure: GOPStructure) -> H264ReferenceState {
         H264ReferenceState(
             references: structure.storage, longTermReferences: structure.longTermReferences, log2_max_frame_num: 5,

@@ -6,7 +6,7 @@ import VideoBase
 
 /// Tests what a receiver shows that does not get all of a stream. libavcodec decodes a real clip, and its pictures are
 /// compared with the driver's reconstruction of the whole stream. Each case runs with both codecs.
-@Suite struct LossTests {
+@Suite struct EncodingAfterLossTests {
     private static let codecs: [VideoCodec] = [.h264, .hevc]
 
     /// Returns what libavcodec shows of the packets.

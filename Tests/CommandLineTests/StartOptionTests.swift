@@ -2,7 +2,7 @@ import TestOracles
 import Testing
 
 /// `--start` begins at the same picture in every container, seekable or not.
-@Suite struct StartTests {
+@Suite struct StartOptionTests {
     /// The clip has eight seconds at 25 frames per second and a key picture every two seconds. AVI's index begins after
     /// the file's first time.
     @Test(arguments: ["mkv", "mp4", "mov", "ts", "flv", "avi", "nut"], ["0", "2"]) func startSelectsTheSamePictures(_ container: String, _ bFrames: String) throws {

@@ -5,7 +5,7 @@ import TestOracles
 import VideoBase
 
 /// Streams with missing or damaged data: each lost picture is counted, and no wrong picture is output as correct.
-@Suite struct LossTests {
+@Suite struct DecodingAfterLossTests {
     /// Returns the pictures of the whole stream by their index in decoding order.
     private func whole(_ stream: Stream) throws -> [Int: PlanarFrame] {
         let run = try decode([stream.bytes], DecompressionConfiguration(codec: stream.codec), endsPicture: true)

@@ -4,7 +4,7 @@ import TestOracles
 import Testing
 
 /// Decodes the driver's HEVC streams with foreign decoders.
-@Suite struct HEVCStreamTests {
+@Suite struct HEVCDriverStreamTests {
     private static let structures = [
         HEVCClient.lowDelay(6), HEVCClient.lowDelay(6, references: 3), HEVCClient.lowDelay(5, references: 2, isGeneralized: true),
         HEVCClient.pyramid(2),

@@ -8,7 +8,7 @@ import VideoBase
 @testable import MediaFiles
 
 /// HDR10 and HDR10+ from options to streams and files, and read back from files; judged by ffprobe.
-@Suite struct HDRMetadataTests {
+@Suite struct HDRInContainerTests {
     private static let display = MasteringDisplay(
         "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
     private static let light = ContentLight(maxContentLight: 1000, maxFrameAverageLight: 400)

@@ -5,7 +5,7 @@ import Testing
 import VideoBase
 
 /// FFmpeg reads every header and message, field by field.
-@Suite struct TraceTests {
+@Suite struct H264TraceTests {
     private let hrd = HRDParameters(bitrate: BitsPerSecond(2_000_000), cpbSize: 3_000_000, isConstant: true)
 
     private func sps() throws -> SequenceParameterSet {

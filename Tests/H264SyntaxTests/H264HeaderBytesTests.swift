@@ -4,7 +4,7 @@ import Testing
 import VideoBase
 
 /// Compares headers with bytes derived by hand from the syntax tables of H.264 7.3.
-@Suite struct HeaderBytesTests {
+@Suite struct H264HeaderBytesTests {
     static let hd = VideoSize(width: 1280, height: 720)
 
     static func sps(

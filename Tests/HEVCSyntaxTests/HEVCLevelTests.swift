@@ -2,7 +2,7 @@ import HEVCSyntax
 import Testing
 import VideoBase
 
-@Suite struct LevelTests {
+@Suite struct HEVCLevelTests {
     private func level(
         _ width: Int, _ height: Int, fps: Rational = Rational(30), pictures: Int = 2, tier: Tier? = nil,
         _ change: (inout Level.Demand) -> Void = { _ in }

@@ -7,7 +7,7 @@ import VideoBase
 @testable import VAAPI
 
 /// Tests surfaces whose memory is shared, and video processing, through the VA objects.
-@Suite struct SharingTests {
+@Suite struct SharedSurfaceTests {
     static let size = VideoSize(width: 80, height: 48)
 
     /// Returns the samples of all planes.

@@ -7,7 +7,7 @@ import VideoBase
 
 /// Opens displays under users' environments. The environment belongs to the whole process, so each case runs in another
 /// process, a copy of this program that runs only a test of `InnerEnvironmentTests`.
-@Suite struct EnvironmentTests {
+@Suite struct DriverEnvironmentTests {
     private func child(_ test: String, _ variables: String) throws -> Int {
         let path = try #require(
             unsafe realpath("/proc/self/exe", nil).map { path in
@@ -42,7 +42,7 @@ import VideoBase
     }
 }
 
-/// Tests that run in processes started by `EnvironmentTests`.
+/// Tests that run in processes started by `DriverEnvironmentTests`.
 @Suite struct InnerEnvironmentTests {
     private static func isChild(_ test: String) -> Bool { Environment.value("VAENC_TEST_CHILD") == test }
 

@@ -4,7 +4,7 @@ import Testing
 import VideoBase
 
 /// Compares headers with bytes derived by hand from the syntax tables of H.265 7.3.
-@Suite struct HeaderBytesTests {
+@Suite struct HEVCHeaderBytesTests {
     /// The escaped profile_tier_level of Main, Main tier, level 3.1: 00 1 00001, flags 1 and 2, 1 0 1 1 and zeros, 93.
     private static let main31: [UInt8] = [0x01, 0x60, 0, 0, 3, 0, 0xB0, 0, 0, 3, 0, 0, 3, 0, 93]
 

@@ -2,7 +2,7 @@ import H264Syntax
 import Testing
 import VideoBase
 
-@Suite struct LevelTests {
+@Suite struct H264LevelTests {
     private func level(
         _ width: Int, _ height: Int, fps: Int, references: Int = 1, bitrate: Int? = nil,
         profile: CodecProfile = .h264High

@@ -5,7 +5,7 @@ import VideoBase
 @testable import MediaFiles
 
 /// Reading from a start time, and streams that begin between key frames. ffmpeg writes the files.
-@Suite struct StartTests {
+@Suite struct SourceStartTests {
     private static let codecs = [
         ["-c:v", "libx264", "-bf", "2", "-g", "8"],
         ["-c:v", "libx265", "-x265-params", "keyint=8:min-keyint=8:open-gop=0:bframes=2:scenecut=0:log-level=none"],

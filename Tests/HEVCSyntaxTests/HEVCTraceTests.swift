@@ -5,7 +5,7 @@ import Testing
 import VideoBase
 
 /// FFmpeg reads every header and message, field by field.
-@Suite struct TraceTests {
+@Suite struct HEVCTraceTests {
     private func check(_ unit: TraceHeaders.Unit, _ expected: [String: [Int]]) {
         for (name, values) in expected { #expect(unit.values(name) == values, "\(unit.name): \(name)") }
     }
