@@ -1,13 +1,13 @@
-public import VideoBase
+package import VideoBase
 
 /// Computes decoding times for pictures that are coded in another order than display order.
 ///
 /// The k-th picture in coding order gets the presentation time of the (k − depth)-th picture in display order. So
 /// decoding times rise, and no picture is decoded after its presentation. The first `depth` times precede the first
 /// presentation time, one frame interval apart.
-public struct DecodeTimes: Sendable {
+package struct DecodeTimes: Sendable {
     /// The number of decoding times that precede the first presentation time: `GOPStructure.reorderDepth`.
-    public let depth: Int
+    package let depth: Int
     private let frameRate: Rational
     private var presentations: [MediaTime] = []
     private var coded = 0
@@ -15,17 +15,17 @@ public struct DecodeTimes: Sendable {
     /// Creates the times of a stream.
     ///
     /// - Parameter frameRate: The frame rate that sets the distance of the first `depth` times.
-    public init(depth: Int, frameRate: Rational) {
+    package init(depth: Int, frameRate: Rational) {
         self.depth = max(depth, 0)
         self.frameRate = frameRate
     }
 
     /// Adds the presentation time of the next frame in display order.
-    public mutating func add(_ presentation: MediaTime) { presentations.append(presentation) }
+    package mutating func add(_ presentation: MediaTime) { presentations.append(presentation) }
 
     /// Returns the decoding time of the next picture in coding order, or nil if fewer frames were added than pictures
     /// were coded.
-    public mutating func next() -> MediaTime? {
+    package mutating func next() -> MediaTime? {
         guard let first = presentations.first else { return nil }
         defer { coded += 1 }
         if coded >= depth { return presentations.removeFirst() }
@@ -38,7 +38,7 @@ public struct DecodeTimes: Sendable {
     }
 
     /// Removes a frame that was added and will not be coded.
-    public mutating func drop(_ presentation: MediaTime) {
+    package mutating func drop(_ presentation: MediaTime) {
         if let index = presentations.firstIndex(of: presentation) {
             presentations.remove(at: index)
         } else if presentations.count > depth {

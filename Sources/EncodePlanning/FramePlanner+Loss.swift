@@ -4,7 +4,7 @@ import VideoBase
 extension FramePlanner {
     /// Records that the receiver has the pictures with these tokens, so `refreshFromLongTerm` may predict from them.
     /// Tokens of pictures that are no longer stored are ignored.
-    public mutating func acknowledge(_ tokens: [Int]) {
+    package mutating func acknowledge(_ tokens: [Int]) {
         for index in buffer.entries.indices {
             guard let token = buffer.entries[index].token, tokens.contains(token) else { continue }
             buffer.entries[index].isAcknowledged = true
@@ -17,7 +17,7 @@ extension FramePlanner {
     ///
     /// Lost pictures stay in the decoded picture buffer until the sliding window drops them, because a receiver ignores
     /// commands that name pictures it does not have.
-    public mutating func invalidate(displayIndices: some Sequence<Int>) {
+    package mutating func invalidate(displayIndices: some Sequence<Int>) {
         let lost = Set(displayIndices)
         guard !lost.isEmpty, sequenceIndex >= 0 else { return }
         let invalidated = log.invalidated(byLosing: lost, since: keyDisplayIndex)

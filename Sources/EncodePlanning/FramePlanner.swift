@@ -4,7 +4,7 @@ import VideoBase
 ///
 /// Frames are added in display order. Plans are returned in coding order as soon as they are settled. The planner is a
 /// value: it uses no clocks or devices, and the same frames give the same plans.
-public struct FramePlanner: Sendable {
+package struct FramePlanner: Sendable {
     /// A frame that waits to be coded.
     struct Frame: Sendable {
         var displayIndex: Int
@@ -15,7 +15,7 @@ public struct FramePlanner: Sendable {
     private enum Role { case key, intra, refresh, predicted }
 
     /// The requested structure after `GOPStructure.consistent`.
-    public let structure: GOPStructure
+    package let structure: GOPStructure
     var buffer: ReferenceBuffer
     var log = DependencyLog()
     /// The frames that become B pictures if enough frames follow.
@@ -38,16 +38,16 @@ public struct FramePlanner: Sendable {
     var hasNamedDoubtful = false
 
     /// Creates a planner that uses the consistent form of `structure`.
-    public init(structure: GOPStructure) {
+    package init(structure: GOPStructure) {
         self.structure = structure.consistent
         buffer = ReferenceBuffer(capacity: self.structure.storage)
     }
 
     /// Adds the next frame in display order and returns the plans that it settles.
-    public mutating func add(forceKey: Bool = false) -> [FramePlan] { add(FrameRequest(forceKey: forceKey)) }
+    package mutating func add(forceKey: Bool = false) -> [FramePlan] { add(FrameRequest(forceKey: forceKey)) }
 
     /// Adds the next frame in display order and returns the plans that it settles.
-    public mutating func add(_ request: FrameRequest) -> [FramePlan] {
+    package mutating func add(_ request: FrameRequest) -> [FramePlan] {
         acknowledge(request.acknowledgedTokens)
         let frame = Frame(displayIndex: nextDisplayIndex, request: request)
         nextDisplayIndex += 1
@@ -55,7 +55,7 @@ public struct FramePlanner: Sendable {
     }
 
     /// Returns the plans of the frames that still wait for later frames. More frames may follow.
-    public mutating func finish() -> [FramePlan] { retakePending() + codePending() }
+    package mutating func finish() -> [FramePlan] { retakePending() + codePending() }
 
     /// Restarts with a key frame, for example after the device lost all pictures.
     ///
@@ -63,7 +63,7 @@ public struct FramePlanner: Sendable {
     ///   - displayIndices: The frames whose plans were returned and that must be planned again.
     ///   - codingIndex: The coding index of the next plan; nil continues the count.
     /// - Returns: The plans of these frames and of the waiting frames that are settled.
-    public mutating func restart(replanning displayIndices: [Int] = [], codingIndex: Int? = nil) -> [FramePlan] {
+    package mutating func restart(replanning displayIndices: [Int] = [], codingIndex: Int? = nil) -> [FramePlan] {
         needsKey = true
         buffer.entries.removeAll()
         if let codingIndex { nextCodingIndex = codingIndex }

@@ -1,10 +1,10 @@
 import NALUnits
 
 /// The access unit delimiter, access_unit_delimiter_rbsp(), H.264 7.3.2.4.
-public enum AccessUnitDelimiter {
+package enum AccessUnitDelimiter {
     /// Returns the NAL unit without a start code. primary_pic_type (Table 7-5) is the smallest set that contains the
     /// picture's slice types.
-    public static func unit(for type: SliceType) -> [UInt8] {
+    package static func unit(for type: SliceType) -> [UInt8] {
         var w = BitWriter()
         switch type {
         case .i: w.u(3, 0)

@@ -1,8 +1,8 @@
-public import VideoBase
+package import VideoBase
 
 extension CodecProfile {
     /// profile_idc, H.264 A.2, or 0 for a profile of another standard.
-    public var profile_idc: UInt8 {
+    package var profile_idc: UInt8 {
         switch self {
         case .h264ConstrainedBaseline: 66
         case .h264Main: 77

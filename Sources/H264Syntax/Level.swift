@@ -1,24 +1,24 @@
-public import VideoBase
+package import VideoBase
 
 /// A level and its limits, H.264 Table A-1.
-public struct Level: Sendable, Hashable {
+package struct Level: Sendable, Hashable {
     /// The level's number times ten; 9 stands for level 1b.
-    public let number: Int
+    package let number: Int
     /// The maximum number of macroblocks per second.
-    public let maxMBPS: Int
+    package let maxMBPS: Int
     /// The maximum number of macroblocks per frame.
-    public let maxFS: Int
+    package let maxFS: Int
     /// The maximum number of macroblocks in the decoded picture buffer.
-    public let maxDpbMbs: Int
+    package let maxDpbMbs: Int
     /// The maximum bit rate in units of cpbBrVclFactor bits per second (1000 up to Main, 1250 for High).
-    public let maxBR: Int
+    package let maxBR: Int
     /// The maximum size of the coded picture buffer in units of cpbBrVclFactor bits.
-    public let maxCPB: Int
+    package let maxCPB: Int
     /// The minimum compression ratio of a picture.
-    public let minCR: Int
+    package let minCR: Int
 
     /// All levels, ordered by capability.
-    public static let all: [Level] = [
+    package static let all: [Level] = [
         Level(number: 10, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 64, maxCPB: 175, minCR: 2),
         Level(number: 9, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 128, maxCPB: 350, minCR: 2),
         Level(number: 11, maxMBPS: 3000, maxFS: 396, maxDpbMbs: 900, maxBR: 192, maxCPB: 500, minCR: 2),
@@ -42,7 +42,7 @@ public struct Level: Sendable, Hashable {
     ]
 
     /// The highest level, 6.2.
-    public static let highest = all[all.count - 1]
+    package static let highest = all[all.count - 1]
 
     private init(number: Int, maxMBPS: Int, maxFS: Int, maxDpbMbs: Int, maxBR: Int, maxCPB: Int, minCR: Int) {
         self.number = number
@@ -55,32 +55,32 @@ public struct Level: Sendable, Hashable {
     }
 
     /// Returns the level with this number (41 for 4.1, 9 for 1b), or nil if there is none.
-    public init?(number: Int) {
+    package init?(number: Int) {
         guard let level = Self.all.first(where: { $0.number == number }) else { return nil }
         self = level
     }
 
     /// The level's name: `4.1`, `1b`.
-    public var name: String { CodecLevel(tenths: number).description }
+    package var name: String { CodecLevel(tenths: number).description }
 
     /// Returns level_idc. Level 1b is coded as 11 with constraint_set3_flag, and as 9 in the High profiles (A.3.1,
     /// A.3.4).
-    public func level_idc(for profile: CodecProfile) -> UInt8 {
+    package func level_idc(for profile: CodecProfile) -> UInt8 {
         number == 9 && profile != .h264High ? 11 : UInt8(number)
     }
 
     /// Returns MaxDpbFrames, A.3.1 h: the number of frames of this size in the decoded picture buffer, at most 16.
-    public func maxDpbFrames(codedSize: VideoSize) -> Int {
+    package func maxDpbFrames(codedSize: VideoSize) -> Int {
         min(maxDpbMbs / (codedSize.width / 16 * (codedSize.height / 16)), 16)
     }
 
     /// Returns the maximum bit rate of the NAL units (A.3.1 j with cpbBrNalFactor).
-    public func maxBitrate(profile: CodecProfile) -> BitsPerSecond {
+    package func maxBitrate(profile: CodecProfile) -> BitsPerSecond {
         BitsPerSecond(maxBR * (profile == .h264High ? 1500 : 1200))
     }
 
     /// Returns the maximum size of the coded picture buffer for the NAL units, in bits (A.3.1 j with cpbBrNalFactor).
-    public func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * (profile == .h264High ? 1500 : 1200) }
+    package func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * (profile == .h264High ? 1500 : 1200) }
 
     /// Returns the limit that MinCR sets for pictures of this size (A.3.1 c, d; f_R for frames is 1/172).
     package func pictureSizeLimit(codedSize: VideoSize) -> PictureSizeLimit {
@@ -91,7 +91,7 @@ public struct Level: Sendable, Hashable {
 
     /// Returns whether the level allows a stream with these properties: the size of a frame and its sides (A.3.1 f, g),
     /// the macroblock rate, the references, and the bit rate.
-    public func allows(
+    package func allows(
         codedSize: VideoSize, frameRate: Rational, references: Int, bitrate: BitsPerSecond?, profile: CodecProfile
     ) -> Bool {
         let width = codedSize.width / 16
@@ -103,7 +103,7 @@ public struct Level: Sendable, Hashable {
     }
 
     /// Returns the lowest level that allows a stream with these properties, or nil if there is none.
-    public static func lowest(
+    package static func lowest(
         codedSize: VideoSize, frameRate: Rational, references: Int, bitrate: BitsPerSecond?, profile: CodecProfile
     ) -> Level? {
         all.first {

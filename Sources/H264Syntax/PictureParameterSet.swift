@@ -1,44 +1,44 @@
 import NALUnits
-public import VideoBase
+package import VideoBase
 
 /// The picture parameter set, pic_parameter_set_rbsp(), H.264 7.3.2.2, with one slice group. The fields have the names
 /// and values of the standard.
-public struct PictureParameterSet: Sendable, Hashable {
+package struct PictureParameterSet: Sendable, Hashable {
     /// The ID of the picture parameter set, 0…255.
-    public var pic_parameter_set_id = 0
+    package var pic_parameter_set_id = 0
     /// The ID of the sequence parameter set to which this set refers, 0…31.
-    public var seq_parameter_set_id = 0
+    package var seq_parameter_set_id = 0
     /// Whether CABAC is used instead of CAVLC.
-    public var entropy_coding_mode_flag: Bool
+    package var entropy_coding_mode_flag: Bool
     /// num_ref_idx_l0_default_active_minus1 + 1: the default number of entries in list 0.
-    public var num_ref_idx_l0_default_active = 1
+    package var num_ref_idx_l0_default_active = 1
     /// num_ref_idx_l1_default_active_minus1 + 1: the default number of entries in list 1.
-    public var num_ref_idx_l1_default_active = 1
+    package var num_ref_idx_l1_default_active = 1
     /// Whether P slices use explicit weighted prediction.
-    public var weighted_pred_flag = false
+    package var weighted_pred_flag = false
     /// The weighted prediction of B slices: 0 default, 1 explicit, 2 implicit.
-    public var weighted_bipred_idc: UInt8 = 0
+    package var weighted_bipred_idc: UInt8 = 0
     /// pic_init_qp_minus26 + 26.
-    public var pic_init_qp = 26
+    package var pic_init_qp = 26
     /// The offset of the QP of Cb (and of Cr without the fields of the High profiles), −12…12.
-    public var chroma_qp_index_offset = 0
+    package var chroma_qp_index_offset = 0
     /// Whether slice headers contain deblocking parameters.
-    public var deblocking_filter_control_present_flag = true
+    package var deblocking_filter_control_present_flag = true
     /// Whether intra macroblocks predict only from intra macroblocks.
-    public var constrained_intra_pred_flag = false
+    package var constrained_intra_pred_flag = false
     /// Whether the set has the three fields at the end, which exist only in the High profiles.
-    public var hasHighFields: Bool
+    package var hasHighFields: Bool
     /// Whether macroblocks may use the 8×8 transform.
-    public var transform_8x8_mode_flag: Bool
+    package var transform_8x8_mode_flag: Bool
     /// The offset of the QP of Cr, −12…12.
-    public var second_chroma_qp_index_offset = 0
+    package var second_chroma_qp_index_offset = 0
 
     /// Creates a parameter set.
     ///
     /// - Parameters:
     ///   - qp: The initial QP of slices.
     ///   - references: The default number of entries in list 0.
-    public init(profile: CodecProfile, entropy: EntropyCoder, transform8x8: Bool, qp: Int, references: Int) {
+    package init(profile: CodecProfile, entropy: EntropyCoder, transform8x8: Bool, qp: Int, references: Int) {
         entropy_coding_mode_flag = entropy == .cabac
         hasHighFields = profile == .h264High
         transform_8x8_mode_flag = hasHighFields && transform8x8
@@ -47,7 +47,7 @@ public struct PictureParameterSet: Sendable, Hashable {
     }
 
     /// The NAL unit without a start code.
-    public var unit: [UInt8] {
+    package var unit: [UInt8] {
         var w = BitWriter()
         w.ue(pic_parameter_set_id)
         w.ue(seq_parameter_set_id)

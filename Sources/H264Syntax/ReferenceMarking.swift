@@ -2,7 +2,7 @@ import NALUnits
 import VideoBase
 
 /// An operation of ref_pic_list_modification(), H.264 7.3.3.1 and 8.2.4.3.
-public enum ReferenceListModification: Sendable, Hashable {
+package enum ReferenceListModification: Sendable, Hashable {
     /// modification_of_pic_nums_idc 0: selects a picture number that is smaller by abs_diff_pic_num (at least 1).
     case subtract(abs_diff_pic_num: Int)
     /// modification_of_pic_nums_idc 1: selects a picture number that is larger by abs_diff_pic_num (at least 1).

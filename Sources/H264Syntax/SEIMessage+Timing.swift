@@ -1,4 +1,4 @@
-public import NALUnits
+package import NALUnits
 
 /// The messages of the hypothetical reference decoder and for random access, H.264 D.1.
 extension SEIMessage {
@@ -7,7 +7,7 @@ extension SEIMessage {
     /// - Parameters:
     ///   - nal: The delays for the NAL HRD parameters, written if the VUI has them.
     ///   - vcl: The delays for the VCL HRD parameters, written if the VUI has them. nil uses `nal`.
-    public static func bufferingPeriod(
+    package static func bufferingPeriod(
         _ sps: SequenceParameterSet, nal: InitialRemovalDelay?, vcl: InitialRemovalDelay? = nil
     ) -> SEIMessage {
         var w = BitWriter()
@@ -26,7 +26,7 @@ extension SEIMessage {
     ///   - removalDelay: cpb_removal_delay: the number of ticks since the picture of the latest buffering period. It is
     ///     written modulo the size of the field.
     ///   - outputDelay: dpb_output_delay: the number of ticks from the picture's removal to its output.
-    public static func pictureTiming(
+    package static func pictureTiming(
         _ sps: SequenceParameterSet, removalDelay: Int, outputDelay: Int
     ) -> SEIMessage {
         var w = BitWriter()
@@ -48,7 +48,7 @@ extension SEIMessage {
     ///   - isExact: Whether the output after the recovery is identical to that of a decoder that started at the
     ///     beginning.
     ///   - isBroken: broken_link_flag.
-    public static func recoveryPoint(frameCount: Int, isExact: Bool = true, isBroken: Bool = false) -> SEIMessage {
+    package static func recoveryPoint(frameCount: Int, isExact: Bool = true, isBroken: Bool = false) -> SEIMessage {
         var w = BitWriter()
         w.ue(frameCount)
         w.flag(isExact)  // exact_match_flag

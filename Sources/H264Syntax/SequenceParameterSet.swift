@@ -1,39 +1,39 @@
-public import NALUnits
-public import VideoBase
+package import NALUnits
+package import VideoBase
 
 /// The sequence parameter set, seq_parameter_set_data(), H.264 7.3.2.1.1, for progressive 8-bit 4:2:0 video with
 /// picture order count type 0.
 ///
 /// The fields have the names and values of the standard.
-public struct SequenceParameterSet: Sendable, Hashable {
+package struct SequenceParameterSet: Sendable, Hashable {
     /// The profile, H.264 A.2.
-    public var profile_idc: UInt8
+    package var profile_idc: UInt8
     /// constraint_set0_flag … constraint_set5_flag in the high bits, as the byte is written to the stream.
-    public var constraint_flags: UInt8
+    package var constraint_flags: UInt8
     /// The level, H.264 A.3.
-    public var level_idc: UInt8
+    package var level_idc: UInt8
     /// The ID of the sequence parameter set, 0…31.
-    public var seq_parameter_set_id = 0
+    package var seq_parameter_set_id = 0
     /// log2_max_frame_num_minus4 + 4, 4…16.
-    public var log2_max_frame_num = 8
+    package var log2_max_frame_num = 8
     /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4…16.
-    public var log2_max_pic_order_cnt_lsb = 8
+    package var log2_max_pic_order_cnt_lsb = 8
     /// The maximum number of reference frames.
-    public var max_num_ref_frames: Int
+    package var max_num_ref_frames: Int
     /// Whether frame_num may have gaps.
-    public var gaps_in_frame_num_value_allowed_flag = false
+    package var gaps_in_frame_num_value_allowed_flag = false
     /// pic_width_in_mbs_minus1 + 1: the coded width in macroblocks.
-    public var pic_width_in_mbs: Int
+    package var pic_width_in_mbs: Int
     /// pic_height_in_map_units_minus1 + 1: the coded height in macroblocks.
-    public var pic_height_in_map_units: Int
+    package var pic_height_in_map_units: Int
     /// Whether direct prediction in B slices works on 8×8 blocks.
-    public var direct_8x8_inference_flag = true
+    package var direct_8x8_inference_flag = true
     /// The cropping at the right edge, in crop units of two luma samples (4:2:0 frames).
-    public var frame_crop_right_offset: Int
+    package var frame_crop_right_offset: Int
     /// The cropping at the bottom edge, in crop units of two luma samples.
-    public var frame_crop_bottom_offset: Int
+    package var frame_crop_bottom_offset: Int
     /// The VUI parameters, or nil if they are not present.
-    public var vui: VUIParameters?
+    package var vui: VUIParameters?
 
     /// Creates the parameters for a profile, a level and a visible size.
     ///
@@ -42,7 +42,7 @@ public struct SequenceParameterSet: Sendable, Hashable {
     ///   - codedSize: The size that the hardware encodes, a multiple of 16 that contains `size`. nil uses the smallest
     ///     multiple.
     ///   - references: The maximum number of reference frames.
-    public init(
+    package init(
         profile: CodecProfile, level: Level, size: VideoSize, codedSize: VideoSize? = nil, references: Int,
         hasBFrames: Bool, vui: VUIParameters?
     ) {
@@ -59,17 +59,17 @@ public struct SequenceParameterSet: Sendable, Hashable {
     }
 
     /// Whether the coded size is cropped.
-    public var frame_cropping_flag: Bool { frame_crop_right_offset > 0 || frame_crop_bottom_offset > 0 }
+    package var frame_cropping_flag: Bool { frame_crop_right_offset > 0 || frame_crop_bottom_offset > 0 }
 
     /// The size that a decoder outputs.
-    public var croppedSize: VideoSize {
+    package var croppedSize: VideoSize {
         VideoSize(
             width: pic_width_in_mbs * 16 - frame_crop_right_offset * 2,
             height: pic_height_in_map_units * 16 - frame_crop_bottom_offset * 2)
     }
 
     /// The NAL unit without a start code.
-    public var unit: [UInt8] {
+    package var unit: [UInt8] {
         var w = BitWriter()
         w.u(8, profile_idc)
         w.u(8, constraint_flags)
@@ -97,7 +97,7 @@ public struct SequenceParameterSet: Sendable, Hashable {
 
     /// Writes the end of the set, from frame_cropping_flag on. These fields determine how pictures are displayed and
     /// buffered, not how they are coded. They can therefore replace the end of another encoder's set.
-    public func writeCroppingAndVUI(to w: inout BitWriter) {
+    package func writeCroppingAndVUI(to w: inout BitWriter) {
         w.flag(frame_cropping_flag)
         if frame_cropping_flag {
             w.ue(0)  // frame_crop_left_offset

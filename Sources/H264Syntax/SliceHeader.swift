@@ -1,8 +1,8 @@
-public import NALUnits
+package import NALUnits
 package import VideoBase
 
 /// slice_type modulo 5, H.264 Table 7-6.
-public enum SliceType: UInt8, Sendable {
+package enum SliceType: UInt8, Sendable {
     case p = 0
     case b = 1
     case i = 2
@@ -10,48 +10,48 @@ public enum SliceType: UInt8, Sendable {
 
 /// The slice header, slice_header(), H.264 7.3.3, of a frame picture. The fields have the names and values of the
 /// standard.
-public struct SliceHeader: Sendable, Hashable {
+package struct SliceHeader: Sendable, Hashable {
     /// The importance for reference, 0…3; 0 for a picture that is not used for reference.
-    public var nal_ref_idc: UInt8
+    package var nal_ref_idc: UInt8
     /// Whether the picture is an IDR picture.
-    public var isIDR: Bool
+    package var isIDR: Bool
     /// The address of the slice's first macroblock.
-    public var first_mb_in_slice = 0
+    package var first_mb_in_slice = 0
     /// The type of the slice. It is written as 5…9, because all slices of a picture have the same type.
-    public var slice_type: SliceType
+    package var slice_type: SliceType
     /// The frame number, below MaxFrameNum.
-    public var frame_num: Int
+    package var frame_num: Int
     /// The ID that distinguishes consecutive IDR pictures, 0…65535.
-    public var idr_pic_id = 0
+    package var idr_pic_id = 0
     /// The low bits of the picture order count.
-    public var pic_order_cnt_lsb: Int
+    package var pic_order_cnt_lsb: Int
     /// Whether direct prediction in B slices is spatial. Otherwise, it is temporal.
-    public var direct_spatial_mv_pred_flag = true
+    package var direct_spatial_mv_pred_flag = true
     /// The number of entries in list 0; 0 if the slice type has no such list.
-    public var num_ref_idx_l0_active = 0
+    package var num_ref_idx_l0_active = 0
     /// The number of entries in list 1; 0 if the slice type has no such list.
-    public var num_ref_idx_l1_active = 0
+    package var num_ref_idx_l1_active = 0
     /// The modifications of list 0. Empty for the initial order.
-    public var modificationsL0: [ReferenceListModification] = []
+    package var modificationsL0: [ReferenceListModification] = []
     /// The modifications of list 1. Empty for the initial order.
-    public var modificationsL1: [ReferenceListModification] = []
+    package var modificationsL1: [ReferenceListModification] = []
     /// Whether an IDR picture becomes a long-term reference.
-    public var long_term_reference_flag = false
+    package var long_term_reference_flag = false
     /// The memory management operations. Empty for the sliding window (8.2.5.3).
     package var marking: [MemoryManagementOperation] = []
     /// The initialization table of CABAC contexts, 0…2.
-    public var cabac_init_idc = 0
+    package var cabac_init_idc = 0
     /// SliceQPY.
-    public var qp: Int
+    package var qp: Int
     /// The deblocking of the slice: 0 on, 1 off, 2 on except at slice edges.
-    public var disable_deblocking_filter_idc = 0
+    package var disable_deblocking_filter_idc = 0
     /// The alpha and C0 offset of deblocking, divided by 2, −6…6.
-    public var slice_alpha_c0_offset_div2 = 0
+    package var slice_alpha_c0_offset_div2 = 0
     /// The beta offset of deblocking, divided by 2, −6…6.
-    public var slice_beta_offset_div2 = 0
+    package var slice_beta_offset_div2 = 0
 
     /// Creates a header. The other fields have their default values.
-    public init(nal_ref_idc: UInt8, isIDR: Bool, slice_type: SliceType, frame_num: Int, pic_order_cnt_lsb: Int, qp: Int)
+    package init(nal_ref_idc: UInt8, isIDR: Bool, slice_type: SliceType, frame_num: Int, pic_order_cnt_lsb: Int, qp: Int)
     {
         self.nal_ref_idc = nal_ref_idc
         self.isIDR = isIDR
@@ -62,11 +62,11 @@ public struct SliceHeader: Sendable, Hashable {
     }
 
     /// The type of the slice's NAL unit.
-    public var nal_unit_type: NALUnitType { isIDR ? .idrSlice : .slice }
+    package var nal_unit_type: NALUnitType { isIDR ? .idrSlice : .slice }
 
     /// Returns num_ref_idx_active_override_flag: whether the numbers of list entries differ from those in the picture
     /// parameter set.
-    public func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
+    package func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
         case .p: num_ref_idx_l0_active != pps.num_ref_idx_l0_default_active
@@ -78,7 +78,7 @@ public struct SliceHeader: Sendable, Hashable {
 
     /// Writes the bits of the header, without trailing bits. Slice data must follow. Whether alignment bits precede
     /// that data depends on the entropy coder.
-    public func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
+    package func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
         w.ue(first_mb_in_slice)
         w.ue(slice_type.rawValue + 5)
         w.ue(pps.pic_parameter_set_id)

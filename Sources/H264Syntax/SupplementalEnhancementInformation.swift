@@ -1,8 +1,8 @@
-public import NALUnits
+package import NALUnits
 
 extension SEIMessage {
     /// Returns the NAL unit that contains the messages, without a start code.
-    public static func unit(_ messages: [SEIMessage]) -> [UInt8] {
+    package static func unit(_ messages: [SEIMessage]) -> [UInt8] {
         NALUnit.bytes(.sei, nal_ref_idc: 0, rbsp: rbsp(messages))
     }
 }

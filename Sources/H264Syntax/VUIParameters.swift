@@ -1,32 +1,32 @@
-public import NALUnits
-public import VideoBase
+package import NALUnits
+package import VideoBase
 
 /// The VUI parameters, vui_parameters(), H.264 E.1.1. The fields have the names of the standard. A field that is nil is
 /// not present.
-public struct VUIParameters: Sendable, Hashable {
+package struct VUIParameters: Sendable, Hashable {
     /// The display properties of samples.
-    public var display: DisplayInformation
+    package var display: DisplayInformation
     /// The frame rate in frames per second, or nil if the timing information is not present. A tick is half a frame
     /// (E.2.1).
-    public var frameRate: Rational?
+    package var frameRate: Rational?
     /// Whether frames have exactly this rate. It is false if the input's times vary.
-    public var fixed_frame_rate_flag: Bool
+    package var fixed_frame_rate_flag: Bool
     /// The HRD parameters for the whole stream (C.1), or nil if they are not present.
-    public var nal_hrd_parameters: HRDParameters?
+    package var nal_hrd_parameters: HRDParameters?
     /// The HRD parameters for slices only (C.1), or nil if they are not present.
-    public var vcl_hrd_parameters: HRDParameters?
+    package var vcl_hrd_parameters: HRDParameters?
     /// Whether a picture that is too large to arrive in time may be removed late from the coded picture buffer (C.1.2).
-    public var low_delay_hrd_flag = false
+    package var low_delay_hrd_flag = false
     /// Whether picture timing messages contain pic_struct.
-    public var pic_struct_present_flag = false
+    package var pic_struct_present_flag = false
     /// The maximum number of frames that precede any frame in decoding order and follow it in output order, or nil if
     /// the bitstream restrictions are not present.
-    public var max_num_reorder_frames: Int?
+    package var max_num_reorder_frames: Int?
     /// The size of the decoded picture buffer in frames, written with the bitstream restrictions.
-    public var max_dec_frame_buffering: Int
+    package var max_dec_frame_buffering: Int
 
     /// Creates VUI parameters without HRD parameters.
-    public init(
+    package init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
         fixed_frame_rate_flag: Bool = true, max_num_reorder_frames: Int?, max_dec_frame_buffering: Int
     ) {
@@ -38,7 +38,7 @@ public struct VUIParameters: Sendable, Hashable {
     }
 
     /// num_units_in_tick and time_scale, with two ticks per frame; nil if they do not fit 32 bits.
-    public var timing: (num_units_in_tick: UInt32, time_scale: UInt32)? {
+    package var timing: (num_units_in_tick: UInt32, time_scale: UInt32)? {
         guard let rate = frameRate?.reduced, rate.numerator > 0,
             let units = UInt32(exactly: rate.denominator), let scale = UInt32(exactly: rate.numerator * 2)
         else { return nil }

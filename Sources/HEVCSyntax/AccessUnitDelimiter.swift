@@ -1,12 +1,12 @@
 import NALUnits
 
 /// The access unit delimiter, access_unit_delimiter_rbsp(), H.265 7.3.2.5.
-public enum AccessUnitDelimiter {
+package enum AccessUnitDelimiter {
     /// Returns the NAL unit without a start code. pic_type (Table 7-2) is the smallest set that contains the picture's
     /// slice types.
     ///
     /// - Parameter temporalID: The TemporalId of the picture.
-    public static func unit(for type: SliceType, temporalID: Int = 0) -> [UInt8] {
+    package static func unit(for type: SliceType, temporalID: Int = 0) -> [UInt8] {
         var w = BitWriter()
         switch type {
         case .i: w.u(3, 0)

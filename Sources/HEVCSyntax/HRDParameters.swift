@@ -1,30 +1,30 @@
-public import NALUnits
-public import VideoBase
+package import NALUnits
+package import VideoBase
 
 /// The HRD parameters, hrd_parameters(1, …), H.265 E.2.2, for whole access units, with one schedule (cpb_cnt_minus1 0).
 /// The fields have the names and values of the standard.
-public struct HRDParameters: Sendable, Hashable {
+package struct HRDParameters: Sendable, Hashable {
     /// Whether the rate and buffer for all NAL units are present. At least one of this and the following flag is true.
-    public var nal_hrd_parameters_present_flag = true
+    package var nal_hrd_parameters_present_flag = true
     /// Whether the rate and buffer for slices only are present.
-    public var vcl_hrd_parameters_present_flag = false
+    package var vcl_hrd_parameters_present_flag = false
     /// The bit rate and the buffer size.
-    public var schedule: DeliverySchedule
+    package var schedule: DeliverySchedule
     /// initial_cpb_removal_delay_length_minus1 + 1: the size of the delays in buffering period messages in bits, 1…32.
-    public var initial_cpb_removal_delay_length = 24
+    package var initial_cpb_removal_delay_length = 24
     /// au_cpb_removal_delay_length_minus1 + 1: the size of the removal delay in picture timing messages in bits, 1…32.
-    public var au_cpb_removal_delay_length = 24
+    package var au_cpb_removal_delay_length = 24
     /// dpb_output_delay_length_minus1 + 1: the size of the output delay in bits, 1…32.
-    public var dpb_output_delay_length = 24
+    package var dpb_output_delay_length = 24
     /// Whether pictures of the highest sub-layer have exactly the rate of the timing information, with one tick per
     /// picture.
-    public var fixed_pic_rate_general_flag: Bool
+    package var fixed_pic_rate_general_flag: Bool
     /// Whether a picture that is too large to arrive in time may be removed late from the coded picture buffer (C.2.3).
     /// Only without a fixed rate.
-    public var low_delay_hrd_flag = false
+    package var low_delay_hrd_flag = false
 
     /// Creates parameters with the nearest schedule at or below a rate and a buffer size in bits.
-    public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixed_pic_rate_general_flag: Bool = true) {
+    package init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool, fixed_pic_rate_general_flag: Bool = true) {
         schedule = DeliverySchedule(bitrate: bitrate, cpbSize: cpbSize, isConstant: isConstant)
         initial_cpb_removal_delay_length = schedule.initialDelayLength
         self.fixed_pic_rate_general_flag = fixed_pic_rate_general_flag

@@ -1,13 +1,13 @@
-public import VideoBase
+package import VideoBase
 
 /// A level and its limits, H.265 Tables A.8 and A.9.
-public struct Level: Sendable, Hashable {
+package struct Level: Sendable, Hashable {
     /// The level's number times ten.
-    public let number: Int
+    package let number: Int
     /// The maximum number of luma samples per picture.
-    public let maxLumaPs: Int
+    package let maxLumaPs: Int
     /// The maximum number of luma samples per second.
-    public let maxLumaSr: Int
+    package let maxLumaSr: Int
     /// The maximum bit rate of the Main tier, in units of 1000 bits per second for slices and 1100 for all NAL units.
     private let maxBRMain: Int
     /// The maximum bit rate of the High tier in the same units; nil if the level does not have the tier.
@@ -19,16 +19,16 @@ public struct Level: Sendable, Hashable {
     /// the tier.
     private let maxCPBHigh: Int?
     /// The maximum number of slice segments of a picture.
-    public let maxSliceSegmentsPerPicture: Int
+    package let maxSliceSegmentsPerPicture: Int
     /// The maximum number of tile rows.
-    public let maxTileRows: Int
+    package let maxTileRows: Int
     /// The maximum number of tile columns.
-    public let maxTileCols: Int
+    package let maxTileCols: Int
     /// MinCrBase: the minimum compression ratio of a picture.
-    public let minCrBase: Int
+    package let minCrBase: Int
 
     /// All levels, ordered by capability.
-    public static let all: [Level] = [
+    package static let all: [Level] = [
         Level(10, 36_864, 552_960, br: 128, nil, cpb: 350, nil, segments: 16, tiles: (1, 1), minCR: 2),
         Level(20, 122_880, 3_686_400, br: 1500, nil, cpb: 1500, nil, segments: 16, tiles: (1, 1), minCR: 2),
         Level(21, 245_760, 7_372_800, br: 3000, nil, cpb: 3000, nil, segments: 20, tiles: (1, 1), minCR: 2),
@@ -47,7 +47,7 @@ public struct Level: Sendable, Hashable {
     ]
 
     /// The highest level, 6.2.
-    public static let highest = all[all.count - 1]
+    package static let highest = all[all.count - 1]
 
     private init(
         _ number: Int, _ maxLumaPs: Int, _ maxLumaSr: Int, br mainRate: Int, _ highRate: Int?, cpb mainBuffer: Int,
@@ -67,23 +67,23 @@ public struct Level: Sendable, Hashable {
     }
 
     /// Returns the level with this number (41 for 4.1), or nil if there is none.
-    public init?(number: Int) {
+    package init?(number: Int) {
         guard let level = Self.all.first(where: { $0.number == number }) else { return nil }
         self = level
     }
 
     /// The level's name: `4.1`.
-    public var name: String { CodecLevel(tenths: number).description }
+    package var name: String { CodecLevel(tenths: number).description }
 
     /// general_level_idc, thirty times the level (A.4.1).
-    public var level_idc: UInt8 { UInt8(number * 3) }
+    package var level_idc: UInt8 { UInt8(number * 3) }
 
     /// Returns whether the level has the tier. Levels from 4 on have a High tier.
-    public func has(_ tier: Tier) -> Bool { tier == .main || maxBRHigh != nil }
+    package func has(_ tier: Tier) -> Bool { tier == .main || maxBRHigh != nil }
 
     /// Returns MaxDpbSize, (A-2): the number of pictures of this size in the decoded picture buffer, including the
     /// current one.
-    public func maxDpbSize(codedSize: VideoSize) -> Int {
+    package func maxDpbSize(codedSize: VideoSize) -> Int {
         let maxDpbPicBuf = 6
         let samples = codedSize.width * codedSize.height
         if samples <= maxLumaPs >> 2 { return min(4 * maxDpbPicBuf, 16) }
@@ -94,13 +94,13 @@ public struct Level: Sendable, Hashable {
 
     /// Returns the maximum bit rate of the NAL units (A.4.2 with BrNalFactor 1100, Main and Main 10), or nil if the
     /// level does not have the tier.
-    public func maxBitrate(tier: Tier) -> BitsPerSecond? {
+    package func maxBitrate(tier: Tier) -> BitsPerSecond? {
         (tier == .main ? maxBRMain : maxBRHigh).map { BitsPerSecond($0 * 1100) }
     }
 
     /// Returns the maximum size of the coded picture buffer for the NAL units in bits (A.4.2 with CpbNalFactor 1100),
     /// or nil if the level does not have the tier.
-    public func maxCPBSize(tier: Tier) -> Int? { (tier == .main ? maxCPBMain : maxCPBHigh).map { $0 * 1100 } }
+    package func maxCPBSize(tier: Tier) -> Int? { (tier == .main ? maxCPBMain : maxCPBHigh).map { $0 * 1100 } }
 
     /// Returns the limit that MinCR sets for pictures of this size (A.4.2; f_R is 1/300).
     ///

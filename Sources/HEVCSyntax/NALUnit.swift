@@ -1,7 +1,7 @@
 import NALUnits
 
 /// The values of nal_unit_type for the base layer, H.265 Table 7-1.
-public enum NALUnitType: UInt8, Sendable, CaseIterable {
+package enum NALUnitType: UInt8, Sendable, CaseIterable {
     case trailN = 0
     case trailR = 1
     case tsaN = 2
@@ -29,33 +29,33 @@ public enum NALUnitType: UInt8, Sendable, CaseIterable {
     case suffixSEI = 40
 
     /// Returns the type of a NAL unit (header first), or nil for an empty unit or a type that is not listed here.
-    public init?(of unit: some Collection<UInt8>) {
+    package init?(of unit: some Collection<UInt8>) {
         guard let header = unit.first else { return nil }
         self.init(rawValue: header >> 1 & 0x3F)
     }
 
     /// Whether the unit is a slice segment of a coded picture (VCL).
-    public var isSlice: Bool { rawValue < 32 }
+    package var isSlice: Bool { rawValue < 32 }
     /// Whether the unit belongs to an IDR picture.
-    public var isIDR: Bool { self == .idrWithRADL || self == .idrWithoutLeading }
+    package var isIDR: Bool { self == .idrWithRADL || self == .idrWithoutLeading }
     /// Whether the unit belongs to an intra random access point picture: nal_unit_type 16…23.
-    public var isIRAP: Bool { (16...23).contains(rawValue) }
+    package var isIRAP: Bool { (16...23).contains(rawValue) }
     /// Whether the unit belongs to a sub-layer non-reference picture, to which no picture of the same temporal
     /// sub-layer refers (7.4.2.2).
-    public var isSubLayerNonReference: Bool { rawValue < 16 && rawValue % 2 == 0 }
+    package var isSubLayerNonReference: Bool { rawValue < 16 && rawValue % 2 == 0 }
 }
 
 /// The NAL unit, nal_unit(), H.265 7.3.1.1.
-public enum NALUnit {
+package enum NALUnit {
     /// Returns the two bytes of nal_unit_header(), 7.3.1.2: the type, nuh_layer_id 0 and nuh_temporal_id_plus1.
-    public static func header(_ type: NALUnitType, temporalID: Int = 0) -> [UInt8] {
+    package static func header(_ type: NALUnitType, temporalID: Int = 0) -> [UInt8] {
         [type.rawValue << 1, UInt8(temporalID & 7) + 1]
     }
 
     /// Returns the escaped bytes of a NAL unit with this RBSP, without a start code.
     ///
     /// - Parameter temporalID: TemporalId, 0…6; 0 for parameter sets of all sub-layers and for IRAP pictures.
-    public static func bytes(_ type: NALUnitType, temporalID: Int = 0, rbsp: [UInt8]) -> [UInt8] {
+    package static func bytes(_ type: NALUnitType, temporalID: Int = 0, rbsp: [UInt8]) -> [UInt8] {
         var unit = header(type, temporalID: temporalID)
         // The header does not end with a zero byte, because nuh_temporal_id_plus1 is at least 1.
         EmulationPrevention.append(rbsp.span, to: &unit)

@@ -2,93 +2,93 @@ import NALUnits
 
 /// The picture parameter set, pic_parameter_set_rbsp(), H.265 7.3.2.3.1, without scaling lists and extensions. The
 /// fields have the names and values of the standard.
-public struct PictureParameterSet: Sendable, Hashable {
+package struct PictureParameterSet: Sendable, Hashable {
     /// Tiles in rows and columns of equal size (uniform_spacing_flag 1).
-    public struct Tiles: Sendable, Hashable {
+    package struct Tiles: Sendable, Hashable {
         /// num_tile_columns_minus1 + 1.
-        public var num_tile_columns: Int
+        package var num_tile_columns: Int
         /// num_tile_rows_minus1 + 1.
-        public var num_tile_rows: Int
+        package var num_tile_rows: Int
         /// Whether in-loop filters cross tile boundaries.
-        public var loop_filter_across_tiles_enabled_flag = true
+        package var loop_filter_across_tiles_enabled_flag = true
 
         /// Creates tiles. `num_tile_columns` and `num_tile_rows` must not both be 1.
-        public init(num_tile_columns: Int, num_tile_rows: Int) {
+        package init(num_tile_columns: Int, num_tile_rows: Int) {
             self.num_tile_columns = num_tile_columns
             self.num_tile_rows = num_tile_rows
         }
     }
 
     /// The ID of the picture parameter set, 0…63.
-    public var pps_pic_parameter_set_id = 0
+    package var pps_pic_parameter_set_id = 0
     /// The ID of the sequence parameter set to which this set refers, 0…15.
-    public var pps_seq_parameter_set_id = 0
+    package var pps_seq_parameter_set_id = 0
     /// Whether slices may consist of several slice segments.
-    public var dependent_slice_segments_enabled_flag = false
+    package var dependent_slice_segments_enabled_flag = false
     /// Whether slice headers contain pic_output_flag.
-    public var output_flag_present_flag = false
+    package var output_flag_present_flag = false
     /// Whether signs of coefficients are hidden.
-    public var sign_data_hiding_enabled_flag = false
+    package var sign_data_hiding_enabled_flag = false
     /// Whether slice headers contain cabac_init_flag.
-    public var cabac_init_present_flag = false
+    package var cabac_init_present_flag = false
     /// num_ref_idx_l0_default_active_minus1 + 1: the default number of entries in list 0.
-    public var num_ref_idx_l0_default_active = 1
+    package var num_ref_idx_l0_default_active = 1
     /// num_ref_idx_l1_default_active_minus1 + 1: the default number of entries in list 1.
-    public var num_ref_idx_l1_default_active = 1
+    package var num_ref_idx_l1_default_active = 1
     /// init_qp_minus26 + 26: from −6·(bit depth − 8) to 51.
-    public var init_qp: Int
+    package var init_qp: Int
     /// Whether intra blocks predict only from intra blocks.
-    public var constrained_intra_pred_flag = false
+    package var constrained_intra_pred_flag = false
     /// Whether blocks may skip the transform.
-    public var transform_skip_enabled_flag = false
+    package var transform_skip_enabled_flag = false
     /// The number of times that a coding tree block is halved to obtain the size of the smallest blocks that can change
     /// the QP; nil for cu_qp_delta_enabled_flag 0.
-    public var diff_cu_qp_delta_depth: Int?
+    package var diff_cu_qp_delta_depth: Int?
     /// The offset of the QP of Cb, −12…12.
-    public var pps_cb_qp_offset = 0
+    package var pps_cb_qp_offset = 0
     /// The offset of the QP of Cr, −12…12.
-    public var pps_cr_qp_offset = 0
+    package var pps_cr_qp_offset = 0
     /// Whether slice headers contain QP offsets for chroma.
-    public var pps_slice_chroma_qp_offsets_present_flag = false
+    package var pps_slice_chroma_qp_offsets_present_flag = false
     /// Whether coding units may bypass the transform and quantization.
-    public var transquant_bypass_enabled_flag = false
+    package var transquant_bypass_enabled_flag = false
     /// The tiles, or nil for tiles_enabled_flag 0.
-    public var tiles: Tiles?
+    package var tiles: Tiles?
     /// Whether wavefront parallel processing is used.
-    public var entropy_coding_sync_enabled_flag = false
+    package var entropy_coding_sync_enabled_flag = false
     /// Whether in-loop filters may cross slice boundaries.
-    public var pps_loop_filter_across_slices_enabled_flag = false
+    package var pps_loop_filter_across_slices_enabled_flag = false
     /// Whether slice headers may override the following three fields.
-    public var deblocking_filter_override_enabled_flag = false
+    package var deblocking_filter_override_enabled_flag = false
     /// Whether deblocking is off.
-    public var pps_deblocking_filter_disabled_flag = false
+    package var pps_deblocking_filter_disabled_flag = false
     /// The beta offset of deblocking, divided by 2, −6…6.
-    public var pps_beta_offset_div2 = 0
+    package var pps_beta_offset_div2 = 0
     /// The tC offset of deblocking, divided by 2, −6…6.
-    public var pps_tc_offset_div2 = 0
+    package var pps_tc_offset_div2 = 0
     /// Whether slice headers may modify the reference picture lists.
-    public var lists_modification_present_flag = false
+    package var lists_modification_present_flag = false
     /// log2_parallel_merge_level_minus2 + 2.
-    public var log2_parallel_merge_level = 2
+    package var log2_parallel_merge_level = 2
 
     /// Creates a parameter set.
     ///
     /// - Parameters:
     ///   - qp: The initial QP of slices.
     ///   - references: The default number of entries in list 0.
-    public init(qp: Int, references: Int = 1) {
+    package init(qp: Int, references: Int = 1) {
         init_qp = qp
         num_ref_idx_l0_default_active = max(references, 1)
     }
 
     /// Whether a deblocking field differs from the value that a decoder infers if the fields are not present.
-    public var deblocking_filter_control_present_flag: Bool {
+    package var deblocking_filter_control_present_flag: Bool {
         deblocking_filter_override_enabled_flag || pps_deblocking_filter_disabled_flag || pps_beta_offset_div2 != 0
             || pps_tc_offset_div2 != 0
     }
 
     /// The NAL unit without a start code.
-    public var unit: [UInt8] {
+    package var unit: [UInt8] {
         var w = BitWriter()
         w.ue(pps_pic_parameter_set_id)
         w.ue(pps_seq_parameter_set_id)

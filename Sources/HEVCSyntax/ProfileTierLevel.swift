@@ -1,9 +1,9 @@
-public import NALUnits
-public import VideoBase
+package import NALUnits
+package import VideoBase
 
 extension CodecProfile {
     /// general_profile_idc, H.265 A.3, or 0 for a profile of another standard.
-    public var general_profile_idc: UInt8 {
+    package var general_profile_idc: UInt8 {
         switch self {
         case .hevcMain: 1
         case .hevcMain10: 2
@@ -14,19 +14,19 @@ extension CodecProfile {
 
 /// The profile, tier and level, profile_tier_level(1, …), H.265 7.3.3, for progressive frames in Main or Main 10. The
 /// fields have the names and values of the standard.
-public struct ProfileTierLevel: Sendable, Hashable {
+package struct ProfileTierLevel: Sendable, Hashable {
     /// The tier.
-    public var general_tier_flag: Tier
+    package var general_tier_flag: Tier
     /// The profile: 1 (Main) or 2 (Main 10).
-    public var general_profile_idc: UInt8
+    package var general_profile_idc: UInt8
     /// The level times thirty.
-    public var general_level_idc: UInt8
+    package var general_level_idc: UInt8
     /// sub_layer_level_idc of the sub-layers below the highest, from the lowest on. nil and missing elements are not
     /// written, which means the level of the next higher sub-layer.
-    public var sub_layer_level_idc: [UInt8?] = []
+    package var sub_layer_level_idc: [UInt8?] = []
 
     /// Creates a value without levels for sub-layers.
-    public init(profile: CodecProfile, tier: Tier, level: Level) {
+    package init(profile: CodecProfile, tier: Tier, level: Level) {
         general_tier_flag = tier
         general_profile_idc = profile.general_profile_idc
         general_level_idc = level.level_idc
@@ -34,12 +34,12 @@ public struct ProfileTierLevel: Sendable, Hashable {
 
     /// general_profile_compatibility_flag[0…31], with the first in the highest bit. A Main stream is also a Main 10
     /// stream (A.3.2, A.3.3).
-    public var general_profile_compatibility_flags: UInt32 {
+    package var general_profile_compatibility_flags: UInt32 {
         (general_profile_idc...max(general_profile_idc, 2)).reduce(0) { $0 | 1 << (31 - UInt32($1)) }
     }
 
     /// The first 12 bytes, from general_profile_space to general_level_idc, which an hvcC record repeats.
-    public var generalBytes: [UInt8] {
+    package var generalBytes: [UInt8] {
         var w = BitWriter()
         w.u(2, 0)  // general_profile_space
         w.flag(general_tier_flag == .high)
@@ -58,7 +58,7 @@ public struct ProfileTierLevel: Sendable, Hashable {
     /// Writes the structure.
     ///
     /// - Parameter subLayers: sps_max_sub_layers_minus1 + 1, 1…7.
-    public func write(to w: inout BitWriter, subLayers: Int) {
+    package func write(to w: inout BitWriter, subLayers: Int) {
         w.append(generalBytes)
         guard subLayers > 1 else { return }
         let levels = (0..<subLayers - 1).map { $0 < sub_layer_level_idc.count ? sub_layer_level_idc[$0] : nil }

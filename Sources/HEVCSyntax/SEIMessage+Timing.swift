@@ -1,4 +1,4 @@
-public import NALUnits
+package import NALUnits
 
 /// The messages of the hypothetical reference decoder and for random access, H.265 D.2.
 extension SEIMessage {
@@ -10,7 +10,7 @@ extension SEIMessage {
     ///   - vcl: The delays for the parameters of slices, written if the VUI has them. nil uses `nal`.
     ///   - removalDelayDelta: au_cpb_removal_delay_delta_minus1 + 1: the number of ticks since the removal of the
     ///     previous picture.
-    public static func bufferingPeriod(
+    package static func bufferingPeriod(
         _ sps: SequenceParameterSet, nal: InitialRemovalDelay, vcl: InitialRemovalDelay? = nil,
         removalDelayDelta: Int = 1
     ) -> SEIMessage? {
@@ -36,7 +36,7 @@ extension SEIMessage {
     ///   - removalDelay: au_cpb_removal_delay_minus1 + 1: the number of ticks since the picture of the latest buffering
     ///     period, at least 1. It is written modulo the size of the field.
     ///   - outputDelay: pic_dpb_output_delay: the number of ticks from the picture's removal to its output.
-    public static func pictureTiming(
+    package static func pictureTiming(
         _ sps: SequenceParameterSet, removalDelay: Int, outputDelay: Int
     ) -> SEIMessage {
         var w = BitWriter()
@@ -60,7 +60,7 @@ extension SEIMessage {
     ///   - isExact: Whether the output after the recovery is identical to that of a decoder that started at the
     ///     beginning.
     ///   - isBroken: broken_link_flag.
-    public static func recoveryPoint(pocCount: Int, isExact: Bool = true, isBroken: Bool = false) -> SEIMessage {
+    package static func recoveryPoint(pocCount: Int, isExact: Bool = true, isBroken: Bool = false) -> SEIMessage {
         var w = BitWriter()
         w.se(pocCount)
         w.flag(isExact)  // exact_match_flag

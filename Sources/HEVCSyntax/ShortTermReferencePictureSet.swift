@@ -5,29 +5,29 @@ import NALUnits
 ///
 /// It lists the short-term pictures that stay in the decoded picture buffer, by the difference of their picture order
 /// counts from that of the current picture.
-public struct ShortTermReferencePictureSet: Sendable, Hashable {
+package struct ShortTermReferencePictureSet: Sendable, Hashable {
     /// A picture of the set.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// DeltaPocS0 (negative) or DeltaPocS1 (positive).
-        public var deltaPOC: Int
+        package var deltaPOC: Int
         /// Whether the current picture may refer to the picture (UsedByCurrPicS0 or UsedByCurrPicS1). If false, the
         /// picture only stays in the buffer for later pictures.
-        public var isUsed: Bool
+        package var isUsed: Bool
 
         /// Creates an entry.
-        public init(deltaPOC: Int, isUsed: Bool = true) {
+        package init(deltaPOC: Int, isUsed: Bool = true) {
             self.deltaPOC = deltaPOC
             self.isUsed = isUsed
         }
     }
 
     /// The pictures before the current one in output order, the nearest first.
-    public let negative: [Entry]
+    package let negative: [Entry]
     /// The pictures after the current one in output order, the nearest first.
-    public let positive: [Entry]
+    package let positive: [Entry]
 
     /// Creates a set from entries in any order. Entries with a difference of 0 and repeated differences are ignored.
-    public init(_ entries: [Entry] = []) {
+    package init(_ entries: [Entry] = []) {
         var seen: Set<Int> = [0]
         let distinct = entries.filter { seen.insert($0.deltaPOC).inserted }
         negative = distinct.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }
@@ -35,9 +35,9 @@ public struct ShortTermReferencePictureSet: Sendable, Hashable {
     }
 
     /// NumDeltaPocs.
-    public var count: Int { negative.count + positive.count }
+    package var count: Int { negative.count + positive.count }
     /// The number of pictures to which the current one may refer: the short-term part of NumPicTotalCurr (7-55).
-    public var usedCount: Int { (negative + positive).count { $0.isUsed } }
+    package var usedCount: Int { (negative + positive).count { $0.isUsed } }
 
     /// Writes the set.
     ///

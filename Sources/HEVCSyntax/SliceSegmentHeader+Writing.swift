@@ -1,11 +1,11 @@
-public import NALUnits
+package import NALUnits
 import VideoBase
 
 extension SliceSegmentHeader {
     /// Writes the bits of the header, including byte_alignment(). Slice data must follow.
     ///
     /// The writer must be byte-aligned. The header of the NAL unit is not written.
-    public func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
+    package func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
         let first_slice_segment_in_pic_flag = slice_segment_address == 0
         let isDependent =
             !first_slice_segment_in_pic_flag && pps.dependent_slice_segments_enabled_flag

@@ -1,5 +1,5 @@
 /// slice_type, H.265 Table 7-7.
-public enum SliceType: UInt8, Sendable, CaseIterable {
+package enum SliceType: UInt8, Sendable, CaseIterable {
     case b = 0
     case p = 1
     case i = 2
@@ -7,9 +7,9 @@ public enum SliceType: UInt8, Sendable, CaseIterable {
 
 /// The slice segment header, slice_segment_header(), H.265 7.3.6.1, without weighted prediction. The fields have the
 /// names and values of the standard.
-public struct SliceSegmentHeader: Sendable, Hashable {
+package struct SliceSegmentHeader: Sendable, Hashable {
     /// The source of the slice's short-term reference picture set.
-    public enum ShortTermReferences: Sendable, Hashable {
+    package enum ShortTermReferences: Sendable, Hashable {
         /// The set of the sequence parameter set with this index (short_term_ref_pic_set_idx).
         case index(Int)
         /// A set in the header itself.
@@ -17,20 +17,20 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     }
 
     /// A picture of the long-term reference picture set.
-    public struct LongTermReference: Sendable, Hashable {
+    package struct LongTermReference: Sendable, Hashable {
         /// The low bits of the picture order count.
-        public var poc_lsb_lt: Int
+        package var poc_lsb_lt: Int
         /// Whether the current picture may refer to the picture. If false, the picture only stays in the buffer for
         /// later pictures.
-        public var used_by_curr_pic_lt_flag: Bool
+        package var used_by_curr_pic_lt_flag: Bool
         /// DeltaPocMsbCycleLt, (7-52): the number of times that the low bits have wrapped since the picture, not
         /// relative to the previous entry. It is required if several pictures have the same low bits.
         ///
         /// nil means delta_poc_msb_present_flag 0. Entries must be in ascending order of this value.
-        public var deltaPOCMsbCycle: Int?
+        package var deltaPOCMsbCycle: Int?
 
         /// Creates an entry.
-        public init(poc_lsb_lt: Int, used_by_curr_pic_lt_flag: Bool = true, deltaPOCMsbCycle: Int? = nil) {
+        package init(poc_lsb_lt: Int, used_by_curr_pic_lt_flag: Bool = true, deltaPOCMsbCycle: Int? = nil) {
             self.poc_lsb_lt = poc_lsb_lt
             self.used_by_curr_pic_lt_flag = used_by_curr_pic_lt_flag
             self.deltaPOCMsbCycle = deltaPOCMsbCycle
@@ -38,16 +38,16 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     }
 
     /// The deblocking parameters of a slice, which override those of the picture parameter set.
-    public struct Deblocking: Sendable, Hashable {
+    package struct Deblocking: Sendable, Hashable {
         /// Whether deblocking is off.
-        public var slice_deblocking_filter_disabled_flag: Bool
+        package var slice_deblocking_filter_disabled_flag: Bool
         /// The beta offset, divided by 2, −6…6.
-        public var slice_beta_offset_div2: Int
+        package var slice_beta_offset_div2: Int
         /// The tC offset, divided by 2, −6…6.
-        public var slice_tc_offset_div2: Int
+        package var slice_tc_offset_div2: Int
 
         /// Creates deblocking parameters.
-        public init(
+        package init(
             slice_deblocking_filter_disabled_flag: Bool, slice_beta_offset_div2: Int = 0, slice_tc_offset_div2: Int = 0
         ) {
             self.slice_deblocking_filter_disabled_flag = slice_deblocking_filter_disabled_flag
@@ -57,67 +57,67 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     }
 
     /// The type of the slice segment's NAL unit.
-    public var nal_unit_type: NALUnitType
+    package var nal_unit_type: NALUnitType
     /// TemporalId, 0…6.
-    public var temporalID = 0
+    package var temporalID = 0
     /// Whether an IRAP picture discards earlier pictures that have not been output.
-    public var no_output_of_prior_pics_flag = false
+    package var no_output_of_prior_pics_flag = false
     /// The address in coding tree blocks in raster order; 0 for the first slice segment of the picture.
-    public var slice_segment_address = 0
+    package var slice_segment_address = 0
     /// Whether the segment continues the previous slice. If so, the header contains none of the following fields except
     /// the entry points.
-    public var dependent_slice_segment_flag = false
+    package var dependent_slice_segment_flag = false
     /// The type of the slice.
-    public var slice_type: SliceType
+    package var slice_type: SliceType
     /// Whether the picture is output.
-    public var pic_output_flag = true
+    package var pic_output_flag = true
     /// The low bits of the picture order count; 0 for IDR pictures, which do not have the field.
-    public var slice_pic_order_cnt_lsb: Int
+    package var slice_pic_order_cnt_lsb: Int
     /// The short-term reference picture set.
-    public var shortTermReferences = ShortTermReferences.explicit(ShortTermReferencePictureSet())
+    package var shortTermReferences = ShortTermReferences.explicit(ShortTermReferencePictureSet())
     /// The long-term reference picture set.
-    public var longTermReferences: [LongTermReference] = []
+    package var longTermReferences: [LongTermReference] = []
     /// Whether temporal motion vector prediction is used.
-    public var slice_temporal_mvp_enabled_flag = false
+    package var slice_temporal_mvp_enabled_flag = false
     /// Whether sample adaptive offset is used for luma.
-    public var slice_sao_luma_flag = false
+    package var slice_sao_luma_flag = false
     /// Whether sample adaptive offset is used for chroma.
-    public var slice_sao_chroma_flag = false
+    package var slice_sao_chroma_flag = false
     /// The number of entries in list 0; 0 if the slice type has no such list.
-    public var num_ref_idx_l0_active = 0
+    package var num_ref_idx_l0_active = 0
     /// The number of entries in list 1; 0 if the slice type has no such list.
-    public var num_ref_idx_l1_active = 0
+    package var num_ref_idx_l1_active = 0
     /// list_entry_l0, (7-57): for each entry of list 0, its index in the initial list. Empty for the initial order.
-    public var list_entry_l0: [Int] = []
+    package var list_entry_l0: [Int] = []
     /// list_entry_l1, (7-57): for each entry of list 1, its index in the initial list. Empty for the initial order.
-    public var list_entry_l1: [Int] = []
+    package var list_entry_l1: [Int] = []
     /// Whether motion vector differences for list 1 are zero in bi-prediction.
-    public var mvd_l1_zero_flag = false
+    package var mvd_l1_zero_flag = false
     /// Whether the initialization tables of CABAC for P and B slices are swapped.
-    public var cabac_init_flag = false
+    package var cabac_init_flag = false
     /// Whether the collocated picture is in list 0. Otherwise, it is in list 1.
-    public var collocated_from_l0_flag = true
+    package var collocated_from_l0_flag = true
     /// The index of the collocated picture in its list.
-    public var collocated_ref_idx = 0
+    package var collocated_ref_idx = 0
     /// MaxNumMergeCand, 1…5: 5 − five_minus_max_num_merge_cand.
-    public var maxNumMergeCand = 5
+    package var maxNumMergeCand = 5
     /// SliceQpY.
-    public var qp: Int
+    package var qp: Int
     /// The offset of the QP of Cb, −12…12.
-    public var slice_cb_qp_offset = 0
+    package var slice_cb_qp_offset = 0
     /// The offset of the QP of Cr, −12…12.
-    public var slice_cr_qp_offset = 0
+    package var slice_cr_qp_offset = 0
     /// The deblocking parameters, or nil for those of the picture parameter set.
-    public var deblocking: Deblocking?
+    package var deblocking: Deblocking?
     /// Whether in-loop filters cross the slice's boundaries. Written only if the picture parameter set allows it;
     /// otherwise filters do not cross them.
-    public var slice_loop_filter_across_slices_enabled_flag = true
+    package var slice_loop_filter_across_slices_enabled_flag = true
     /// entry_point_offset_minus1[] + 1: the size of each substream except the last, in bytes of the NAL unit, including
     /// emulation prevention bytes.
-    public var entry_point_offset: [Int] = []
+    package var entry_point_offset: [Int] = []
 
     /// Creates a header. The other fields have their default values.
-    public init(
+    package init(
         nal_unit_type: NALUnitType, temporalID: Int = 0, slice_type: SliceType, slice_pic_order_cnt_lsb: Int, qp: Int
     ) {
         self.nal_unit_type = nal_unit_type
@@ -129,7 +129,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
 
     /// Returns the short-term reference picture set. It is empty for an IDR picture, and if the sequence parameter set
     /// has no set with the index.
-    public func shortTermSet(_ sps: SequenceParameterSet) -> ShortTermReferencePictureSet {
+    package func shortTermSet(_ sps: SequenceParameterSet) -> ShortTermReferencePictureSet {
         if nal_unit_type.isIDR { return ShortTermReferencePictureSet() }
         switch shortTermReferences {
         case .explicit(let set): return set
@@ -140,7 +140,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     }
 
     /// Returns NumPicTotalCurr, (7-55): the number of pictures to which the slice may refer.
-    public func numPicTotalCurr(_ sps: SequenceParameterSet) -> Int {
+    package func numPicTotalCurr(_ sps: SequenceParameterSet) -> Int {
         let longTerm =
             nal_unit_type.isIDR || !sps.long_term_ref_pics_present_flag
             ? 0 : longTermReferences.count { $0.used_by_curr_pic_lt_flag }
@@ -149,7 +149,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
 
     /// Returns num_ref_idx_active_override_flag: whether the numbers of list entries differ from those in the picture
     /// parameter set.
-    public func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
+    package func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
         case .p: num_ref_idx_l0_active != pps.num_ref_idx_l0_default_active
@@ -160,7 +160,7 @@ public struct SliceSegmentHeader: Sendable, Hashable {
     }
 
     /// Returns whether deblocking is off for the slice: slice_deblocking_filter_disabled_flag, or its inferred value.
-    public func isDeblockingDisabled(_ pps: PictureParameterSet) -> Bool {
+    package func isDeblockingDisabled(_ pps: PictureParameterSet) -> Bool {
         let own = pps.deblocking_filter_override_enabled_flag ? deblocking : nil
         return own?.slice_deblocking_filter_disabled_flag ?? pps.pps_deblocking_filter_disabled_flag
     }

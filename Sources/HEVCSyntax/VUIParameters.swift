@@ -1,26 +1,26 @@
-public import NALUnits
-public import VideoBase
+package import NALUnits
+package import VideoBase
 
 /// The VUI parameters, vui_parameters(), H.265 E.2.1. The fields have the names of the standard. A field that is nil is
 /// not present.
-public struct VUIParameters: Sendable, Hashable {
+package struct VUIParameters: Sendable, Hashable {
     /// The display properties of samples.
-    public var display: DisplayInformation
+    package var display: DisplayInformation
     /// Whether picture timing messages contain pic_struct, source_scan_type and duplicate_flag.
-    public var frame_field_info_present_flag = false
+    package var frame_field_info_present_flag = false
     /// The frame rate in frames per second, or nil if the timing information is not present. A tick is one frame.
-    public var frameRate: Rational?
+    package var frameRate: Rational?
     /// vui_num_ticks_poc_diff_one_minus1 + 1: the number of ticks per increment of the picture order count
     /// (vui_poc_proportional_to_timing_flag), or nil if it is not specified. Written only with timing information.
-    public var vui_num_ticks_poc_diff_one: Int?
+    package var vui_num_ticks_poc_diff_one: Int?
     /// The HRD parameters, written only with timing information.
-    public var hrd: HRDParameters?
+    package var hrd: HRDParameters?
     /// A limit on the spatial segmentation of pictures (0 for no limit), or nil if the bitstream restrictions are not
     /// present. The other limits are written with the value for no limit.
-    public var min_spatial_segmentation_idc: Int?
+    package var min_spatial_segmentation_idc: Int?
 
     /// Creates VUI parameters.
-    public init(
+    package init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
         hrd: HRDParameters? = nil
     ) {
@@ -30,10 +30,10 @@ public struct VUIParameters: Sendable, Hashable {
     }
 
     /// vui_num_units_in_tick and vui_time_scale, with one tick per frame; nil if they do not fit 32 bits.
-    public var timing: TickTiming? { frameRate.flatMap(TickTiming.init) }
+    package var timing: TickTiming? { frameRate.flatMap(TickTiming.init) }
 
     /// The HRD parameters that are written; nil without timing information.
-    public var presentHRD: HRDParameters? { timing == nil ? nil : hrd }
+    package var presentHRD: HRDParameters? { timing == nil ? nil : hrd }
 
     func write(to w: inout BitWriter, subLayers: Int) {
         display.write(to: &w)

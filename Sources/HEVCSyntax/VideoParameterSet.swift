@@ -1,18 +1,18 @@
 import NALUnits
-public import VideoBase
+package import VideoBase
 
 /// The limits that a decoder needs to output pictures in order, H.265 7.4.3.1 and 7.4.3.2.1, for one temporal sub-layer
 /// and those below it.
-public struct SubLayerOrdering: Sendable, Hashable {
+package struct SubLayerOrdering: Sendable, Hashable {
     /// max_dec_pic_buffering_minus1 + 1: the number of pictures in the buffer including the current one, 1…16.
-    public var max_dec_pic_buffering: Int
+    package var max_dec_pic_buffering: Int
     /// The maximum number of pictures that precede any picture in decoding order and follow it in output order.
-    public var max_num_reorder_pics: Int
+    package var max_num_reorder_pics: Int
     /// The maximum latency increase plus 1, or 0 for no limit.
-    public var max_latency_increase_plus1: Int
+    package var max_latency_increase_plus1: Int
 
     /// Creates limits for a sub-layer.
-    public init(max_dec_pic_buffering: Int, max_num_reorder_pics: Int, max_latency_increase_plus1: Int = 0) {
+    package init(max_dec_pic_buffering: Int, max_num_reorder_pics: Int, max_latency_increase_plus1: Int = 0) {
         self.max_dec_pic_buffering = max_dec_pic_buffering
         self.max_num_reorder_pics = max_num_reorder_pics
         self.max_latency_increase_plus1 = max_latency_increase_plus1
@@ -27,30 +27,30 @@ public struct SubLayerOrdering: Sendable, Hashable {
 
 /// The video parameter set, video_parameter_set_rbsp(), H.265 7.3.2.1, for one layer. The fields have the names and
 /// values of the standard.
-public struct VideoParameterSet: Sendable, Hashable {
+package struct VideoParameterSet: Sendable, Hashable {
     /// The ID of the video parameter set, 0…15.
-    public var vps_video_parameter_set_id = 0
+    package var vps_video_parameter_set_id = 0
     /// Whether temporal sub-layers are nested. Always written as 1 if there is one sub-layer.
-    public var vps_temporal_id_nesting_flag = true
+    package var vps_temporal_id_nesting_flag = true
     /// The profile, tier and level.
-    public var profileTierLevel: ProfileTierLevel
+    package var profileTierLevel: ProfileTierLevel
     /// The ordering information of each temporal sub-layer, from the lowest on; 1…7 elements.
-    public var subLayers: [SubLayerOrdering]
+    package var subLayers: [SubLayerOrdering]
     /// vps_num_units_in_tick and vps_time_scale, with one tick per frame, or nil if they are not present.
-    public var timing: TickTiming?
+    package var timing: TickTiming?
     /// vps_num_ticks_poc_diff_one_minus1 + 1: the number of ticks per increment of the picture order count, or nil if
     /// it is not specified.
-    public var vps_num_ticks_poc_diff_one: Int?
+    package var vps_num_ticks_poc_diff_one: Int?
 
     /// Creates a parameter set.
-    public init(profileTierLevel: ProfileTierLevel, subLayers: [SubLayerOrdering], frameRate: Rational? = nil) {
+    package init(profileTierLevel: ProfileTierLevel, subLayers: [SubLayerOrdering], frameRate: Rational? = nil) {
         self.profileTierLevel = profileTierLevel
         self.subLayers = subLayers
         timing = frameRate.flatMap(TickTiming.init)
     }
 
     /// The NAL unit without a start code.
-    public var unit: [UInt8] {
+    package var unit: [UInt8] {
         var w = BitWriter()
         w.u(4, vps_video_parameter_set_id)
         w.flag(true)  // vps_base_layer_internal_flag
@@ -78,14 +78,14 @@ public struct VideoParameterSet: Sendable, Hashable {
 }
 
 /// num_units_in_tick and time_scale, H.265 E.3.1, with one tick per frame.
-public struct TickTiming: Sendable, Hashable {
+package struct TickTiming: Sendable, Hashable {
     /// The number of time units in a tick.
-    public var num_units_in_tick: UInt32
+    package var num_units_in_tick: UInt32
     /// The number of time units in a second.
-    public var time_scale: UInt32
+    package var time_scale: UInt32
 
     /// Creates a timing, or returns nil if the rate is not positive or does not fit 32 bits.
-    public init?(frameRate: Rational) {
+    package init?(frameRate: Rational) {
         let rate = frameRate.reduced
         guard rate.numerator > 0, let units = UInt32(exactly: rate.denominator),
             let scale = UInt32(exactly: rate.numerator)

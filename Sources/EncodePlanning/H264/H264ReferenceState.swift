@@ -1,23 +1,23 @@
 import VideoBase
 
 /// Converts plans, in coding order, into H.264's frame_num, picture order counts, lists and marking.
-public struct H264ReferenceState: Sendable {
+package struct H264ReferenceState: Sendable {
     /// log2 of MaxFrameNum, 4…16. MaxFrameNum is larger than the number of references, so each reference has its own
     /// frame_num.
-    public let log2_max_frame_num: Int
+    package let log2_max_frame_num: Int
     /// log2 of MaxPicOrderCntLsb, 4…16. The range must cover a group of B pictures: 5 is enough for seven B pictures.
-    public let log2_max_pic_order_cnt_lsb: Int
+    package let log2_max_pic_order_cnt_lsb: Int
     /// max_num_ref_frames: `GOPStructure.storage`.
-    public let references: Int
+    package let references: Int
     /// MaxLongTermFrameIdx + 1. With long-term references, lists are coded in full.
-    public let longTermReferences: Int
+    package let longTermReferences: Int
     private var stored: [H264StoredPicture] = []
     private var prevRefFrameNum = 0
 
     /// Creates the state before the first picture.
     ///
     /// - Precondition: `references` is 1…16 and both logarithms are 4…16.
-    public init(
+    package init(
         references: Int, longTermReferences: Int = 0, log2_max_frame_num: Int = 8, log2_max_pic_order_cnt_lsb: Int = 8
     ) {
         precondition(
@@ -34,7 +34,7 @@ public struct H264ReferenceState: Sendable {
     /// Returns the numbers of the next picture in coding order and stores the picture if it is a reference.
     ///
     /// The references of `plan` must be stored: all plans come from one planner, in order.
-    public mutating func number(_ plan: FramePlan) -> H264PictureNumbers {
+    package mutating func number(_ plan: FramePlan) -> H264PictureNumbers {
         if plan.type == .idr { stored.removeAll() }
         let frameNum = plan.type == .idr ? 0 : (prevRefFrameNum + 1) % maxFrameNum
         let poc = 2 * (plan.displayIndex - plan.keyDisplayIndex)

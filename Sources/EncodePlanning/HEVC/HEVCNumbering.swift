@@ -5,12 +5,12 @@ import VideoBase
 /// A reference picture set names all pictures that a decoder keeps: the pictures stored by the plan, except those that
 /// HEVC forbids to keep. These are pictures that precede an IRAP picture, once a trailing picture of it is coded
 /// (8.3.2), and pictures of temporal sub-layers that no picture refers to any more.
-public struct HEVCNumbering: Sendable {
+package struct HEVCNumbering: Sendable {
     /// log2 of MaxPicOrderCntLsb, 4…16.
-    public let log2_max_pic_order_cnt_lsb: Int
+    package let log2_max_pic_order_cnt_lsb: Int
     /// Whether I pictures are CRA pictures. With long-term references they are not, because later pictures may refer to
     /// long-term references before them.
-    public let hasRandomAccess: Bool
+    package let hasRandomAccess: Bool
     /// The pictures that a decoder stores after the latest picture is decoded.
     private var stored: [HEVCStoredPicture] = []
     /// The coding index of the latest IDR or CRA picture.
@@ -21,7 +21,7 @@ public struct HEVCNumbering: Sendable {
     /// Creates the numbering before the first picture.
     ///
     /// - Precondition: `log2_max_pic_order_cnt_lsb` is 4…16 (7.4.3.2.1).
-    public init(longTermReferences: Int = 0, log2_max_pic_order_cnt_lsb: Int = 8) {
+    package init(longTermReferences: Int = 0, log2_max_pic_order_cnt_lsb: Int = 8) {
         precondition((4...16).contains(log2_max_pic_order_cnt_lsb), "numbering outside 7.4.3.2.1")
         hasRandomAccess = longTermReferences == 0
         self.log2_max_pic_order_cnt_lsb = log2_max_pic_order_cnt_lsb
@@ -32,7 +32,7 @@ public struct HEVCNumbering: Sendable {
     /// Returns the numbers of the next picture in coding order and stores the picture if it is a reference.
     ///
     /// The references of `plan` must be stored: all plans come from one planner, in order.
-    public mutating func number(_ plan: FramePlan) -> HEVCPictureNumbers {
+    package mutating func number(_ plan: FramePlan) -> HEVCPictureNumbers {
         let poc = plan.displayIndex - plan.keyDisplayIndex
         let used = Set(plan.list0 + plan.list1)
         var kind = HEVCPictureNumbers.Kind.trailing
