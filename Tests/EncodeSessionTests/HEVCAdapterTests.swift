@@ -53,7 +53,7 @@ extension EncodeCapabilities {
     private func written(_ settings: EncodeSettings, frames: Int, forced: Int = 1000) throws -> [Written] {
         let adapter = try #require(settings.adapter() as? HEVCAdapter)
         var planner = FramePlanner(structure: settings.structure)
-        var numbering = HEVCNumbering(
+        var numbering = HEVCReferenceState(
             longTermReferences: settings.structure.longTermReferences,
             log2_max_pic_order_cnt_lsb: adapter.stream.headers.sps.log2_max_pic_order_cnt_lsb)
         let plans = (0..<frames).flatMap { planner.add(forceKey: $0 == forced) } + planner.finish()

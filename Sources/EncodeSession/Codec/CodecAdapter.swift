@@ -40,11 +40,11 @@ protocol PictureSyntax: Sendable {
     /// Returns the slices in the order of the settings.
     ///
     /// - Parameter packed: Whether to include packed slice headers.
-    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [NumberedSlice]
+    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers]
 }
 
 /// A slice's parameter buffer, and its packed header if the driver accepts one.
-struct NumberedSlice {
+struct SliceBuffers {
     var header: PackedHeader?
     var parameters: any ParameterBuffer
 }

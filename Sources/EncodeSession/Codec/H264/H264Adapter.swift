@@ -21,12 +21,12 @@ struct H264Adapter: CodecAdapter {
     }
 
     let stream: Stream
-    private var numbering: H264ReferenceState
+    private var references: H264ReferenceState
 
     init(_ settings: EncodeSettings, _ tools: H264Tools) {
         stream = Stream(settings, tools)
         let sps = stream.headers.sps
-        numbering = H264ReferenceState(
+        references = H264ReferenceState(
             references: sps.max_num_ref_frames, longTermReferences: settings.structure.longTermReferences,
             log2_max_frame_num: sps.log2_max_frame_num, log2_max_pic_order_cnt_lsb: sps.log2_max_pic_order_cnt_lsb)
     }
@@ -36,7 +36,7 @@ struct H264Adapter: CodecAdapter {
     var sequence: any ParameterBuffer { H264SequenceParameters(stream.headers, stream.settings) }
 
     mutating func number(_ plan: FramePlan) -> any PictureSyntax {
-        H264PictureSyntax(stream: stream, plan: plan, numbers: numbering.number(plan))
+        H264PictureSyntax(stream: stream, plan: plan, numbers: references.number(plan))
     }
 
     func leading(
@@ -68,12 +68,12 @@ private struct H264PictureSyntax: PictureSyntax {
             plan, numbers, pps: stream.headers.pps, reconstructions: reconstructions, output: output)
     }
 
-    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [NumberedSlice] {
+    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers] {
         let headers = stream.headers
         return stream.slices.map { slice in
             let header = SliceHeader(
                 plan, numbers, firstMacroblock: slice.lowerBound, qp: qp, deblocking: stream.settings.deblocking)
-            return NumberedSlice(
+            return SliceBuffers(
                 header: packed ? PackedHeader(header, sps: headers.sps, pps: headers.pps) : nil,
                 parameters: H264SliceParameters(
                     header, numbers, pps: headers.pps, macroblocks: slice.count, reconstructions: reconstructions))

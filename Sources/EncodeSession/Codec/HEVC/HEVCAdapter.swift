@@ -21,11 +21,11 @@ struct HEVCAdapter: CodecAdapter {
     }
 
     let stream: Stream
-    private var numbering: HEVCNumbering
+    private var references: HEVCReferenceState
 
     init(_ settings: EncodeSettings, _ tools: HEVCTools) {
         stream = Stream(settings, tools)
-        numbering = HEVCNumbering(
+        references = HEVCReferenceState(
             longTermReferences: settings.structure.longTermReferences,
             log2_max_pic_order_cnt_lsb: stream.headers.sps.log2_max_pic_order_cnt_lsb)
     }
@@ -35,7 +35,7 @@ struct HEVCAdapter: CodecAdapter {
     var sequence: any ParameterBuffer { HEVCSequenceParameters(stream.headers, stream.settings) }
 
     mutating func number(_ plan: FramePlan) -> any PictureSyntax {
-        HEVCPictureSyntax(stream: stream, plan: plan, numbers: numbering.number(plan))
+        HEVCPictureSyntax(stream: stream, plan: plan, numbers: references.number(plan))
     }
 
     func leading(
@@ -68,11 +68,11 @@ private struct HEVCPictureSyntax: PictureSyntax {
         HEVCPictureParameters(plan, numbers, stream.headers, reconstructions: reconstructions, output: output)
     }
 
-    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [NumberedSlice] {
+    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers] {
         let headers = stream.headers
         return stream.slices.enumerated().map { index, slice in
             let header = SliceSegmentHeader(plan, numbers, headers, firstBlock: slice.lowerBound, qp: qp)
-            return NumberedSlice(
+            return SliceBuffers(
                 header: packed ? PackedHeader(header, headers) : nil,
                 parameters: HEVCSliceParameters(
                     header, numbers, headers, blocks: slice.count, isLast: index + 1 == stream.slices.count,

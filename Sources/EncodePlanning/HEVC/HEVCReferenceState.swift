@@ -5,7 +5,7 @@ import VideoBase
 /// A reference picture set names all pictures that a decoder keeps: the pictures stored by the plan, except those that
 /// HEVC forbids to keep. These are pictures that precede an IRAP picture, once a trailing picture of it is coded
 /// (8.3.2), and pictures of temporal sub-layers that no picture refers to any more.
-package struct HEVCNumbering: Sendable {
+package struct HEVCReferenceState: Sendable {
     /// log2 of MaxPicOrderCntLsb, 4…16.
     package let log2_max_pic_order_cnt_lsb: Int
     /// Whether I pictures are CRA pictures. With long-term references they are not, because later pictures may refer to
@@ -18,7 +18,7 @@ package struct HEVCNumbering: Sendable {
     /// The display index of the latest IDR or CRA picture.
     private var displayIndexOfIRAP = 0
 
-    /// Creates the numbering before the first picture.
+    /// Creates the state before the first picture.
     ///
     /// - Precondition: `log2_max_pic_order_cnt_lsb` is 4…16 (7.4.3.2.1).
     package init(longTermReferences: Int = 0, log2_max_pic_order_cnt_lsb: Int = 8) {

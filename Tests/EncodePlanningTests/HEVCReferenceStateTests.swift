@@ -4,7 +4,7 @@ import VideoBase
 
 /// Sweeps HEVC's numbers over structures and judges them by a decoder model: whole streams, streams decoded from the
 /// middle, and streams without their upper temporal sub-layers.
-@Suite struct HEVCNumberingTests {
+@Suite struct HEVCReferenceStateTests {
     /// The size of pic_order_cnt_lsb; it suffices for eight pictures between two of the lowest sub-layer.
     private static let log2MaxLsb = 5
 
@@ -14,7 +14,7 @@ import VideoBase
     }
 
     private static func numbered(_ structure: GOPStructure, _ plans: [FramePlan]) -> [Coded] {
-        var numbering = HEVCNumbering(
+        var numbering = HEVCReferenceState(
             longTermReferences: structure.longTermReferences, log2_max_pic_order_cnt_lsb: log2MaxLsb)
         return plans.map { Coded(plan: $0, numbers: numbering.number($0)) }
     }
