@@ -2,22 +2,22 @@ import NALUnits
 
 /// The values of nal_unit_type for the base layer, H.265 Table 7-1.
 package enum NALUnitType: UInt8, Sendable, CaseIterable {
-    case trailN = 0
-    case trailR = 1
-    case tsaN = 2
-    case tsaR = 3
-    case stsaN = 4
-    case stsaR = 5
-    case radlN = 6
-    case radlR = 7
-    case raslN = 8
-    case raslR = 9
-    case blaWithLeading = 16
-    case blaWithRADL = 17
-    case blaWithoutLeading = 18
-    case idrWithRADL = 19
-    case idrWithoutLeading = 20
-    case cra = 21
+    case TRAIL_N = 0
+    case TRAIL_R = 1
+    case TSA_N = 2
+    case TSA_R = 3
+    case STSA_N = 4
+    case STSA_R = 5
+    case RADL_N = 6
+    case RADL_R = 7
+    case RASL_N = 8
+    case RASL_R = 9
+    case BLA_W_LP = 16
+    case BLA_W_RADL = 17
+    case BLA_N_LP = 18
+    case IDR_W_RADL = 19
+    case IDR_N_LP = 20
+    case CRA_NUT = 21
     case videoParameterSet = 32
     case sequenceParameterSet = 33
     case pictureParameterSet = 34
@@ -37,7 +37,7 @@ package enum NALUnitType: UInt8, Sendable, CaseIterable {
     /// Whether the unit is a slice segment of a coded picture (VCL).
     package var isSlice: Bool { rawValue < 32 }
     /// Whether the unit belongs to an IDR picture.
-    package var isIDR: Bool { self == .idrWithRADL || self == .idrWithoutLeading }
+    package var isIDR: Bool { self == .IDR_W_RADL || self == .IDR_N_LP }
     /// Whether the unit belongs to an intra random access point picture: nal_unit_type 16…23.
     package var isIRAP: Bool { (16...23).contains(rawValue) }
     /// Whether the unit belongs to a sub-layer non-reference picture, to which no picture of the same temporal

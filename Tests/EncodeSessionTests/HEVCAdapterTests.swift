@@ -151,7 +151,7 @@ extension EncodeCapabilities {
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
         // FFmpeg reads timing messages only after a slice, which names the parameter set.
         let slice = SliceSegmentHeader(
-            nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
+            nal_unit_type: .IDR_W_RADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
         let picture: [UInt8] = PackedHeader(slice, adapter.stream.headers).bytes + [0x55, 0xAA, 0x80]
         var stream = stream(adapter.parameterSets) + picture
         for unit in adapter.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil).units {

@@ -9,8 +9,8 @@ import VideoBase
     private static let main31: [UInt8] = [0x01, 0x60, 0, 0, 3, 0, 0xB0, 0, 0, 3, 0, 0, 3, 0, 93]
 
     @Test func unitHeadersAndMessagesMatchHandDerivedBytes() {
-        #expect(NALUnit.header(.videoParameterSet) == [0x40, 1] && NALUnit.header(.trailN, temporalID: 2) == [0, 3])
-        #expect(NALUnit.header(.idrWithRADL) == [0x26, 1] && NALUnit.header(.suffixSEI) == [0x50, 1])
+        #expect(NALUnit.header(.videoParameterSet) == [0x40, 1] && NALUnit.header(.TRAIL_N, temporalID: 2) == [0, 3])
+        #expect(NALUnit.header(.IDR_W_RADL) == [0x26, 1] && NALUnit.header(.suffixSEI) == [0x50, 1])
         #expect(AccessUnitDelimiter.unit(for: .i) == [0x46, 1, 0x10])
         #expect(AccessUnitDelimiter.unit(for: .b, temporalID: 1) == [0x46, 2, 0x50])
         #expect(FillerData.unit(byteCount: 5) == [0x4C, 1, 0xFF, 0xFF, 0x80])
@@ -59,10 +59,10 @@ import VideoBase
             return w.bytes
         }
         // 1 0 1 011 1 1: first, no_output 0, PPS 0, I = ue(2), QP 24, alignment
-        let key = SliceSegmentHeader(nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 24)
+        let key = SliceSegmentHeader(nal_unit_type: .IDR_W_RADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 24)
         #expect(bytes(key) == [0b1010_1111])
         // 1 1 010 | 00000101 | 0 010 1 1 1 | 0 | 1 | 00110 (QP 27: +3 = ue(5)) | 1: one picture, 1 back, used, merge 5
-        var p = SliceSegmentHeader(nal_unit_type: .trailR, slice_type: .p, slice_pic_order_cnt_lsb: 5, qp: 27)
+        var p = SliceSegmentHeader(nal_unit_type: .TRAIL_R, slice_type: .p, slice_pic_order_cnt_lsb: 5, qp: 27)
         p.shortTermReferences = .explicit(ShortTermReferencePictureSet([.init(deltaPOC: -1)]))
         p.num_ref_idx_l0_active = 1
         #expect(bytes(p) == [0b1101_0000, 0b0010_1001, 0b0111_0100, 0b1101_0000])

@@ -38,7 +38,7 @@ import VideoBase
         let pps = PictureParameterSet(qp: 26)
         let vps = VideoParameterSet(profileTierLevel: sps.profileTierLevel, subLayers: sps.subLayers)
         let slice = SliceSegmentHeader(
-            nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
+            nal_unit_type: .IDR_W_RADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
         return [vps.unit, sps.unit, pps.unit, Headers.slice(slice, sps, pps)]
     }
 
@@ -150,7 +150,7 @@ import VideoBase
         sps.long_term_ref_pics_present_flag = true
         var pps = PictureParameterSet(qp: 26)
         pps.lists_modification_present_flag = true
-        var p = SliceSegmentHeader(nal_unit_type: .trailR, slice_type: .p, slice_pic_order_cnt_lsb: 9, qp: 31)
+        var p = SliceSegmentHeader(nal_unit_type: .TRAIL_R, slice_type: .p, slice_pic_order_cnt_lsb: 9, qp: 31)
         p.num_ref_idx_l0_active = 4
         p.shortTermReferences = .explicit(
             ShortTermReferencePictureSet([.init(deltaPOC: -1), .init(deltaPOC: -5, isUsed: false)]))

@@ -44,11 +44,11 @@ extension HEVCPictureNumbers {
     /// other.
     var nalUnitType: NALUnitType {
         switch kind {
-        case .idr: .idrWithRADL
-        case .cra: .cra
-        case .skippedLeading: isReference ? .raslR : .raslN
-        case .subLayerAccess: isReference ? .tsaR : .tsaN
-        case .trailing: isReference ? .trailR : .trailN
+        case .idr: .IDR_W_RADL
+        case .cra: .CRA_NUT
+        case .skippedLeading: isReference ? .RASL_R : .RASL_N
+        case .subLayerAccess: isReference ? .TSA_R : .TSA_N
+        case .trailing: isReference ? .TRAIL_R : .TRAIL_N
         }
     }
 }
