@@ -10,7 +10,7 @@ struct ClientBuffers {
     var sequence = VAEncSequenceParameterBufferH264()
     var picture = VAEncPictureParameterBufferH264()
     var slice = VAEncSliceParameterBufferH264()
-    var profile = DriverProfile.high
+    var profile = H264Profile.high
 
     init() {
         sequence.level_idc = 31
@@ -139,10 +139,10 @@ struct ClientBuffers {
     }
 
     @Test(arguments: [
-        (DriverProfile.constrainedBaseline, 66, [1, 1, 0, 0], 30, 30), (.main, 77, [0, 1, 0, 0], 41, 41),
+        (H264Profile.constrainedBaseline, 66, [1, 1, 0, 0], 30, 30), (.main, 77, [0, 1, 0, 0], 41, 41),
         (.main, 77, [0, 1, 0, 1], 9, 11), (.high, 100, [0, 0, 0, 0], 51, 51), (.high, 100, [0, 0, 0, 0], 9, 9),
     ]) func profileAndLevelAreWritten(
-        _ profile: DriverProfile, _ idc: Int, _ flags: [Int], _ level: Int, _ written: Int
+        _ profile: H264Profile, _ idc: Int, _ flags: [Int], _ level: Int, _ written: Int
     ) throws {
         var buffers = ClientBuffers()
         buffers.profile = profile

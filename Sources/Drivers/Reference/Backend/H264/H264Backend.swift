@@ -39,7 +39,7 @@ struct H264Backend: PictureBackend {
 
         var units = try StreamUnits(picture.packed, codec: .h264) { try stream.h264.parameterSets.note($0) }
         let sets = try stream.h264.parameterSets.resolve(
-            sequence, parameters, profile: DriverProfile(context.config.entry.profile))
+            sequence, parameters, profile: H264Profile(context.config.entry.profile))
         units.insert(sets.written)
         var written = sets.picture
         if behavior.rewritesHeaders {

@@ -32,7 +32,7 @@ struct ParameterSets {
     /// has changed. A new sequence parameter set is followed by the picture parameter set.
     mutating func resolve(
         _ sequence: VAEncSequenceParameterBufferH264, _ picture: VAEncPictureParameterBufferH264,
-        profile: DriverProfile
+        profile: H264Profile
     ) throws -> (sequence: SequenceParameterSet, picture: PictureParameterSet, written: [[UInt8]]) {
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
         var written: [[UInt8]] = []
@@ -110,7 +110,7 @@ extension PictureParameterSet {
     var secondChromaQPIndexOffset: Int { highFields?.second_chroma_qp_index_offset ?? chroma_qp_index_offset }
 }
 
-extension DriverProfile {
+extension H264Profile {
     init(_ profile: VAProfile) {
         switch profile {
         case VAProfileH264ConstrainedBaseline: self = .constrainedBaseline

@@ -4,8 +4,6 @@ enum CABACInitialValues {
     /// The end of the first run of contexts (`gapStart`) and the start of the second run (`gapEnd`).
     static let gapStart = 276
     static let gapEnd = 399
-    /// The largest ctxIdx plus 1.
-    static let contextCount = 436
 
     /// The values for I slices.
     static let intra: [Int8] = [

@@ -18,9 +18,6 @@ final class EntropyTables: Sendable {
     /// codeNum by coded_block_pattern: inter in 0…47, intra 4×4 and 8×8 in 48…95.
     let patternCodes: ElementStorage<UInt8>
 
-    /// rangeTabLPS of table 9-44 with index `4·pStateIdx + qCodIRangeIdx`. From index 256 on, the state after a bin
-    /// with index `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
-    let arithmetic: ElementStorage<UInt8>
     /// Context offsets in 8×8 blocks of frames, table 9-43: significant_coeff_flag in 0…62, last_significant_coeff_flag
     /// in 64…126.
     let contextOffsets8x8: ElementStorage<UInt8>
@@ -44,22 +41,11 @@ final class EntropyTables: Sendable {
 
         patternCodes = Self.storage(CAVLCCodeWords.patternCodes)
 
-        arithmetic = ElementStorage(count: 512, repeating: 0)
-        for (index, range) in CABACStateTables.rangeOfLPS.enumerated() { arithmetic.elements[index] = range }
-        for state in 0..<64 {
-            for mps in 0...1 {
-                let index = 256 + 4 * state + 2 * mps
-                // At pStateIdx 0, a less probable symbol inverts valMPS. State 63 is not used for contexts.
-                let mpsAfterLPS = state == 0 ? 1 - mps : mps
-                arithmetic.elements[index + mps] = UInt8(2 * min(state + 1, 62) + mps)
-                arithmetic.elements[index + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
-            }
-        }
         contextOffsets8x8 = ElementStorage(count: 128, repeating: 0)
-        for (index, offset) in CABACStateTables.significantOffsets8x8.enumerated() {
+        for (index, offset) in ContextOffsets8x8.significant.enumerated() {
             contextOffsets8x8.elements[index] = offset
         }
-        for (index, offset) in CABACStateTables.lastOffsets8x8.enumerated() {
+        for (index, offset) in ContextOffsets8x8.last.enumerated() {
             contextOffsets8x8.elements[64 + index] = offset
         }
     }

@@ -7,7 +7,7 @@ extension SequenceParameterSet {
     ///
     /// Fields, scaling lists and formats other than 8-bit 4:2:0 are never written, because the driver does not support
     /// them. The back end rejects such buffers earlier.
-    package init(_ buffer: VAEncSequenceParameterBufferH264, profile: DriverProfile) {
+    package init(_ buffer: VAEncSequenceParameterBufferH264, profile: H264Profile) {
         let fields = unsafe buffer.seq_fields.bits
         profile_idc = profile.profileIdc
         constraintFlags = profile.constraintFlags
@@ -76,7 +76,7 @@ extension SequenceParameterSet.VideoUsability {
 
 extension PictureParameterSet {
     /// Makes the parameter set for a client's picture buffer, for clients that send no packed parameter set.
-    package init(_ buffer: VAEncPictureParameterBufferH264, profile: DriverProfile) {
+    package init(_ buffer: VAEncPictureParameterBufferH264, profile: H264Profile) {
         let fields = unsafe buffer.pic_fields.bits
         pic_parameter_set_id = Int(buffer.pic_parameter_set_id)
         seq_parameter_set_id = Int(buffer.seq_parameter_set_id)
@@ -97,24 +97,6 @@ extension PictureParameterSet {
             highFields = HighFields(
                 transform8x8: fields.transform_8x8_mode_flag != 0,
                 secondChromaQPIndexOffset: Int(buffer.second_chroma_qp_index_offset))
-        }
-    }
-}
-
-/// Reads C arrays in structures. Swift imports them as tuples.
-enum FixedArray {
-    /// Returns the first `count` elements, or all elements if there are fewer.
-    ///
-    /// SAFETY: a C array of `Element` is imported as a tuple with the same memory layout, and `available` limits the
-    /// reads to the tuple's bytes.
-    static func values<Tuple, Element: BitwiseCopyable>(
-        _ tuple: Tuple, as type: Element.Type, count: Int
-    ) -> [Element] {
-        unsafe withUnsafeBytes(of: tuple) { bytes in
-            let available = min(max(count, 0), bytes.count / MemoryLayout<Element>.stride)
-            return (0..<available).map {
-                unsafe bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Element>.stride, as: type)
-            }
         }
     }
 }

@@ -1,25 +1,3 @@
-/// The H.264 profiles of the driver, with their profile_idc and constraint flags.
-package enum DriverProfile: Sendable {
-    case constrainedBaseline, main, high
-
-    package var profileIdc: UInt8 {
-        switch self {
-        case .constrainedBaseline: 66
-        case .main: 77
-        case .high: 100
-        }
-    }
-
-    /// The constraint flags, with constraint_set0_flag in the top bit.
-    package var constraintFlags: UInt8 {
-        switch self {
-        case .constrainedBaseline: 0b1100_0000
-        case .main: 0b0100_0000
-        case .high: 0
-        }
-    }
-}
-
 /// seq_parameter_set_data, H.264 7.3.2.1.1, limited to what the driver writes and reads: 8-bit 4:2:0 without scaling
 /// lists.
 package struct SequenceParameterSet: Equatable, Sendable {

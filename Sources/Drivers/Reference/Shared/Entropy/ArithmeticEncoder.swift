@@ -14,11 +14,13 @@ struct ArithmeticEncoder {
     private var queued = -1
     private var destination: ElementPointer<UInt8>
     private(set) var byteCount: Int
-    /// Context states (2·pStateIdx + valMPS), followed by `EntropyTables.arithmetic`. With one base address, a bin
-    /// needs fewer registers.
+    /// Context states (2·pStateIdx + valMPS), followed by `ArithmeticTables`. With one base address, a bin needs
+    /// fewer registers.
     private let states: ElementPointer<UInt8>
 
-    private static let rangesStart = CABACInitialValues.contextCount
+    /// The room for contexts: as many as H.264 has, which are more than HEVC has.
+    private static let contextCapacity = 436
+    private static let rangesStart = contextCapacity
     private static let transitionsStart = rangesStart + 256
     /// The number of elements that the memory of the states must have.
     static let stateCount = transitionsStart + 256
@@ -32,8 +34,8 @@ struct ArithmeticEncoder {
     }
 
     /// Copies the tables behind the contexts.
-    static func layStates(_ states: ElementPointer<UInt8>, tables: EntropyTables) {
-        (states + rangesStart).copy(from: tables.arithmetic.elements, count: 512)
+    static func layStates(_ states: ElementPointer<UInt8>, tables: ArithmeticTables) {
+        (states + rangesStart).copy(from: tables.storage.elements, count: 512)
     }
 
     /// The number of bits written so far. Up to ten more are still in the coder.

@@ -28,7 +28,7 @@ extension MacroblockCoder {
         var interCost = best.cost
         if !preset.hadamard {
             interCost =
-                BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16)
+                BlockCost.satd(sourceLuma, inter.luma, Scratch.workStride, width: 16, height: 16)
                 &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
         }
         if decideIntra(against: interCost) {
@@ -84,7 +84,7 @@ extension MacroblockCoder {
         var score = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
-            let original = fenc + (offset.y &* Scratch.sourceStride &+ offset.x)
+            let original = sourceLuma + (offset.y &* Scratch.sourceStride &+ offset.x)
             let block = inter.luma + (offset.y &* Scratch.workStride &+ offset.x)
             if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
             ForwardTransform.pair(original, block, Scratch.workStride, to: coefficients)
@@ -245,13 +245,13 @@ extension MacroblockCoder {
         transform8x8 = false
         if mayTransform8x8 {
             let stride = Scratch.workStride
-            let small = BlockCost.satd(fenc, inter.luma, stride, width: 16, height: 16)
+            let small = BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
             var large = 0
             for i in 0..<4 {
                 let column = (i & 1) &* 8
                 let row = (i &>> 1) &* 8
                 large &+= BlockCost.satd8x8(
-                    fenc + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride)
+                    sourceLuma + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride)
             }
             transform8x8 = large < small
         }
@@ -275,7 +275,7 @@ extension MacroblockCoder {
                 let c = coefficients + pair &* 32
                 let offset = Self.pairOffset(pair)
                 ForwardTransform.pair(
-                    fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
+                    sourceLuma + (offset.y &* Scratch.sourceStride &+ offset.x),
                     inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
                 let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
                 quarterScore &+= scanPair(pair, c, any, inter, firstLevel: 0, scoreSoFar: quarterScore, sufficient: 6)
@@ -310,7 +310,7 @@ extension MacroblockCoder {
             let c = coefficients + quarter &* 64
             let (column, row) = ((quarter & 1) &* 8, (quarter &>> 1) &* 8)
             ForwardTransform.block8x8(
-                fenc + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
+                sourceLuma + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
             guard quantize8x8(c, intra: false) else { continue }
             let levels = inter.levels + quarter &* 64
             let count = Scan.block8x8(c, scan8x8, to: levels)

@@ -80,7 +80,7 @@ extension MacroblockCoder {
         _ partition: Partition, reference: Int, predictor: MotionVector, candidates: Int
     ) -> MotionChoice {
         let planes = references[reference]
-        let original = fenc + (partition.y &* Scratch.sourceStride &+ partition.x)
+        let original = sourceLuma + (partition.y &* Scratch.sourceStride &+ partition.x)
         let width = partition.width
         let height = partition.height
         let range = searchRange(partition, reference: reference)
@@ -233,8 +233,8 @@ extension MacroblockCoder {
     }
 }
 
-/// Constants of the motion search.
-enum MotionSearch {
+/// Constants of the search in macroblocks.
+extension MotionSearch {
     /// The number of whole samples that a macroblock may be outside the picture. It is one less than the margins of the
     /// planes permit, because refinement goes up to one sample further.
     static let reach = 23
@@ -243,21 +243,4 @@ enum MotionSearch {
     static let candidates = 16
     /// The index in `motionCache` and `referenceCache` of temporary vector differences and reference indices.
     static let differences = 32
-
-    /// Returns the offset to the left, right, up or down for index 0…3. The indices of opposite directions differ in
-    /// the last bit.
-    @inline(__always) static func diamond(_ index: Int) -> (x: Int, y: Int) {
-        index < 2 ? (index &* 2 &- 1, 0) : (0, index &* 2 &- 5)
-    }
-
-    @inline(__always) static func hexagon(_ index: Int) -> (x: Int, y: Int) {
-        switch index {
-        case 0: (-2, 0)
-        case 1: (-1, -2)
-        case 2: (1, -2)
-        case 3: (2, 0)
-        case 4: (1, 2)
-        default: (-1, 2)
-        }
-    }
 }

@@ -16,9 +16,9 @@ extension MacroblockCoder {
             let bits = [1, 3, 3, 5] as InlineArray<4, Int>
             var cost = lambda &* bits[mode]
             IntraPlanar.predictChroma(mode: mode, around: candidate.cb, left: intraLeft, top: intraTop, to: trial)
-            cost &+= BlockCost.satd(fencCb, trial, stride, width: 8, height: 8)
+            cost &+= BlockCost.satd(sourceCb, trial, stride, width: 8, height: 8)
             IntraPlanar.predictChroma(mode: mode, around: candidate.cr, left: intraLeft, top: intraTop, to: trial)
-            cost &+= BlockCost.satd(fencCr, trial, stride, width: 8, height: 8)
+            cost &+= BlockCost.satd(sourceCr, trial, stride, width: 8, height: 8)
             if cost < best.cost { best = (mode, cost) }
         }
         IntraPlanar.predictChroma(
@@ -31,8 +31,8 @@ extension MacroblockCoder {
     /// Codes the residual relative to the chroma prediction in `candidate`. Returns CodedBlockPatternChroma: 0 no
     /// levels, 1 DC only, 2 DC and AC.
     mutating func codeChroma(_ candidate: CandidatePointers, intra: Bool) -> Int {
-        let cb = codeChromaPlane(0, fencCb, candidate.cb, cbQuantizer, candidate, intra: intra)
-        let cr = codeChromaPlane(1, fencCr, candidate.cr, crQuantizer, candidate, intra: intra)
+        let cb = codeChromaPlane(0, sourceCb, candidate.cb, cbQuantizer, candidate, intra: intra)
+        let cr = codeChromaPlane(1, sourceCr, candidate.cr, crQuantizer, candidate, intra: intra)
         let pattern = max(cb, cr)
         return pattern
     }

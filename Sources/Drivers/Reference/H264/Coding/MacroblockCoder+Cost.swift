@@ -144,13 +144,13 @@ extension MacroblockCoder {
     mutating func weigh(_ bits: Int) -> Int { (bits &* squareLambda) &>> 16 }
 
     private mutating func lumaCost(_ candidate: CandidatePointers) -> Int {
-        BlockCost.squares(fenc, candidate.luma, Scratch.workStride, width: 16, height: 16)
+        BlockCost.squares(sourceLuma, candidate.luma, Scratch.workStride, width: 16, height: 16)
     }
 
     mutating func samplesCost(_ candidate: CandidatePointers) -> Int {
         lumaCost(candidate)
-            &+ BlockCost.squares(fencCb, candidate.cb, Scratch.workStride, width: 8, height: 8)
-            &+ BlockCost.squares(fencCr, candidate.cr, Scratch.workStride, width: 8, height: 8)
+            &+ BlockCost.squares(sourceCb, candidate.cb, Scratch.workStride, width: 8, height: 8)
+            &+ BlockCost.squares(sourceCr, candidate.cr, Scratch.workStride, width: 8, height: 8)
     }
 
     /// Returns the cost of mb_type, reference indices and vector differences, in 256ths of a bit.

@@ -8,13 +8,13 @@ extension MacroblockCoder {
         if left &+ 16 <= source.width && top &+ 16 <= source.height {
             let luma = source.luma + (top &* source.lumaPitch &+ left)
             for row in 0..<16 {
-                fenc.store(row &* 16, luma.load(row &* source.lumaPitch, as: Bytes.self))
+                sourceLuma.store(row &* 16, luma.load(row &* source.lumaPitch, as: Bytes.self))
             }
             let chroma = source.chroma + ((top / 2) &* source.chromaPitch &+ left)
             for row in 0..<8 {
                 let pairs: Bytes = chroma.load(row &* source.chromaPitch)
-                fencCb.store(row &* 16, pairs.evenHalf)
-                fencCr.store(row &* 16, pairs.oddHalf)
+                sourceCb.store(row &* 16, pairs.evenHalf)
+                sourceCr.store(row &* 16, pairs.oddHalf)
             }
         } else {
             loadBorderSource(left, top)
@@ -24,7 +24,7 @@ extension MacroblockCoder {
     @inline(never) private mutating func loadBorderSource(_ left: Int, _ top: Int) {
         for row in 0..<16 {
             let line = source.luma + min(top + row, source.height - 1) * source.lumaPitch
-            for column in 0..<16 { fenc[row * 16 + column] = line[min(left + column, source.width - 1)] }
+            for column in 0..<16 { sourceLuma[row * 16 + column] = line[min(left + column, source.width - 1)] }
         }
         let lastColumn = (source.width + 1) / 2 - 1
         let lastRow = (source.height + 1) / 2 - 1
@@ -32,8 +32,8 @@ extension MacroblockCoder {
             let line = source.chroma + min(top / 2 + row, lastRow) * source.chromaPitch
             for column in 0..<8 {
                 let pair = min(left / 2 + column, lastColumn)
-                fencCb[row * 16 + column] = line[2 * pair]
-                fencCr[row * 16 + column] = line[2 * pair + 1]
+                sourceCb[row * 16 + column] = line[2 * pair]
+                sourceCr[row * 16 + column] = line[2 * pair + 1]
             }
         }
     }

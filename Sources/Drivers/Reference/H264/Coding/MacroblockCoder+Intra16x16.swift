@@ -16,7 +16,7 @@ extension MacroblockCoder {
             let bits = [1, 2, 2, 3] as InlineArray<4, Int>
             // The cost is always SATD, because SAD misjudges the smooth modes.
             let cost =
-                BlockCost.satd(fenc, trial, Scratch.workStride, width: 16, height: 16)
+                BlockCost.satd(sourceLuma, trial, Scratch.workStride, width: 16, height: 16)
                 &+ lambda &* bits[mode]
             if cost < best.cost { best = (mode, cost) }
         }
@@ -34,7 +34,7 @@ extension MacroblockCoder {
             let c = coefficients + pair &* 32
             let offset = Self.pairOffset(pair)
             ForwardTransform.pair(
-                fenc + (offset.y &* Scratch.sourceStride &+ offset.x), block + (offset.y &* stride &+ offset.x), stride,
+                sourceLuma + (offset.y &* Scratch.sourceStride &+ offset.x), block + (offset.y &* stride &+ offset.x), stride,
                 to: c)
             let raster = (offset.y &>> 2) &* 4 &+ (offset.x &>> 2)
             dc[raster] = c[0]

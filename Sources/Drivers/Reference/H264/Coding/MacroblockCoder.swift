@@ -69,10 +69,9 @@ struct MacroblockCoder {
     var intraTopRight = false
 
     // Scratch memory.
-    // `fenc` is the luma of the source macroblock.
-    let fenc: ElementPointer<UInt8>
-    let fencCb: ElementPointer<UInt8>
-    let fencCr: ElementPointer<UInt8>
+    let sourceLuma: ElementPointer<UInt8>
+    let sourceCb: ElementPointer<UInt8>
+    let sourceCr: ElementPointer<UInt8>
     let coefficients: ElementPointer<Int16>
     let trial: ElementPointer<UInt8>
     let edges: IntraEdges
@@ -145,9 +144,9 @@ struct MacroblockCoder {
         quantizer = quantizers[26]
         cbQuantizer = quantizers[26]
         crQuantizer = quantizers[26]
-        fenc = scratch.source.elements
-        fencCb = scratch.source.elements + Scratch.sourceChroma
-        fencCr = scratch.source.elements + (Scratch.sourceChroma + 8)
+        sourceLuma = scratch.source.elements
+        sourceCb = scratch.source.elements + Scratch.sourceChroma
+        sourceCr = scratch.source.elements + (Scratch.sourceChroma + 8)
         coefficients = scratch.coefficients.elements
         trial = scratch.trial.elements
         edges = IntraEdges(scratch.edges.elements)

@@ -9,13 +9,6 @@ package enum MacroblockKind: UInt8 {
     package var isIntra: Bool { rawValue <= MacroblockKind.intra16x16.rawValue }
 }
 
-/// A motion vector, or the difference of two, in quarter samples.
-package struct MotionVector: Equatable, BitwiseCopyable, Sendable {
-    var x: Int16
-    var y: Int16
-    package static let zero = MotionVector(x: 0, y: 0)
-}
-
 /// The syntax elements of one macroblock, H.264 7.3.5, as the analysis passes them to an entropy coder. They are
 /// already relative to their predictions. One value exists for each slice worker and is reused for each macroblock.
 package struct MacroblockSyntax {

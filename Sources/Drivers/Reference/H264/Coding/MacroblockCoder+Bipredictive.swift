@@ -49,7 +49,7 @@ extension MacroblockCoder {
         compensate()
         var interCost = best
         if !preset.hadamard {
-            interCost = BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
+            interCost = BlockCost.satd(sourceLuma, inter.luma, Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
         }
         if decideIntra(against: interCost) {
             setMotion(15, PairMotion())

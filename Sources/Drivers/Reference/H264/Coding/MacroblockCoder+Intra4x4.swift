@@ -69,7 +69,7 @@ extension MacroblockCoder {
                 row == 0
                 ? (column == 3 ? intraTopRight : intraTop) : LumaBlocks.aboveRightInside &>> index & 1 != 0
             let block = candidate.luma + (row &* 4 &* stride &+ column &* 4)
-            let original = fenc + (row &* 4 &* Scratch.sourceStride &+ column &* 4)
+            let original = sourceLuma + (row &* 4 &* Scratch.sourceStride &+ column &* 4)
             gatherEdges4x4(block, hasAboveRight: hasAboveRight)
             let predicted = predictedMode(candidate.modes, column: column, row: row)
             var allowed = IntraMode.allowed(left: hasLeft, top: hasTop, corner: hasCorner)

@@ -49,7 +49,7 @@ extension MacroblockCoder {
             let corner = column > 0 ? (row > 0 || intraTop) : (row > 0 ? intraLeft : intraTopLeft)
             let aboveRight = row == 0 ? (column == 1 ? intraTopRight : intraTop) : column == 0
             let block = candidate.luma + (row &* 8 &* stride &+ column &* 8)
-            let original = fenc + (row &* 8 &* Scratch.sourceStride &+ column &* 8)
+            let original = sourceLuma + (row &* 8 &* Scratch.sourceStride &+ column &* 8)
             gatherEdges8x8(block, left: left, top: top, corner: corner, aboveRight: aboveRight)
             let predicted = predictedMode(candidate.modes, column: column &* 2, row: row &* 2)
             var allowed = IntraMode.allowed(left: left, top: top, corner: corner)

@@ -113,7 +113,7 @@ extension MacroblockCoder {
 
     /// Returns the distortion by the measure that the refinement of vectors uses: SATD or SAD.
     @inline(__always) mutating func distortion(_ samples: ElementPointer<UInt8>, _ partition: Partition) -> Int {
-        let original = fenc + (partition.y &* Scratch.sourceStride &+ partition.x)
+        let original = sourceLuma + (partition.y &* Scratch.sourceStride &+ partition.x)
         let stride = Scratch.workStride
         if preset.hadamard {
             return BlockCost.satd(original, samples, stride, width: partition.width, height: partition.height)

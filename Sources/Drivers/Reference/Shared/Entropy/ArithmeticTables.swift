@@ -1,7 +1,28 @@
-/// The probability states of the arithmetic coder, and the context offsets of 8×8 blocks, H.264 9.3.
-enum CABACStateTables {
-    /// rangeTabLPS of table 9-44, with four entries for each pStateIdx.
-    static let rangeOfLPS: [UInt8] = [
+/// The probability states of CABAC, H.264 9.3.1.2 and H.265 9.3.4.3, in a layout for `ArithmeticEncoder`. They are
+/// created once per process.
+final class ArithmeticTables: Sendable {
+    static let shared = ArithmeticTables()
+
+    /// rangeTabLPS with index `4·pStateIdx + qCodIRangeIdx`. From index 256 on, the state after a bin with index
+    /// `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
+    let storage: ElementStorage<UInt8>
+
+    private init() {
+        storage = ElementStorage(count: 512, repeating: 0)
+        for (index, range) in Self.rangeOfLPS.enumerated() { storage.elements[index] = range }
+        for state in 0..<64 {
+            for mps in 0...1 {
+                let index = 256 + 4 * state + 2 * mps
+                // At pStateIdx 0, a less probable symbol inverts valMPS. State 63 is not used for contexts.
+                let mpsAfterLPS = state == 0 ? 1 - mps : mps
+                storage.elements[index + mps] = UInt8(2 * min(state + 1, 62) + mps)
+                storage.elements[index + 1 - mps] = 2 * Self.stateAfterLPS[state] + UInt8(mpsAfterLPS)
+            }
+        }
+    }
+
+    /// rangeTabLPS of H.264 table 9-44, with four entries for each pStateIdx.
+    private static let rangeOfLPS: [UInt8] = [
         128, 176, 208, 240, 128, 167, 197, 227, 128, 158, 187, 216, 123, 150, 178, 205,
         116, 142, 169, 195, 111, 135, 160, 185, 105, 128, 152, 175, 100, 122, 144, 166,
         95, 116, 137, 158, 90, 110, 130, 150, 85, 104, 123, 142, 81, 99, 117, 135,
@@ -20,27 +41,11 @@ enum CABACStateTables {
         6, 8, 9, 11, 6, 7, 9, 10, 6, 7, 8, 9, 2, 2, 2, 2,
     ]
 
-    /// transIdxLps of table 9-45.
-    static let stateAfterLPS: [UInt8] = [
+    /// transIdxLps of H.264 table 9-45.
+    private static let stateAfterLPS: [UInt8] = [
         0, 0, 1, 2, 2, 4, 4, 5, 6, 7, 8, 9, 9, 11, 11, 12,
         13, 13, 15, 15, 16, 16, 18, 18, 19, 19, 21, 21, 22, 22, 23, 24,
         24, 25, 26, 26, 27, 27, 28, 29, 29, 30, 30, 30, 31, 32, 32, 33,
         33, 33, 34, 34, 35, 35, 35, 36, 36, 36, 37, 37, 37, 38, 38, 63,
-    ]
-
-    /// Offsets of significant_coeff_flag in frame macroblocks by levelListIdx, table 9-43.
-    static let significantOffsets8x8: [UInt8] = [
-        0, 1, 2, 3, 4, 5, 5, 4, 4, 3, 3, 4, 4, 4, 5, 5,
-        4, 4, 4, 4, 3, 3, 6, 7, 7, 7, 8, 9, 10, 9, 8, 7,
-        7, 6, 11, 12, 13, 11, 6, 7, 8, 9, 14, 10, 9, 8, 6, 11,
-        12, 13, 11, 6, 9, 14, 10, 9, 11, 12, 13, 11, 14, 10, 12,
-    ]
-
-    /// Offsets of last_significant_coeff_flag by levelListIdx, table 9-43.
-    static let lastOffsets8x8: [UInt8] = [
-        0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
-        3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
-        5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8,
     ]
 }
