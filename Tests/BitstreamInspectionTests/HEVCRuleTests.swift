@@ -82,7 +82,7 @@ import Testing
         let bytes = crafted.stream()
         let sets = try #require(HEVCStream(annexB: bytes).sequenceSets.first).short_term_ref_pic_sets
         #expect(HEVCStream(annexB: bytes).violations.map(\.description) == [])
-        func text(_ set: HEVCReferenceSet) -> [String] {
+        func text(_ set: HEVCShortTermReferencePictureSet) -> [String] {
             set.entries.map { "\($0.deltaPOC)\($0.isUsed ? "" : " kept")" }
         }
         #expect(sets.map(text) == [["-1", "-3 kept", "2"], ["-2 kept", "-3"], ["1", "3"]])

@@ -125,8 +125,8 @@ import Testing
     }
 }
 
-extension InspectedFrame {
-    fileprivate mutating func changeTiming(_ body: (inout PictureTiming) -> Void) {
+extension H264Frame {
+    fileprivate mutating func changeTiming(_ body: (inout H264PictureTiming) -> Void) {
         for index in information.indices {
             if case .pictureTiming(var timing) = information[index] {
                 body(&timing)
@@ -135,7 +135,7 @@ extension InspectedFrame {
         }
     }
 
-    fileprivate mutating func changePeriod(_ body: (inout BufferingPeriod) -> Void) {
+    fileprivate mutating func changePeriod(_ body: (inout H264BufferingPeriod) -> Void) {
         for index in information.indices {
             if case .bufferingPeriod(var period) = information[index] {
                 body(&period)
@@ -146,7 +146,7 @@ extension InspectedFrame {
 }
 
 extension H264Stream {
-    fileprivate mutating func changeSchedule(_ body: (inout HRDParameters.Schedule) -> Void) {
+    fileprivate mutating func changeSchedule(_ body: (inout DeliverySchedule) -> Void) {
         for index in sequenceSets.indices {
             guard var hrd = sequenceSets[index].vui?.nal_hrd_parameters else { continue }
             body(&hrd.schedules[0])

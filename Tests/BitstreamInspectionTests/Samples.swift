@@ -73,7 +73,7 @@ extension H264Stream {
         frames.filter { !dropped.contains($0.index) }.flatMap { Array(bytes[byteRange($0)]) }
     }
 
-    func byteRange(_ frame: InspectedFrame) -> Range<Int> {
+    func byteRange(_ frame: H264Frame) -> Range<Int> {
         let start = nalUnits[frame.nalUnits.lowerBound].offset
         return start..<(start + frame.byteCount)
     }

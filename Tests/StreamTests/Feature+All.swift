@@ -287,7 +287,7 @@ extension SessionRun {
     /// Returns a field of each slice header, in coding order.
     func slices(_ field: String) -> [Int] { trace.units(named: "Slice Header").compactMap { $0[field] } }
     /// Returns the slice QPs of the pictures of a planned type. HEVC's P pictures may have B slices with equal lists.
-    func qps(_ kind: SliceHeader.Kind) -> [Int] {
+    func qps(_ kind: H264SliceHeader.SliceType) -> [Int] {
         let pictures = inspected.pictures.filter { $0.isIntra ? kind == .i : $0.isB ? kind == .b : kind == .p }
         return Set(pictures.flatMap(\.sliceQPs)).sorted()
     }

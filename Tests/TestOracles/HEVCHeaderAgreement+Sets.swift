@@ -55,7 +55,7 @@ extension HeaderAgreement {
         return fields + (sps.vui.map(usabilityFields) ?? [])
     }
 
-    private static func usabilityFields(_ vui: HEVCVideoUsability) -> Fields {
+    private static func usabilityFields(_ vui: HEVCVUIParameters) -> Fields {
         let signal = vui.videoSignal
         let window = vui.def_disp_win_offset
         let limits = vui.restriction

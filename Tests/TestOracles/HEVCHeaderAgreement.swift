@@ -46,7 +46,7 @@ extension HeaderAgreement {
     }
 
     /// Returns the fields of a slice segment header that is not dependent, by the names of H.265 7.3.6.1.
-    package static func sliceFields(_ slice: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet) -> Fields {
+    package static func sliceFields(_ slice: HEVCSliceSegmentHeader, _ sps: HEVCSequenceParameterSet) -> Fields {
         var fields: Fields = [
             ("nal_unit_type", slice.nal_unit_type), ("nuh_temporal_id_plus1", slice.temporalID + 1),
             ("first_slice_segment_in_pic_flag", bit(slice.first_slice_segment_in_pic_flag)),
@@ -106,7 +106,7 @@ extension HeaderAgreement {
 
     /// Returns the fields of an st_ref_pic_set(). FFmpeg's trace of a predicted set lacks these names, so that it is
     /// not compared.
-    private static func setFields(_ set: HEVCReferenceSet) -> Fields {
+    private static func setFields(_ set: HEVCShortTermReferencePictureSet) -> Fields {
         var fields: Fields = [("num_negative_pics", set.negative.count), ("num_positive_pics", set.positive.count)]
         for (name, entries) in [("s0", set.negative), ("s1", set.positive)] {
             var last = 0
@@ -132,7 +132,7 @@ extension HeaderAgreement {
             + (0..<32).map { ("general_profile_compatibility_flag[\($0)]", bit(set.general.isCompatible(with: $0))) }
     }
 
-    private static func bufferingFields(_ prefix: String, _ layers: [HEVCBuffering]) -> Fields {
+    private static func bufferingFields(_ prefix: String, _ layers: [HEVCSubLayerOrdering]) -> Fields {
         list("\(prefix)_max_dec_pic_buffering_minus1", layers.map(\.max_dec_pic_buffering_minus1))
             + list("\(prefix)_max_num_reorder_pics", layers.map(\.max_num_reorder_pics))
             + list("\(prefix)_max_latency_increase_plus1", layers.map(\.max_latency_increase_plus1))

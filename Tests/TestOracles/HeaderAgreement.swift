@@ -25,7 +25,7 @@ package enum HeaderAgreement {
         return faults
     }
 
-    private static func fields(_ slice: SliceHeader, initialQP: Int?) -> [(String, Int?)] {
+    private static func fields(_ slice: H264SliceHeader, initialQP: Int?) -> [(String, Int?)] {
         func bit(_ flag: Bool) -> Int { flag ? 1 : 0 }
         return [
             ("nal_ref_idc", slice.nal_ref_idc), ("nal_unit_type", slice.nal_unit_type),

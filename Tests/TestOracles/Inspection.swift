@@ -45,8 +45,8 @@ extension EncodedStream {
             guard case .adaptive(let operations)? = frame.slices.first?.header.marking else { return frame.isLongTerm }
             return operations.contains { operation in
                 switch operation {
-                case .makeLongTerm, .limitLongTerm, .currentIsLongTerm, .unmarkLongTerm: true
-                case .unmarkShortTerm, .unmarkAll: false
+                case .makeLongTerm, .setLongTermCount, .makeCurrentLongTerm, .forgetLongTerm: true
+                case .forgetShortTerm, .forgetAll: false
                 }
             }
         }

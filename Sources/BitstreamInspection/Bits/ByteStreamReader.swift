@@ -11,7 +11,7 @@ protocol ByteStreamUnit {
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8])
 }
 
-extension InspectedNALUnit: ByteStreamUnit {}
+extension H264NALUnit: ByteStreamUnit {}
 extension HEVCNALUnit: ByteStreamUnit {}
 
 /// A reader that processes the NAL units of a byte stream in order.

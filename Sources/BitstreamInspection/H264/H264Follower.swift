@@ -1,12 +1,12 @@
 /// Follows an H.264 stream: finds which slices form a picture, and whether frames were lost between two pictures
 /// (frame_num, 7.4.3).
 package struct H264Follower: StreamFollower {
-    private var sequenceSets: [Int: SequenceParameterSet] = [:]
-    private var pictureSets: [Int: PictureParameterSet] = [:]
+    private var sequenceSets: [Int: H264SequenceParameterSet] = [:]
+    private var pictureSets: [Int: H264PictureParameterSet] = [:]
     /// Whether a parameter set could not be read. A decoder may support such a set, so slices that cannot be read are
     /// not reported as faults.
     private var hasUnreadableSet = false
-    private var active: SequenceParameterSet?
+    private var active: H264SequenceParameterSet?
     /// PrevRefFrameNum (7.4.3); nil before the first picture.
     private var previousFrameNumber: Int?
     /// Whether reference frames were lost and decoding has not restarted since.
@@ -19,7 +19,7 @@ package struct H264Follower: StreamFollower {
     /// the next picture at which decoding may begin.
     private var firstOrder: Int?
     /// The first field of a frame whose second field may follow.
-    private var openField: SliceHeader?
+    private var openField: H264SliceHeader?
     private var picture = Picture()
     /// A complete picture whose successor has already begun. The caller ends it before the successor.
     private var ended: Picture?
@@ -33,9 +33,9 @@ package struct H264Follower: StreamFollower {
         /// Whether the slice with first_mb_in_slice 0 has arrived; slices may arrive in any order.
         var hasFirstSlice = false
         /// The headers of slices: the first one, and each whose reference lists differ from those of the one before.
-        var slices: [SliceHeader] = []
-        var first: SliceHeader? { slices.first }
-        var sequenceSet: SequenceParameterSet?
+        var slices: [H264SliceHeader] = []
+        var first: H264SliceHeader? { slices.first }
+        var sequenceSet: H264SequenceParameterSet?
         var fault: FollowedUnit.Fault?
         var hasRecoveryPoint = false
     }
@@ -50,7 +50,7 @@ package struct H264Follower: StreamFollower {
     package mutating func take(_ bytes: [UInt8]) -> FollowedUnit {
         let bytes = Self.trimmed(bytes)
         let location = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
-        guard let unit = InspectedNALUnit(location, in: bytes) else { return .broken }
+        guard let unit = H264NALUnit(location, in: bytes) else { return .broken }
         switch unit.type {
         case 1, 5: return takeSlice(unit, bytes)
         // Data partitions are not read: only a decoder of slice data can tell which partitions are missing.
@@ -70,19 +70,19 @@ package struct H264Follower: StreamFollower {
 
     private mutating func readMessages(_ bytes: [UInt8]) {
         let recoveryPoint = 6
-        guard let messages = try? RawInformation.messages(rbsp: AnnexB.unescape(bytes.dropFirst())) else { return }
+        guard let messages = try? RawSEIMessage.messages(rbsp: AnnexB.unescape(bytes.dropFirst())) else { return }
         if messages.contains(where: { $0.type == recoveryPoint }) { picture.hasRecoveryPoint = true }
     }
 
-    private mutating func takeSet(_ unit: InspectedNALUnit, _ rbsp: [UInt8]) {
+    private mutating func takeSet(_ unit: H264NALUnit, _ rbsp: [UInt8]) {
         do {
             if unit.type == 7 {
-                let set = try SequenceParameterSet(rbsp: rbsp)
+                let set = try H264SequenceParameterSet(rbsp: rbsp)
                 sequenceSets[set.seq_parameter_set_id] = set
                 hasUnreadableSet = false
             } else {
                 let sets = sequenceSets
-                let set = try PictureParameterSet(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
+                let set = try H264PictureParameterSet(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
                 pictureSets[set.pic_parameter_set_id] = set
             }
         } catch {
@@ -90,15 +90,15 @@ package struct H264Follower: StreamFollower {
         }
     }
 
-    private func active(_ header: SliceHeader) -> SequenceParameterSet? {
+    private func active(_ header: H264SliceHeader) -> H264SequenceParameterSet? {
         pictureSets[header.pic_parameter_set_id].flatMap { sequenceSets[$0.seq_parameter_set_id] }
     }
 
-    private mutating func takeSlice(_ unit: InspectedNALUnit, _ bytes: [UInt8]) -> FollowedUnit {
+    private mutating func takeSlice(_ unit: H264NALUnit, _ bytes: [UInt8]) -> FollowedUnit {
         var reader = BitReader(AnnexB.unescape(bytes.dropFirst(), limit: Self.headerLimit))
         let (pictures, sequences) = (pictureSets, sequenceSets)
         do {
-            let header = try SliceHeader(
+            let header = try H264SliceHeader(
                 &reader, unit: unit, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
             let starts = picture.first.map {
                 header.redundant_pic_cnt == 0
@@ -185,7 +185,7 @@ package struct H264Follower: StreamFollower {
         }
         result.mayShowLoss = use == .possible
         if done.isReference || previousFrameNumber == nil {
-            previousFrameNumber = first.includesUnmarkAll ? 0 : first.frame_num
+            previousFrameNumber = first.includesForgetAll ? 0 : first.frame_num
         }
         if result.obstacle == nil { active = sps }
         return result
@@ -201,24 +201,24 @@ package struct H264Follower: StreamFollower {
     /// Returns whether a picture is displayed before the recovery point at which decoding began.
     ///
     /// - Parameter count: Its picture order count.
-    private mutating func leads(_ header: SliceHeader, _ count: Int, hasRecoveryPoint: Bool) -> Bool {
+    private mutating func leads(_ header: H264SliceHeader, _ count: Int, hasRecoveryPoint: Bool) -> Bool {
         if header.isIDR || hasRecoveryPoint {
             firstOrder = hasBegun || header.isIDR ? nil : count
             hasBegun = true
             return false
         }
-        defer { if header.includesUnmarkAll { firstOrder = nil } }
+        defer { if header.includesForgetAll { firstOrder = nil } }
         return firstOrder.map { count < $0 } ?? false
     }
 
-    private func isSecondField(_ header: SliceHeader) -> Bool {
+    private func isSecondField(_ header: H264SliceHeader) -> Bool {
         guard let openField, header.field_pic_flag else { return false }
         return header.frame_num == openField.frame_num && header.bottom_field_flag != openField.bottom_field_flag
             && header.pic_parameter_set_id == openField.pic_parameter_set_id
     }
 
     /// Returns whether frame_num increases by more than one and the stream does not allow gaps: frames were lost.
-    private func hasGap(_ header: SliceHeader, _ sps: SequenceParameterSet) -> Bool {
+    private func hasGap(_ header: H264SliceHeader, _ sps: H264SequenceParameterSet) -> Bool {
         guard let previous = previousFrameNumber, !header.isIDR, !sps.gaps_in_frame_num_value_allowed_flag else { return false }
         return header.frame_num != previous && header.frame_num != (previous + 1) % sps.maxFrameNum
     }

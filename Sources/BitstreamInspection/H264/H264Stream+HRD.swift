@@ -33,18 +33,18 @@ extension H264Stream {
         return report
     }
 
-    private func hasHRD(_ sps: SequenceParameterSet) -> Bool {
+    private func hasHRD(_ sps: H264SequenceParameterSet) -> Bool {
         sps.vui?.nal_hrd_parameters != nil || sps.vui?.vcl_hrd_parameters != nil
     }
 
-    private func parameters(of frame: InspectedFrame, nal: Bool) -> HRDParameters? {
+    private func parameters(of frame: H264Frame, nal: Bool) -> H264HRDParameters? {
         let vui = sequenceSet(of: frame).vui
         return nal ? vui?.nal_hrd_parameters : vui?.vcl_hrd_parameters
     }
 
     /// Checks that the messages that the decoder needs are present: a picture timing in every access unit (D.2.3), a
     /// buffering period in each IDR access unit (D.2.2), and the timing information of the VUI.
-    private func missingMessages(_ frames: [InspectedFrame]) -> [Violation] {
+    private func missingMessages(_ frames: [H264Frame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {
             func fault(_ message: String) {
@@ -68,7 +68,7 @@ extension H264Stream {
     }
 
     private func accessUnit(
-        _ frame: InspectedFrame, _ parameters: HRDParameters, _ isNAL: Bool, _ index: Int, _ headerBytes: Int
+        _ frame: H264Frame, _ parameters: H264HRDParameters, _ isNAL: Bool, _ index: Int, _ headerBytes: Int
     ) -> HypotheticalDecoder.AccessUnit {
         let vui = sequenceSet(of: frame).vui
         let schedule = parameters.schedules[index]
@@ -84,7 +84,7 @@ extension H264Stream {
 
     /// Checks that the output times follow the picture order counts (C.4.2, C.4.5), and that no picture is too large
     /// for its time (MinCR, A.3.1).
-    private func outputFaults(_ frames: [InspectedFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
+    private func outputFaults(_ frames: [H264Frame], _ samples: [HRDReport.Sample]) -> [Violation] {
         guard frames.count == samples.count else { return [] }
         var result: [Violation] = []
         var times: [(display: Int, frame: Int, time: Double)] = []
@@ -102,7 +102,7 @@ extension H264Stream {
         }
         for index in frames.indices.dropFirst() {
             let sps = sequenceSet(of: frames[index])
-            guard let limits = LevelLimits(sps) else { continue }
+            guard let limits = H264LevelLimits(sps) else { continue }
             let interval = max(samples[index].time - samples[index - 1].time, 0)
             let macroblocks = max(Double(limits.maxMBPS) * interval, Double(sps.macroblocksPerFrame))
             let most = 384 * macroblocks / Double(limits.minCR)

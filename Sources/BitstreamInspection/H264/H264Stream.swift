@@ -5,13 +5,13 @@
 /// order, reference lists and marking, but no macroblocks. It accepts any bytes and lists errors in `violations`.
 package struct H264Stream: Sendable {
     /// The NAL units in stream order, without those whose header is invalid.
-    package internal(set) var nalUnits: [InspectedNALUnit] = []
+    package internal(set) var nalUnits: [H264NALUnit] = []
     /// The coded pictures in coding order.
-    package var frames: [InspectedFrame] = []
+    package var frames: [H264Frame] = []
     /// The distinct sequence parameter sets in order of arrival.
-    package var sequenceSets: [SequenceParameterSet] = []
+    package var sequenceSets: [H264SequenceParameterSet] = []
     /// The distinct picture parameter sets in order of arrival.
-    package internal(set) var pictureSets: [PictureParameterSet] = []
+    package internal(set) var pictureSets: [H264PictureParameterSet] = []
     var found = ViolationList()
     /// The violations in the order in which they were found: at most the first thousand of each rule.
     package var violations: [Violation] { found.elements }
@@ -25,17 +25,17 @@ package struct H264Stream: Sendable {
     /// - Parameter recordBytes: The size of the parameter sets at the start of `bytes` that come from a container's
     ///   decoder configuration record. They belong to no access unit.
     package init(annexB bytes: [UInt8], recordBytes: Int = 0) {
-        var reader = StreamReader(bytes, recordBytes: recordBytes)
+        var reader = H264StreamReader(bytes, recordBytes: recordBytes)
         self = reader.read()
     }
 
     init() {}
 
     /// The frames in output order.
-    package var framesInOutputOrder: [InspectedFrame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
+    package var framesInOutputOrder: [H264Frame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
 
     /// Returns the sequence parameter set that a frame uses.
-    package func sequenceSet(of frame: InspectedFrame) -> SequenceParameterSet { sequenceSets[frame.sequenceSet] }
+    package func sequenceSet(of frame: H264Frame) -> H264SequenceParameterSet { sequenceSets[frame.sequenceSet] }
 
     /// Returns every violation of one rule.
     package func violations(of rule: Violation.Rule) -> [Violation] { violations.filter { $0.rule == rule } }

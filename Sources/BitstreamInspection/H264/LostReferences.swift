@@ -4,7 +4,7 @@ struct LostReferences {
     /// Whether a picture refers to a lost frame.
     enum Use: Comparable { case none, possible, certain }
 
-    private var buffer = ReferenceBuffer()
+    private var buffer = H264ReferenceBuffer()
     /// Whether frames were lost since decoding began. Without a loss, all pictures can be decoded.
     private var hasLoss = false
     /// Whether the lost frames are unknown: lists of fields are not constructed, and a picture without a readable header
@@ -26,7 +26,7 @@ struct LostReferences {
     ///   - isComplete: Whether all its slices can be decoded.
     /// - Returns: Whether it refers to a lost frame.
     mutating func take(
-        _ slices: [SliceHeader], _ sps: SequenceParameterSet, after previous: Int?, pictureOrderCount: Int, isComplete: Bool
+        _ slices: [H264SliceHeader], _ sps: H264SequenceParameterSet, after previous: Int?, pictureOrderCount: Int, isComplete: Bool
     ) -> Use {
         guard let first = slices.first else { return .none }
         if first.isIDR { restart() }
@@ -38,26 +38,26 @@ struct LostReferences {
         let isLost = use == .certain || !isComplete
         if isLost { hasLoss = true }
         _ = buffer.mark(
-            ReferenceBuffer.Entry(frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking, sps)
+            H264ReferenceBuffer.Entry(frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking, sps)
         buffer.faults = []
         count &+= 1
         return use
     }
 
     /// Adds the frames that are missing before a picture.
-    private mutating func fillGap(after previous: Int, before frame_num: Int, _ sps: SequenceParameterSet) {
-        for number in ReferenceBuffer.missing(after: previous, before: frame_num, sps) {
+    private mutating func fillGap(after previous: Int, before frame_num: Int, _ sps: H264SequenceParameterSet) {
+        for number in H264ReferenceBuffer.missing(after: previous, before: frame_num, sps) {
             hasLoss = true
             buffer.addNonExisting(frame_num: number, sps)
         }
         buffer.faults = []
     }
 
-    private func use(in slice: SliceHeader, _ sps: SequenceParameterSet, _ pictureOrderCount: Int) -> Use {
+    private func use(in slice: H264SliceHeader, _ sps: H264SequenceParameterSet, _ pictureOrderCount: Int) -> Use {
         if slice.slice_type.isIntra { return .none }
-        var lists = ReferenceLists(buffer: buffer, maxFrameNum: sps.maxFrameNum, frame_num: slice.frame_num, pictureOrderCount: pictureOrderCount)
+        var lists = H264ReferenceLists(buffer: buffer, maxFrameNum: sps.maxFrameNum, frame_num: slice.frame_num, pictureOrderCount: pictureOrderCount)
         let entries = lists.lists(of: slice)
-        func isMissing(_ entry: ReferenceBuffer.Entry?) -> Bool { entry?.isNonExisting ?? true }
+        func isMissing(_ entry: H264ReferenceBuffer.Entry?) -> Bool { entry?.isNonExisting ?? true }
         // Where gaps are allowed, a missing frame may belong to a temporal layer that was removed. It can be in a list
         // beside others, but then no block refers to it.
         if sps.gaps_in_frame_num_value_allowed_flag {

@@ -11,19 +11,19 @@ struct PictureOrder {
     private var previousLsb = 0
     private var previousFrameNumOffset = 0
     private var previousFrameNum = 0
-    private var previousHadUnmarkAll = false
+    private var previousHadForgetAll = false
 
     /// Returns the counts of the picture that starts with `slice`.
     ///
     /// Arithmetic wraps around instead of trapping, because malformed headers can contain any value. Valid counts have
     /// at most 32 bits.
-    mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
+    mutating func decode(_ slice: H264SliceHeader, _ sps: H264SequenceParameterSet) -> Result {
         if slice.isIDR {
             previousMsb = 0
             previousLsb = 0
             previousFrameNumOffset = 0
             previousFrameNum = 0
-            previousHadUnmarkAll = false
+            previousHadForgetAll = false
         }
         let result =
             switch sps.pic_order_cnt_type {
@@ -31,9 +31,9 @@ struct PictureOrder {
             case 1: cycle(slice, sps)
             default: codingOrder(slice, sps)
             }
-        previousHadUnmarkAll = slice.includesUnmarkAll
+        previousHadForgetAll = slice.includesForgetAll
         previousFrameNum = slice.frame_num
-        if previousHadUnmarkAll {
+        if previousHadForgetAll {
             // The next counts are relative to this picture: tempPicOrderCnt is subtracted from its counts (8.2.1).
             previousFrameNumOffset = 0
             previousFrameNum = 0
@@ -44,7 +44,7 @@ struct PictureOrder {
     }
 
     /// Returns the counts for pic_order_cnt_type 0 (8.2.1.1).
-    private mutating func leastSignificantBits(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
+    private mutating func leastSignificantBits(_ slice: H264SliceHeader, _ sps: H264SequenceParameterSet) -> Result {
         let maximum = 1 << sps.log2_max_pic_order_cnt_lsb
         let lsb = slice.pic_order_cnt_lsb
         var msb = previousMsb
@@ -62,7 +62,7 @@ struct PictureOrder {
     }
 
     /// Returns FrameNumOffset for pic_order_cnt_type 1 and 2 (8-6, 8-11).
-    private mutating func frameNumOffset(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Int {
+    private mutating func frameNumOffset(_ slice: H264SliceHeader, _ sps: H264SequenceParameterSet) -> Int {
         var offset = previousFrameNumOffset
         if slice.isIDR {
             offset = 0
@@ -74,7 +74,7 @@ struct PictureOrder {
     }
 
     /// Returns the counts for pic_order_cnt_type 1 (8.2.1.2).
-    private mutating func cycle(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
+    private mutating func cycle(_ slice: H264SliceHeader, _ sps: H264SequenceParameterSet) -> Result {
         let offsets = sps.offset_for_ref_frame
         var number = offsets.isEmpty ? 0 : frameNumOffset(slice, sps) &+ slice.frame_num
         if slice.nal_ref_idc == 0, number > 0 { number -= 1 }
@@ -91,7 +91,7 @@ struct PictureOrder {
     }
 
     /// Returns the counts for pic_order_cnt_type 2 (8.2.1.3).
-    private mutating func codingOrder(_ slice: SliceHeader, _ sps: SequenceParameterSet) -> Result {
+    private mutating func codingOrder(_ slice: H264SliceHeader, _ sps: H264SequenceParameterSet) -> Result {
         let offset = frameNumOffset(slice, sps)
         if slice.isIDR { return Result(top: 0, bottom: 0) }
         let count = 2 &* (offset &+ slice.frame_num) &- (slice.nal_ref_idc == 0 ? 1 : 0)
@@ -100,7 +100,7 @@ struct PictureOrder {
 
     /// Updates the state for a frame that was inferred for a gap in frame_num (8.2.5.2). pic_order_cnt_type 1 and 2
     /// require it.
-    mutating func skip(frame_num: Int, _ sps: SequenceParameterSet) {
+    mutating func skip(frame_num: Int, _ sps: H264SequenceParameterSet) {
         if previousFrameNum > frame_num { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
         previousFrameNum = frame_num
     }

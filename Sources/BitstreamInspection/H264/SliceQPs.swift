@@ -2,8 +2,8 @@
 package struct SliceQPs: Sendable {
     /// The longest slice header that is read, in bytes.
     private static let headerLimit = 8192
-    private var sequenceSets: [Int: SequenceParameterSet] = [:]
-    private var pictureSets: [Int: PictureParameterSet] = [:]
+    private var sequenceSets: [Int: H264SequenceParameterSet] = [:]
+    private var pictureSets: [Int: H264PictureParameterSet] = [:]
 
     /// Reads the parameter sets.
     ///
@@ -15,11 +15,11 @@ package struct SliceQPs: Sendable {
             do {
                 switch (unit.first ?? 0) & 31 {
                 case 7:
-                    let set = try SequenceParameterSet(rbsp: rbsp)
+                    let set = try H264SequenceParameterSet(rbsp: rbsp)
                     sequenceSets[set.seq_parameter_set_id] = set
                 case 8:
                     let sets = sequenceSets
-                    let set = try PictureParameterSet(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
+                    let set = try H264PictureParameterSet(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
                     pictureSets[set.pic_parameter_set_id] = set
                 default: break
                 }
@@ -33,8 +33,8 @@ package struct SliceQPs: Sendable {
     package func qp(of unit: ArraySlice<UInt8>) -> Int? {
         let bytes = Array(unit.prefix(Self.headerLimit))
         let whole = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
-        guard let header = InspectedNALUnit(whole, in: bytes), header.type == 1 || header.type == 5 else { return nil }
+        guard let header = H264NALUnit(whole, in: bytes), header.type == 1 || header.type == 5 else { return nil }
         var reader = BitReader(AnnexB.unescape(bytes.dropFirst()))
-        return try? SliceHeader(&reader, unit: header, pictureSet: { pictureSets[$0] }, sequenceSet: { sequenceSets[$0] }).qp
+        return try? H264SliceHeader(&reader, unit: header, pictureSet: { pictureSets[$0] }, sequenceSet: { sequenceSets[$0] }).qp
     }
 }

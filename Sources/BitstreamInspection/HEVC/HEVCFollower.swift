@@ -25,9 +25,9 @@ package struct HEVCFollower: StreamFollower {
 
     private struct Picture {
         var unit: HEVCNALUnit?
-        var first: HEVCSliceHeader?
+        var first: HEVCSliceSegmentHeader?
         var sequenceSet: HEVCSequenceParameterSet?
-        var latest: HEVCSliceHeader?
+        var latest: HEVCSliceSegmentHeader?
         var hasFirstSlice = false
         var isIntra = true
         var fault: FollowedUnit.Fault?
@@ -88,7 +88,7 @@ package struct HEVCFollower: StreamFollower {
         let (pictures, sequences) = (pictureSets, sequenceSets)
         var reader = BitReader(AnnexB.unescape(bytes.dropFirst(2), limit: Self.headerLimit))
         guard
-            let header = try? HEVCSliceHeader(
+            let header = try? HEVCSliceSegmentHeader(
                 &reader, unit: unit, previous: latest, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
         else { return false }
         return header.slice_segment_address <= latest.slice_segment_address
@@ -108,7 +108,7 @@ package struct HEVCFollower: StreamFollower {
         let (pictures, sequences) = (pictureSets, sequenceSets)
         var reader = BitReader(AnnexB.unescape(bytes.dropFirst(2), limit: Self.headerLimit))
         do {
-            let header = try HEVCSliceHeader(
+            let header = try HEVCSliceSegmentHeader(
                 &reader, unit: unit, previous: picture.latest, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
             if picture.first == nil {
                 picture.first = header
@@ -197,7 +197,7 @@ package struct HEVCFollower: StreamFollower {
     }
 }
 
-extension HEVCSliceHeader {
+extension HEVCSliceSegmentHeader {
     /// Returns PicOrderCntVal (8.3.1).
     ///
     /// - Parameter previous: PicOrderCntVal of prevTid0Pic.

@@ -2,7 +2,7 @@
 package struct HEVCFrame: Sendable, Hashable {
     /// One slice segment of a picture.
     package struct Slice: Sendable, Hashable {
-        package var header: HEVCSliceHeader
+        package var header: HEVCSliceSegmentHeader
         /// The index in `HEVCStream.nalUnits`.
         package var nalUnit: Int
         /// RefPicList0 and RefPicList1: indices of frames in coding order; nil for “no reference picture”.
@@ -30,7 +30,7 @@ package struct HEVCFrame: Sendable, Hashable {
     /// The index in output order, from 0.
     package var displayIndex = 0
     /// I, P or B: the slice type with the most dependencies (B before P before I).
-    package var kind: HEVCSliceHeader.Kind
+    package var kind: HEVCSliceSegmentHeader.SliceType
     /// nal_unit_type of the slices.
     package var nal_unit_type: Int
     /// TemporalId.
@@ -47,7 +47,7 @@ package struct HEVCFrame: Sendable, Hashable {
     package var associatedIRAP: Int?
     package var referenceSet = References()
     package var slices: [Slice]
-    package var information: [HEVCInformation] = []
+    package var information: [HEVCSEIMessage] = []
     /// The access unit: indices in `HEVCStream.nalUnits`.
     package var nalUnits: Range<Int>
     /// The size of the access unit in the byte stream.

@@ -40,7 +40,7 @@ struct HEVCOutputBuffer {
 
     /// Removes pictures before the current picture, after its reference picture set, and bumps until the buffer has
     /// room (C.5.2.2).
-    mutating func makeRoom(_ limits: HEVCBuffering, isReferenced: (Int) -> Bool) {
+    mutating func makeRoom(_ limits: HEVCSubLayerOrdering, isReferenced: (Int) -> Bool) {
         entries.removeAll { !$0.isWaiting && !isReferenced($0.frame) }
         let size = limits.max_dec_pic_buffering_minus1 + 1
         while entries.contains(where: \.isWaiting), mustBump(limits) || entries.count >= size {
@@ -53,7 +53,7 @@ struct HEVCOutputBuffer {
     }
 
     /// Stores the current picture after decoding (C.5.2.3).
-    mutating func store(frame: Int, pictureOrderCount: Int, isOutput: Bool, _ limits: HEVCBuffering) {
+    mutating func store(frame: Int, pictureOrderCount: Int, isOutput: Bool, _ limits: HEVCSubLayerOrdering) {
         if isOutput {
             for index in entries.indices
             where entries[index].isWaiting && entries[index].pictureOrderCount > pictureOrderCount {
@@ -64,7 +64,7 @@ struct HEVCOutputBuffer {
         while mustBump(limits) { bump() }
     }
 
-    private func mustBump(_ limits: HEVCBuffering) -> Bool {
+    private func mustBump(_ limits: HEVCSubLayerOrdering) -> Bool {
         let waiting = entries.filter(\.isWaiting)
         if waiting.count > limits.max_num_reorder_pics { return true }
         guard let most = limits.maxLatencyPictures else { return false }

@@ -20,7 +20,7 @@ struct HEVCPictureDecoder {
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
-        _ unit: HEVCStreamReader.AccessUnit, _ information: [HEVCInformation], _ sps: HEVCSequenceParameterSet,
+        _ unit: HEVCStreamReader.AccessUnit, _ information: [HEVCSEIMessage], _ sps: HEVCSequenceParameterSet,
         _ pps: HEVCPictureParameterSet, _ stream: inout HEVCStream
     ) {
         guard let first = unit.slices.first?.header else { return }
@@ -108,14 +108,14 @@ struct HEVCPictureDecoder {
         }
     }
 
-    private static func kind(_ slices: [HEVCFrame.Slice]) -> HEVCSliceHeader.Kind {
+    private static func kind(_ slices: [HEVCFrame.Slice]) -> HEVCSliceSegmentHeader.SliceType {
         let kinds = slices.map(\.header.slice_type)
         return kinds.contains(.b) ? .b : kinds.contains(.p) ? .p : .i
     }
 
     /// Runs the output process (C.5.2) of decoders for every number of sub-layers.
     private mutating func runOutputProcess(
-        _ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet
+        _ frame: HEVCFrame, _ first: HEVCSliceSegmentHeader, _ sps: HEVCSequenceParameterSet
     ) {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
@@ -155,7 +155,7 @@ struct HEVCPictureDecoder {
 /// The construction of reference picture lists (H.265 8.3.4).
 enum HEVCReferenceLists {
     /// Returns RefPicList0 and RefPicList1 of a slice.
-    static func lists(of header: HEVCSliceHeader, _ set: HEVCFrame.References) -> [[Int?]] {
+    static func lists(of header: HEVCSliceSegmentHeader, _ set: HEVCFrame.References) -> [[Int?]] {
         let orders = [
             set.stCurrBefore + set.stCurrAfter + set.ltCurr, set.stCurrAfter + set.stCurrBefore + set.ltCurr,
         ]

@@ -63,7 +63,7 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
 }
 
 /// sps_max_dec_pic_buffering_minus1 and the two values that accompany it, for one HighestTid.
-package struct HEVCBuffering: Sendable, Hashable {
+package struct HEVCSubLayerOrdering: Sendable, Hashable {
     package var max_dec_pic_buffering_minus1: Int
     package var max_num_reorder_pics: Int
     package var max_latency_increase_plus1: Int
@@ -74,11 +74,11 @@ package struct HEVCBuffering: Sendable, Hashable {
     }
 
     /// Reads the values of each sub-layer, including the inferred ones (7.3.2.1, 7.3.2.2.1).
-    static func read(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) -> [HEVCBuffering] {
+    static func read(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) -> [HEVCSubLayerOrdering] {
         let sub_layer_ordering_info_present_flag = reader.flag()
-        var result: [HEVCBuffering] = []
+        var result: [HEVCSubLayerOrdering] = []
         for _ in (sub_layer_ordering_info_present_flag ? 0 : maxSubLayers - 1)..<maxSubLayers {
-            let buffering = HEVCBuffering(
+            let buffering = HEVCSubLayerOrdering(
                 max_dec_pic_buffering_minus1: try reader.unsigned("max_dec_pic_buffering_minus1", in: 0...15),
                 max_num_reorder_pics: try reader.unsigned("max_num_reorder_pics", in: 0...15),
                 max_latency_increase_plus1: try reader.unsigned("max_latency_increase_plus1", in: 0...0xffff_fffe))
@@ -95,6 +95,6 @@ package struct HEVCBuffering: Sendable, Hashable {
             result.append(buffering)
         }
         guard let last = result.last else { throw Malformed("there is no sub-layer") }
-        return sub_layer_ordering_info_present_flag ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
+        return sub_layer_ordering_info_present_flag ? result : [HEVCSubLayerOrdering](repeating: last, count: maxSubLayers)
     }
 }

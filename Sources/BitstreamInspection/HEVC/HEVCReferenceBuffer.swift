@@ -34,7 +34,7 @@ struct HEVCReferenceBuffer {
     /// - Parameter mayMiss: Whether pictures may be missing because they precede the start of the stream (RASL, CRA).
     ///   If so, they are not reported.
     mutating func apply(
-        _ header: HEVCSliceHeader, pictureOrderCount: Int, _ sps: HEVCSequenceParameterSet, mayMiss: Bool
+        _ header: HEVCSliceSegmentHeader, pictureOrderCount: Int, _ sps: HEVCSequenceParameterSet, mayMiss: Bool
     ) -> HEVCFrame.References {
         var set = HEVCFrame.References()
         (current, all) = ([], [])

@@ -31,7 +31,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var bit_depth_chroma: Int
     package var log2_max_pic_order_cnt_lsb: Int
     /// The buffering parameters by HighestTid.
-    package var buffering: [HEVCBuffering]
+    package var buffering: [HEVCSubLayerOrdering]
     package var log2_min_luma_coding_block_size: Int
     /// CtbLog2SizeY.
     package var log2_ctb_size: Int
@@ -45,12 +45,12 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var sample_adaptive_offset_enabled_flag: Bool
     /// The PCM parameters; nil without pcm_enabled_flag.
     package var pcm: PCM?
-    package var short_term_ref_pic_sets: [HEVCReferenceSet] = []
+    package var short_term_ref_pic_sets: [HEVCShortTermReferencePictureSet] = []
     package var long_term_ref_pics_present_flag: Bool
     package var long_term_ref_pics_sps: [LongTermPicture] = []
     package var sps_temporal_mvp_enabled_flag: Bool
     package var strong_intra_smoothing_enabled_flag: Bool
-    package var vui: HEVCVideoUsability?
+    package var vui: HEVCVUIParameters?
     package var sps_extension_present_flag: Bool
 
     /// MaxPicOrderCntLsb.
@@ -68,7 +68,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     /// ChromaArrayType.
     package var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
     /// The buffering parameters of the highest sub-layer.
-    package var highest: HEVCBuffering { buffering[buffering.count - 1] }
+    package var highest: HEVCSubLayerOrdering { buffering[buffering.count - 1] }
 
     /// The width and height of the conformance window in luma samples (7.4.3.2.1).
     package var visibleSize: (width: Int, height: Int) {
@@ -116,7 +116,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         bit_depth_luma = try reader.unsigned("bit_depth_luma_minus8", in: 0...8) + 8
         bit_depth_chroma = try reader.unsigned("bit_depth_chroma_minus8", in: 0...8) + 8
         log2_max_pic_order_cnt_lsb = try reader.unsigned("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
-        buffering = try HEVCBuffering.read(&reader, maxSubLayers: sps_max_sub_layers)
+        buffering = try HEVCSubLayerOrdering.read(&reader, maxSubLayers: sps_max_sub_layers)
         log2_min_luma_coding_block_size = try reader.unsigned("log2_min_luma_coding_block_size_minus3", in: 0...3) + 3
         let minimum = log2_min_luma_coding_block_size
         log2_ctb_size =
@@ -149,7 +149,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         let count = try reader.unsigned("num_short_term_ref_pic_sets", in: 0...64)
         for index in 0..<count {
             short_term_ref_pic_sets.append(
-                try HEVCReferenceSet(
+                try HEVCShortTermReferencePictureSet(
                     &reader, index: index, isInSlice: false, sets: short_term_ref_pic_sets,
                     limit: buffering.last?.max_dec_pic_buffering_minus1 ?? 0))
         }
@@ -164,7 +164,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         }
         sps_temporal_mvp_enabled_flag = reader.flag()
         strong_intra_smoothing_enabled_flag = reader.flag()
-        if reader.flag() { vui = try HEVCVideoUsability(&reader, maxSubLayers: sps_max_sub_layers) }
+        if reader.flag() { vui = try HEVCVUIParameters(&reader, maxSubLayers: sps_max_sub_layers) }
         sps_extension_present_flag = reader.flag()
         try reader.checkEnd("the SPS")
         if !sps_extension_present_flag { try reader.checkTrailing("the SPS") }

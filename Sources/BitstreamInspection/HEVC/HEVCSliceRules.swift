@@ -11,7 +11,7 @@ enum HEVCSliceRules {
             faults.append((.accessUnit, "the first slice segment starts at \(first.slice_segment_address)"))
         }
         // 7.4.2.2 and 7.4.7.1: these values must be equal in all slices of a picture.
-        func check(_ name: String, _ isEqual: (HEVCSliceHeader) -> Bool) {
+        func check(_ name: String, _ isEqual: (HEVCSliceSegmentHeader) -> Bool) {
             if !headers.allSatisfy(isEqual) { faults.append((.accessUnit, "slices of one picture differ in \(name)")) }
         }
         check("nal_unit_type") { $0.nal_unit_type == first.nal_unit_type }
@@ -34,7 +34,7 @@ enum HEVCSliceRules {
         }
         if let delimiter = unit.delimiter {
             // Table 7-2. 0 allows I; 1 allows P and I; 2 allows B, P and I.
-            let allowed: [HEVCSliceHeader.Kind] = [[.i], [.p, .i], [.b, .p, .i]][min(delimiter.type, 2)]
+            let allowed: [HEVCSliceSegmentHeader.SliceType] = [[.i], [.p, .i], [.b, .p, .i]][min(delimiter.type, 2)]
             if headers.contains(where: { !allowed.contains($0.slice_type) }) {
                 faults.append((.accessUnit, "the delimiter's pic_type \(delimiter.type) does not allow its slices"))
             }
@@ -48,7 +48,7 @@ enum HEVCSliceRules {
     /// Checks that slice segments are in tile scan order. Also checks that each slice and each slice segment contains
     /// only whole tiles or lies in one tile (6.3.1).
     private static func addressFaults(
-        _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
+        _ headers: [HEVCSliceSegmentHeader], _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         // A slice that refers to another PPS can have another SPS, and so an address outside the picture.

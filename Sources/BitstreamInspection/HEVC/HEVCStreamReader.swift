@@ -4,7 +4,7 @@ struct HEVCStreamReader: ByteStreamReader {
     struct AccessUnit {
         var nalUnits: Range<Int>
         var slices: [HEVCFrame.Slice] = []
-        var information: [(raw: RawInformation, isSuffix: Bool)] = []
+        var information: [(raw: RawSEIMessage, isSuffix: Bool)] = []
         var sequenceSet: HEVCSequenceParameterSet?
         var pictureSet: HEVCPictureParameterSet?
         /// The index of `sequenceSet` in the stream's `sequenceSets`.
@@ -101,7 +101,7 @@ struct HEVCStreamReader: ByteStreamReader {
         case 38, 40, 45...47, 56...63:
             if unit?.slices.isEmpty != false { report(.accessUnit, "\(nal.name) is before the picture's first slice") }
             if nal.type == 40 {
-                let messages = try RawInformation.messages(rbsp: payload(nal))
+                let messages = try RawSEIMessage.messages(rbsp: payload(nal))
                 if mayTake(messages.count) { unit?.information += messages.map { ($0, true) } }
             }
         case 0...9, 16...21: try takeSlice(nal, index)
@@ -143,7 +143,7 @@ struct HEVCStreamReader: ByteStreamReader {
             try reader.checkTrailing("the delimiter")
             unit?.delimiter = (type, nal.temporalID)
         case 39:
-            let messages = try RawInformation.messages(rbsp: payload(nal))
+            let messages = try RawSEIMessage.messages(rbsp: payload(nal))
             if mayTake(messages.count) { unit?.information += messages.map { ($0, false) } }
         default: break
         }
@@ -186,7 +186,7 @@ struct HEVCStreamReader: ByteStreamReader {
         if startsPicture, unit?.slices.isEmpty == false { finish(upTo: index) }
         var reader = BitReader(payload(nal, limit: Self.headerLimit))
         let (pictures, sequences) = (pictureSets, sequenceSets)
-        let header = try HEVCSliceHeader(
+        let header = try HEVCSliceSegmentHeader(
             &reader, unit: nal, previous: unit?.slices.last?.header, pictureSet: { pictures[$0] },
             sequenceSet: { sequences[$0] })
         guard mayTake(1 + header.entry_point_offset.count / 64) else { return }
@@ -222,11 +222,11 @@ struct HEVCStreamReader: ByteStreamReader {
             unit = nil
             return
         }
-        var information: [HEVCInformation] = []
+        var information: [HEVCSEIMessage] = []
         for (raw, isSuffix) in done.information {
             do {
                 information.append(
-                    try HEVCInformation(raw, isSuffix: isSuffix, active: sps) { [sequenceSets] in sequenceSets[$0] })
+                    try HEVCSEIMessage(raw, isSuffix: isSuffix, active: sps) { [sequenceSets] in sequenceSets[$0] })
             } catch {
                 report(.syntax, "SEI: \(error.message)")
             }

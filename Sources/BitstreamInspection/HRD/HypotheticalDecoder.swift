@@ -5,12 +5,12 @@ struct HypotheticalDecoder {
         var frame: Int
         var bits: Double
         /// The schedule of the access unit's active parameter set.
-        var schedule: HRDParameters.Schedule
+        var schedule: DeliverySchedule
         /// num_units_in_tick / time_scale, in seconds.
         var tick: Double
         var lowDelay: Bool
         /// The delays of its buffering period SEI; nil if it has none.
-        var delay: BufferingPeriod.Delay?
+        var delay: InitialRemovalDelay?
         var cpbRemovalDelay: Int
     }
 
@@ -25,7 +25,7 @@ struct HypotheticalDecoder {
         var nominalOfPeriod = 0.0
         var period =
             first.delay
-            ?? BufferingPeriod.Delay(
+            ?? InitialRemovalDelay(
                 initial_cpb_removal_delay: 0, initial_cpb_removal_delay_offset: 0)
         var previousFinal = 0.0
         var previousNominal = -Double.infinity
@@ -93,7 +93,7 @@ struct HypotheticalDecoder {
     /// - Parameter ticks: The time from the final arrival of the previous access unit to the nominal removal of this
     ///   one,
     ///   in ticks of 90 kHz.
-    private mutating func checkDelay(_ delay: BufferingPeriod.Delay, _ unit: AccessUnit, ticks: Double) {
+    private mutating func checkDelay(_ delay: InitialRemovalDelay, _ unit: AccessUnit, ticks: Double) {
         let sent = Double(delay.initial_cpb_removal_delay)
         // The tolerance in ticks of 90 kHz is far above the rounding error of `Double` and far below a tick.
         let slack = 0.001

@@ -103,7 +103,7 @@ extension H264Stream: InspectedStream {
     package var largestSlice: Int { nalUnits.reduce(0) { $1.isSlice ? max($0, $1.payload.count) : $0 } }
 }
 
-extension InspectedFrame: InspectedPicture {
+extension H264Frame: InspectedPicture {
     package var unitName: String { isIDR ? "IDR slice" : "slice" }
     package var isRandomAccess: Bool { isIDR || recoveryPoint?.recovery_frame_cnt == 0 }
     /// Always false: H.264 encoders code P pictures as P slices.

@@ -1,12 +1,12 @@
 /// Processes a byte stream's NAL units, groups them into access units (H.264 7.4.1.2) and passes each to the decoder.
-struct StreamReader: ByteStreamReader {
+struct H264StreamReader: ByteStreamReader {
     /// The NAL units of a picture before it is decoded.
     struct AccessUnit {
         var nalUnits: Range<Int>
-        var slices: [InspectedFrame.Slice] = []
-        var information: [RawInformation] = []
+        var slices: [H264Frame.Slice] = []
+        var information: [RawSEIMessage] = []
         var temporalLayer: Int?
-        var sequenceSet: SequenceParameterSet?
+        var sequenceSet: H264SequenceParameterSet?
         /// The index of `sequenceSet` in the stream's `sequenceSets`.
         var sequenceSetIndex = 0
         /// primary_pic_type of the access unit delimiter.
@@ -16,16 +16,16 @@ struct StreamReader: ByteStreamReader {
     let bytes: [UInt8]
     private var stream = H264Stream()
     /// The distinct sets are all different sets of the stream. The dictionaries hold the current sets by id.
-    private var distinctSequences = DistinctSets<SequenceParameterSet>()
-    private var distinctPictures = DistinctSets<PictureParameterSet>()
-    private var sequenceSets: [Int: SequenceParameterSet] = [:]
+    private var distinctSequences = DistinctSets<H264SequenceParameterSet>()
+    private var distinctPictures = DistinctSets<H264PictureParameterSet>()
+    private var sequenceSets: [Int: H264SequenceParameterSet] = [:]
     private var sequenceSetIndices: [Int: Int] = [:]
-    private var pictureSets: [Int: PictureParameterSet] = [:]
+    private var pictureSets: [Int: H264PictureParameterSet] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
     /// The last prefix NAL unit and its temporal_id. It belongs to the slice that follows.
     private var pendingPrefix: (nalUnit: Int, temporalLayer: Int?)?
-    private var decoder = PictureDecoder()
+    private var decoder = H264PictureDecoder()
 
     /// The maximum number of bytes that are read of a slice header; larger than any valid header.
     private static let headerLimit = 4096
@@ -65,11 +65,11 @@ struct StreamReader: ByteStreamReader {
 
     mutating func expect(_ count: Int) { stream.nalUnits.reserveCapacity(count) }
 
-    private func payload(_ nal: InspectedNALUnit, limit: Int? = nil) -> [UInt8] {
+    private func payload(_ nal: H264NALUnit, limit: Int? = nil) -> [UInt8] {
         AnnexB.unescape(bytes[nal.payload].dropFirst(), limit: limit)
     }
 
-    mutating func take(_ nal: InspectedNALUnit) throws(Malformed) {
+    mutating func take(_ nal: H264NALUnit) throws(Malformed) {
         let index = stream.nalUnits.count
         stream.nalUnits.append(nal)
         switch nal.type {
@@ -99,13 +99,13 @@ struct StreamReader: ByteStreamReader {
         if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
     }
 
-    private mutating func takeHeader(_ nal: InspectedNALUnit) throws(Malformed) {
+    private mutating func takeHeader(_ nal: H264NALUnit) throws(Malformed) {
         switch nal.type {
         case 6:
-            let messages = try RawInformation.messages(rbsp: payload(nal))
+            let messages = try RawSEIMessage.messages(rbsp: payload(nal))
             if mayTake(messages.count) { unit?.information += messages }
         case 7:
-            let set = try SequenceParameterSet(rbsp: payload(nal))
+            let set = try H264SequenceParameterSet(rbsp: payload(nal))
             sequenceSets[set.seq_parameter_set_id] = nil
             let (setIndex, isNew) = try distinctSequences.index(of: set, byteCount: nal.payload.count)
             sequenceSets[set.seq_parameter_set_id] = set
@@ -113,7 +113,7 @@ struct StreamReader: ByteStreamReader {
             if isNew { checkLevel(set) }
         case 8:
             let sets = sequenceSets
-            let set = try PictureParameterSet(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
+            let set = try H264PictureParameterSet(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
             pictureSets[set.pic_parameter_set_id] = nil
             _ = try distinctPictures.index(of: set, byteCount: nal.payload.count)
             pictureSets[set.pic_parameter_set_id] = set
@@ -128,10 +128,10 @@ struct StreamReader: ByteStreamReader {
         }
     }
 
-    private mutating func takeSlice(_ nal: InspectedNALUnit, _ index: Int) throws(Malformed) {
+    private mutating func takeSlice(_ nal: H264NALUnit, _ index: Int) throws(Malformed) {
         var reader = BitReader(payload(nal, limit: Self.headerLimit))
         let (pictures, sequences) = (pictureSets, sequenceSets)
-        let header = try SliceHeader(
+        let header = try H264SliceHeader(
             &reader, unit: nal, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
         if header.redundant_pic_cnt > 0 || !mayTake() { return }
         let active = pictures[header.pic_parameter_set_id].flatMap { sequences[$0.seq_parameter_set_id] }
@@ -149,7 +149,7 @@ struct StreamReader: ByteStreamReader {
         } else if unit?.temporalLayer != pendingPrefix?.temporalLayer {
             report(.temporalLayer, "slices of one picture differ in temporal_id")
         }
-        unit?.slices.append(InspectedFrame.Slice(header: header, nalUnit: index))
+        unit?.slices.append(H264Frame.Slice(header: header, nalUnit: index))
     }
 
     /// Ends the current access unit and decodes its picture.
@@ -161,11 +161,11 @@ struct StreamReader: ByteStreamReader {
             unit = nil
             return
         }
-        var information: [SupplementalInformation] = []
+        var information: [H264SEIMessage] = []
         for raw in done.information {
             do {
                 information.append(
-                    try SupplementalInformation(raw, active: sps, sequenceSet: { [sequenceSets] in sequenceSets[$0] }))
+                    try H264SEIMessage(raw, active: sps, sequenceSet: { [sequenceSets] in sequenceSets[$0] }))
             } catch {
                 report(.syntax, "SEI: \(error.message)")
             }
@@ -174,8 +174,8 @@ struct StreamReader: ByteStreamReader {
         decoder.decode(done, information, sps, &stream)
     }
 
-    private mutating func checkLevel(_ sps: SequenceParameterSet) {
-        guard let limits = LevelLimits(sps) else {
+    private mutating func checkLevel(_ sps: H264SequenceParameterSet) {
+        guard let limits = H264LevelLimits(sps) else {
             return report(.level, "level_idc \(sps.level_idc) is not a defined level")
         }
         let name = "level \(sps.level_idc / 10).\(sps.level_idc % 10)"
@@ -195,7 +195,7 @@ struct StreamReader: ByteStreamReader {
             }
         }
         for (hrd, nal) in [(sps.vui?.nal_hrd_parameters, true), (sps.vui?.vcl_hrd_parameters, false)] {
-            let factor = LevelLimits.rateFactor(profile: sps.profile_idc, nal: nal)
+            let factor = H264LevelLimits.rateFactor(profile: sps.profile_idc, nal: nal)
             // A.3.1: at least one schedule must respect the limits.
             guard let hrd,
                 !hrd.schedules.contains(where: {

@@ -1,12 +1,5 @@
 /// vui_parameters() (H.264 E.1.1). Parts that the stream omits are nil.
-package struct VideoUsability: Sendable, Hashable {
-    package struct VideoSignal: Sendable, Hashable {
-        package var video_format: Int
-        package var video_full_range_flag: Bool
-        /// colour_primaries, transfer_characteristics and matrix_coefficients.
-        package var colour: [Int]?
-    }
-
+package struct H264VUIParameters: Sendable, Hashable {
     package struct Timing: Sendable, Hashable {
         package var num_units_in_tick: Int
         package var time_scale: Int
@@ -33,17 +26,11 @@ package struct VideoUsability: Sendable, Hashable {
     /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
     package var chroma_sample_loc_type: [Int]?
     package var timing: Timing?
-    package var nal_hrd_parameters: HRDParameters?
-    package var vcl_hrd_parameters: HRDParameters?
+    package var nal_hrd_parameters: H264HRDParameters?
+    package var vcl_hrd_parameters: H264HRDParameters?
     package var low_delay_hrd_flag = false
     package var pic_struct_present_flag = false
     package var restriction: Restriction?
-
-    /// The sample aspect ratios by aspect_ratio_idc (table E-1).
-    static let ratios = [
-        [0, 0], [1, 1], [12, 11], [10, 11], [16, 11], [40, 33], [24, 11], [20, 11], [32, 11], [80, 33], [18, 11],
-        [15, 11], [64, 33], [160, 99], [4, 3], [3, 2], [2, 1],
-    ]
 
     init(_ reader: inout BitReader) throws(Malformed) {
         if reader.flag() {
@@ -51,7 +38,7 @@ package struct VideoUsability: Sendable, Hashable {
             if aspect_ratio_idc == 255 {
                 sampleAspectRatio = [reader.bits(16), reader.bits(16)]
             } else {
-                sampleAspectRatio = aspect_ratio_idc < Self.ratios.count ? Self.ratios[aspect_ratio_idc] : [0, 0]
+                sampleAspectRatio = aspect_ratio_idc < SampleAspectRatios.table.count ? SampleAspectRatios.table[aspect_ratio_idc] : [0, 0]
             }
         }
         if reader.flag() { overscan_appropriate_flag = reader.flag() }
@@ -75,8 +62,8 @@ package struct VideoUsability: Sendable, Hashable {
             }
             timing = found
         }
-        if reader.flag() { nal_hrd_parameters = try HRDParameters(&reader) }
-        if reader.flag() { vcl_hrd_parameters = try HRDParameters(&reader) }
+        if reader.flag() { nal_hrd_parameters = try H264HRDParameters(&reader) }
+        if reader.flag() { vcl_hrd_parameters = try H264HRDParameters(&reader) }
         if nal_hrd_parameters != nil || vcl_hrd_parameters != nil { low_delay_hrd_flag = reader.flag() }
         pic_struct_present_flag = reader.flag()
         if reader.flag() {

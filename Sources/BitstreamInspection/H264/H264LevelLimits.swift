@@ -1,5 +1,5 @@
 /// The limits of a level (H.264 table A-1).
-package struct LevelLimits: Sendable, Hashable {
+package struct H264LevelLimits: Sendable, Hashable {
     /// MaxMBPS in macroblocks per second.
     package var maxMBPS: Int
     /// MaxFS in macroblocks per frame.
@@ -29,7 +29,7 @@ package struct LevelLimits: Sendable, Hashable {
     ]
 
     /// Creates the limits of a sequence's level; nil if the level is not in the table.
-    package init?(_ sps: SequenceParameterSet) {
+    package init?(_ sps: H264SequenceParameterSet) {
         // Level 1b is level_idc 11 with constraint_set3_flag in the older profiles, 9 in the others (A.3.4).
         let is1b = sps.level_idc == 11 && sps.constraint_set3_flag && [66, 77, 88].contains(sps.profile_idc)
         let level = is1b ? 9 : sps.level_idc
@@ -39,7 +39,7 @@ package struct LevelLimits: Sendable, Hashable {
     }
 
     /// Returns MaxDpbFrames (A.3.1).
-    package func maxDpbFrames(_ sps: SequenceParameterSet) -> Int { min(maxDpbMbs / sps.macroblocksPerFrame, 16) }
+    package func maxDpbFrames(_ sps: H264SequenceParameterSet) -> Int { min(maxDpbMbs / sps.macroblocksPerFrame, 16) }
 
     /// Returns cpbBrNalFactor if `nal` is true, otherwise cpbBrVclFactor (table A-2).
     package static func rateFactor(profile: Int, nal: Bool) -> Int {

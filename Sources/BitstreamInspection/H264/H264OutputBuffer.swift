@@ -1,5 +1,5 @@
 /// The decoded picture buffer of an output order decoder (H.264 C.4).
-struct OutputBuffer {
+struct H264OutputBuffer {
     private struct Entry {
         var frame: Int
         var pictureOrderCount: Int

@@ -1,7 +1,7 @@
 /// slice_segment_header() (H.265 7.3.6.1). Values that a dependent segment omits come from the preceding slice segment.
-package struct HEVCSliceHeader: Sendable, Hashable {
+package struct HEVCSliceSegmentHeader: Sendable, Hashable {
     /// slice_type.
-    package enum Kind: Int, Sendable, Hashable {
+    package enum SliceType: Int, Sendable, Hashable {
         case b
         case p
         case i
@@ -37,13 +37,13 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package var slice_pic_parameter_set_id: Int
     package var dependent_slice_segment_flag = false
     package var slice_segment_address = 0
-    package var slice_type = Kind.i
+    package var slice_type = SliceType.i
     package var pic_output_flag = true
     package var slice_pic_order_cnt_lsb = 0
     package var short_term_ref_pic_set_sps_flag = false
     package var short_term_ref_pic_set_idx = 0
     /// The short-term reference picture set, from the header or from the SPS.
-    package var shortTerm = HEVCReferenceSet()
+    package var shortTerm = HEVCShortTermReferencePictureSet()
     package var longTerm: [LongTermPicture] = []
     package var slice_temporal_mvp_enabled_flag = false
     package var slice_sao_luma_flag = false

@@ -1,5 +1,5 @@
 /// seq_parameter_set_data() (H.264 7.3.2.1.1).
-package struct SequenceParameterSet: Sendable, Hashable {
+package struct H264SequenceParameterSet: Sendable, Hashable {
     package var profile_idc: Int
     /// constraint_set0_flag to constraint_set5_flag; the first is bit 7.
     package var constraint_flags: Int
@@ -27,7 +27,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package var direct_8x8_inference_flag: Bool
     /// frame_crop_left_offset, right, top and bottom, in this order; nil without frame_cropping_flag.
     package var frame_crop_offset: [Int]?
-    package var vui: VideoUsability?
+    package var vui: H264VUIParameters?
 
     /// MaxFrameNum.
     package var maxFrameNum: Int { 1 << log2_max_frame_num }
@@ -69,7 +69,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
             qpprime_y_zero_transform_bypass_flag = reader.flag()
             seq_scaling_matrix_present_flag = reader.flag()
             if seq_scaling_matrix_present_flag {
-                try ScalingLists.skip(&reader, count: chroma_format_idc == 3 ? 12 : 8)
+                try H264ScalingLists.skip(&reader, count: chroma_format_idc == 3 ? 12 : 8)
             }
         }
         log2_max_frame_num = try reader.unsigned("log2_max_frame_num_minus4", in: 0...12) + 4
@@ -98,7 +98,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
             }
             frame_crop_offset = offsets
         }
-        if reader.flag() { vui = try VideoUsability(&reader) }
+        if reader.flag() { vui = try H264VUIParameters(&reader) }
         try reader.checkEnd("the SPS")
         let size = visibleSize
         guard size.width > 0, size.height > 0 else { throw Malformed("cropping leaves \(size.width)×\(size.height)") }
@@ -108,7 +108,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     }
 }
 
-enum ScalingLists {
+enum H264ScalingLists {
     /// Skips the scaling lists of a parameter set (7.3.2.1.1.1).
     static func skip(_ reader: inout BitReader, count: Int) throws(Malformed) {
         for index in 0..<count where reader.flag() {

@@ -1,7 +1,7 @@
 /// slice_header() (H.264 7.3.3).
-package struct SliceHeader: Sendable, Hashable {
+package struct H264SliceHeader: Sendable, Hashable {
     /// slice_type modulo 5 (table 7-6).
-    package enum Kind: Int, Sendable, Hashable {
+    package enum SliceType: Int, Sendable, Hashable {
         case p = 0
         case b = 1
         case i = 2
@@ -12,7 +12,7 @@ package struct SliceHeader: Sendable, Hashable {
     }
 
     /// One command of ref_pic_list_modification() (7.3.3.1).
-    package enum ListModification: Sendable, Hashable {
+    package enum ReferenceListModification: Sendable, Hashable {
         /// modification_of_pic_nums_idc 0: abs_diff_pic_num.
         case subtract(Int)
         /// modification_of_pic_nums_idc 1: abs_diff_pic_num.
@@ -22,21 +22,21 @@ package struct SliceHeader: Sendable, Hashable {
     }
 
     /// memory_management_control_operation 1 to 6 (7.4.3.3).
-    package enum MarkingOperation: Sendable, Hashable {
-        case unmarkShortTerm(difference_of_pic_nums: Int)
-        case unmarkLongTerm(long_term_pic_num: Int)
+    package enum MemoryManagementOperation: Sendable, Hashable {
+        case forgetShortTerm(difference_of_pic_nums: Int)
+        case forgetLongTerm(long_term_pic_num: Int)
         case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
         /// Sets MaxLongTermFrameIdx to max_long_term_frame_idx_plus1 − 1.
-        case limitLongTerm(max_long_term_frame_idx_plus1: Int)
-        case unmarkAll
-        case currentIsLongTerm(long_term_frame_idx: Int)
+        case setLongTermCount(max_long_term_frame_idx_plus1: Int)
+        case forgetAll
+        case makeCurrentLongTerm(long_term_frame_idx: Int)
     }
 
     /// dec_ref_pic_marking() (7.3.3.3).
     package enum Marking: Sendable, Hashable {
         case idr(no_output_of_prior_pics_flag: Bool, long_term_reference_flag: Bool)
         case slidingWindow
-        case adaptive([MarkingOperation])
+        case adaptive([MemoryManagementOperation])
     }
 
     /// The contents of pred_weight_table() (7.3.3.2) that are stored.
@@ -51,7 +51,7 @@ package struct SliceHeader: Sendable, Hashable {
     package var nal_ref_idc: Int
     package var first_mb_in_slice: Int
     /// slice_type modulo 5.
-    package var slice_type: Kind
+    package var slice_type: SliceType
     /// Whether slice_type is 5 to 9: every slice of the picture has this type.
     package var sliceTypeHoldsForPicture: Bool
     package var pic_parameter_set_id: Int
@@ -71,7 +71,7 @@ package struct SliceHeader: Sendable, Hashable {
     /// slice has no such list.
     package var num_ref_idx_active = [0, 0]
     /// The modification commands of each list; nil without ref_pic_list_modification_flag.
-    package var modifications: [[ListModification]?] = [nil, nil]
+    package var modifications: [[ReferenceListModification]?] = [nil, nil]
     package var weights: Weights?
     /// The marking commands; nil in non-reference pictures.
     package var marking: Marking?
@@ -83,31 +83,31 @@ package struct SliceHeader: Sendable, Hashable {
     package var slice_beta_offset_div2 = 0
 
     /// Whether the slice's reference lists are constructed as those of another slice of its picture.
-    func hasLists(of other: SliceHeader) -> Bool {
+    func hasLists(of other: H264SliceHeader) -> Bool {
         slice_type == other.slice_type && num_ref_idx_active == other.num_ref_idx_active && modifications == other.modifications
     }
 
     /// IdrPicFlag.
     package var isIDR: Bool { nal_unit_type == 5 }
     /// Whether the slice has memory_management_control_operation 5.
-    package var includesUnmarkAll: Bool {
-        if case .adaptive(let operations)? = marking { operations.contains(.unmarkAll) } else { false }
+    package var includesForgetAll: Bool {
+        if case .adaptive(let operations)? = marking { operations.contains(.forgetAll) } else { false }
     }
 }
 
-extension SliceHeader {
+extension H264SliceHeader {
     /// Reads a slice header up to its last bit.
     ///
     /// - Throws: `Malformed` if the header cannot be read or refers to a missing parameter set.
     init(
-        _ reader: inout BitReader, unit: InspectedNALUnit, pictureSet: (Int) -> PictureParameterSet?,
-        sequenceSet: (Int) -> SequenceParameterSet?
+        _ reader: inout BitReader, unit: H264NALUnit, pictureSet: (Int) -> H264PictureParameterSet?,
+        sequenceSet: (Int) -> H264SequenceParameterSet?
     ) throws(Malformed) {
         nal_unit_type = unit.type
         nal_ref_idc = unit.nal_ref_idc
         first_mb_in_slice = reader.unsigned()
         let type = try reader.unsigned("slice_type", in: 0...9)
-        guard let slice_type = Kind(rawValue: type % 5) else { throw Malformed("slice_type is \(type)") }
+        guard let slice_type = SliceType(rawValue: type % 5) else { throw Malformed("slice_type is \(type)") }
         self.slice_type = slice_type
         sliceTypeHoldsForPicture = type >= 5
         pic_parameter_set_id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
@@ -173,7 +173,7 @@ extension SliceHeader {
         try reader.checkEnd("the slice header")
     }
 
-    private mutating func readReferences(_ reader: inout BitReader, _ pps: PictureParameterSet) throws(Malformed) {
+    private mutating func readReferences(_ reader: inout BitReader, _ pps: H264PictureParameterSet) throws(Malformed) {
         guard !slice_type.isIntra else { return }
         let lists = slice_type == .b ? 2 : 1
         num_ref_idx_active = [pps.num_ref_idx_l0_default_active, lists == 2 ? pps.num_ref_idx_l1_default_active : 0]
@@ -188,7 +188,7 @@ extension SliceHeader {
             throw Malformed("num_ref_idx_active of the PPS is \(num_ref_idx_active)")
         }
         for list in 0..<lists where reader.flag() {
-            var commands: [ListModification] = []
+            var commands: [ReferenceListModification] = []
             while true {
                 let idc = try reader.unsigned("modification_of_pic_nums_idc", in: 0...3)
                 if idc == 3 { break }
@@ -232,19 +232,19 @@ extension SliceHeader {
             return .idr(no_output_of_prior_pics_flag: reader.flag(), long_term_reference_flag: reader.flag())
         }
         guard reader.flag() else { return .slidingWindow }
-        var operations: [MarkingOperation] = []
+        var operations: [MemoryManagementOperation] = []
         while true {
             let operation = try reader.unsigned("memory_management_control_operation", in: 0...6)
             switch operation {
-            case 1: operations.append(.unmarkShortTerm(difference_of_pic_nums: reader.unsigned() + 1))
-            case 2: operations.append(.unmarkLongTerm(long_term_pic_num: reader.unsigned()))
+            case 1: operations.append(.forgetShortTerm(difference_of_pic_nums: reader.unsigned() + 1))
+            case 2: operations.append(.forgetLongTerm(long_term_pic_num: reader.unsigned()))
             case 3:
                 operations.append(
                     .makeLongTerm(
                         difference_of_pic_nums: reader.unsigned() + 1, long_term_frame_idx: reader.unsigned()))
-            case 4: operations.append(.limitLongTerm(max_long_term_frame_idx_plus1: reader.unsigned()))
-            case 5: operations.append(.unmarkAll)
-            case 6: operations.append(.currentIsLongTerm(long_term_frame_idx: reader.unsigned()))
+            case 4: operations.append(.setLongTermCount(max_long_term_frame_idx_plus1: reader.unsigned()))
+            case 5: operations.append(.forgetAll)
+            case 6: operations.append(.makeCurrentLongTerm(long_term_frame_idx: reader.unsigned()))
             default: return .adaptive(operations)
             }
             try reader.checkEnd("dec_ref_pic_marking()")
@@ -255,7 +255,7 @@ extension SliceHeader {
     /// Returns whether this slice starts a new picture after the picture of `other` (7.4.1.2.4).
     ///
     /// - Parameter pic_order_cnt_type: The value of the active SPS.
-    func startsPicture(after other: SliceHeader, pic_order_cnt_type: Int) -> Bool {
+    func startsPicture(after other: H264SliceHeader, pic_order_cnt_type: Int) -> Bool {
         if frame_num != other.frame_num || pic_parameter_set_id != other.pic_parameter_set_id { return true }
         if field_pic_flag != other.field_pic_flag || bottom_field_flag != other.bottom_field_flag { return true }
         if (nal_ref_idc == 0) != (other.nal_ref_idc == 0) || isIDR != other.isIDR { return true }

@@ -1,5 +1,5 @@
 /// vui_parameters() (H.265 E.2.1). Parts that the stream omits are nil.
-package struct HEVCVideoUsability: Sendable, Hashable {
+package struct HEVCVUIParameters: Sendable, Hashable {
     package struct Restriction: Sendable, Hashable {
         package var tiles_fixed_structure_flag: Bool
         package var motion_vectors_over_pic_boundaries_flag: Bool
@@ -15,7 +15,7 @@ package struct HEVCVideoUsability: Sendable, Hashable {
     /// sar_width and sar_height if aspect_ratio_idc is 255, otherwise the ratio of aspect_ratio_idc (table E.1).
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
-    package var videoSignal: VideoUsability.VideoSignal?
+    package var videoSignal: VideoSignal?
     /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
     package var chroma_sample_loc_type: [Int]?
     package var neutral_chroma_indication_flag = false
@@ -34,15 +34,15 @@ package struct HEVCVideoUsability: Sendable, Hashable {
             if aspect_ratio_idc == 255 {
                 sampleAspectRatio = [reader.bits(16), reader.bits(16)]
             } else {
-                guard aspect_ratio_idc < VideoUsability.ratios.count else {
+                guard aspect_ratio_idc < SampleAspectRatios.table.count else {
                     throw Malformed("aspect_ratio_idc is \(aspect_ratio_idc)")
                 }
-                sampleAspectRatio = VideoUsability.ratios[aspect_ratio_idc]
+                sampleAspectRatio = SampleAspectRatios.table[aspect_ratio_idc]
             }
         }
         if reader.flag() { overscan_appropriate_flag = reader.flag() }
         if reader.flag() {
-            var signal = VideoUsability.VideoSignal(
+            var signal = VideoSignal(
                 video_format: reader.bits(3), video_full_range_flag: reader.flag())
             if reader.flag() { signal.colour = [reader.bits(8), reader.bits(8), reader.bits(8)] }
             videoSignal = signal

@@ -1,5 +1,5 @@
 /// st_ref_pic_set() (H.265 7.3.7), after its prediction from another set (7-61, 7-62).
-package struct HEVCReferenceSet: Sendable, Hashable {
+package struct HEVCShortTermReferencePictureSet: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         /// DeltaPocS0 or DeltaPocS1: the difference from the current picture's PicOrderCntVal.
         package var deltaPOC: Int
@@ -26,7 +26,7 @@ package struct HEVCReferenceSet: Sendable, Hashable {
     ///   - limit: sps_max_dec_pic_buffering_minus1 of the highest sub-layer.
     /// - Throws: `Malformed` if the set cannot be read or exceeds `limit`.
     init(
-        _ reader: inout BitReader, index: Int, isInSlice: Bool, sets: [HEVCReferenceSet], limit: Int
+        _ reader: inout BitReader, index: Int, isInSlice: Bool, sets: [HEVCShortTermReferencePictureSet], limit: Int
     ) throws(Malformed) {
         if index > 0, reader.flag() {
             let delta_idx = isInSlice ? try reader.unsigned("delta_idx_minus1", in: 0...(index - 1)) + 1 : 1
@@ -56,7 +56,7 @@ package struct HEVCReferenceSet: Sendable, Hashable {
 
     /// Predicts the set from another one (inter_ref_pic_set_prediction_flag 1). The candidates are the pictures of
     /// `source` and the picture that `source` belongs to; `delta` (deltaRps) is added to the difference of each.
-    private mutating func predict(_ reader: inout BitReader, from source: HEVCReferenceSet, delta: Int) {
+    private mutating func predict(_ reader: inout BitReader, from source: HEVCShortTermReferencePictureSet, delta: Int) {
         // The syntax contains the candidates in this order: S0, S1, and the picture of the source set (difference 0).
         var moved: [Entry] = []
         for index in 0...source.count {

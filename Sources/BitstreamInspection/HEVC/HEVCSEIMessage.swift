@@ -8,9 +8,9 @@ package struct HEVCBufferingPeriod: Sendable, Hashable {
     /// au_cpb_removal_delay_delta_minus1 + 1, in clock ticks.
     package var au_cpb_removal_delay_delta: Int
     /// The delays for the NAL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
-    package var nal: [BufferingPeriod.Delay] = []
+    package var nal: [InitialRemovalDelay] = []
     /// The delays for the VCL HRD parameters, by SchedSelIdx; empty if the SPS has no such parameters.
-    package var vcl: [BufferingPeriod.Delay] = []
+    package var vcl: [InitialRemovalDelay] = []
 }
 
 /// pic_timing() (H.265 D.2.3). Parts that the SPS omits are nil.
@@ -72,7 +72,7 @@ package enum HEVCPictureHash: Sendable, Hashable {
 }
 
 /// One SEI message of HEVC.
-package enum HEVCInformation: Sendable, Hashable {
+package enum HEVCSEIMessage: Sendable, Hashable {
     case bufferingPeriod(HEVCBufferingPeriod)
     case pictureTiming(HEVCPictureTiming)
     case recoveryPoint(HEVCRecoveryPoint)
@@ -93,7 +93,7 @@ package enum HEVCInformation: Sendable, Hashable {
     case other(type: Int, [UInt8])
 }
 
-extension HEVCInformation {
+extension HEVCSEIMessage {
     /// Interprets a message.
     ///
     /// - Parameters:
@@ -102,7 +102,7 @@ extension HEVCInformation {
     ///   - sequenceSet: Returns an SPS by its id.
     /// - Throws: `Malformed` if the payload cannot be read.
     init(
-        _ raw: RawInformation, isSuffix: Bool, active: HEVCSequenceParameterSet,
+        _ raw: RawSEIMessage, isSuffix: Bool, active: HEVCSequenceParameterSet,
         sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
         // The first list contains payload types of prefix SEI NAL units only; 132 is allowed in suffix NAL units only
@@ -188,11 +188,11 @@ extension HEVCInformation {
         period.concatenation_flag = reader.flag()
         period.au_cpb_removal_delay_delta = reader.bits(hrd.au_cpb_removal_delay_length) + 1
         let hasAlternative = hrd.subPicture != nil || period.irap_cpb_params_present_flag
-        func delays() -> [BufferingPeriod.Delay] {
+        func delays() -> [InitialRemovalDelay] {
             // CpbCnt of the highest sub-layer.
             (0..<(hrd.subLayers.last?.cpb_cnt ?? 0)).map { _ in
                 let length = hrd.initial_cpb_removal_delay_length
-                let delay = BufferingPeriod.Delay(
+                let delay = InitialRemovalDelay(
                     initial_cpb_removal_delay: reader.bits(length),
                     initial_cpb_removal_delay_offset: reader.bits(length))
                 if hasAlternative { _ = (reader.bits(length), reader.bits(length)) }

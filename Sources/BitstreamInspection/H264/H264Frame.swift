@@ -1,8 +1,8 @@
 /// A coded picture of an H.264 stream and the facts in its headers.
-package struct InspectedFrame: Sendable, Hashable {
+package struct H264Frame: Sendable, Hashable {
     /// One slice of a picture.
     package struct Slice: Sendable, Hashable {
-        package var header: SliceHeader
+        package var header: H264SliceHeader
         /// The index in `H264Stream.nalUnits`.
         package var nalUnit: Int
         /// RefPicList0 and RefPicList1: indices of frames in coding order; nil for “no reference picture”, -1 for a
@@ -15,7 +15,7 @@ package struct InspectedFrame: Sendable, Hashable {
     /// The index in output order, from 0.
     package var displayIndex = 0
     /// I, P or B: the slice type with the most dependencies (B before P before I).
-    package var kind: SliceHeader.Kind
+    package var kind: H264SliceHeader.SliceType
     package var isIDR: Bool
     /// Whether nal_ref_idc is not 0.
     package var isReference: Bool
@@ -33,7 +33,7 @@ package struct InspectedFrame: Sendable, Hashable {
     /// temporal_id of the prefix NAL units; nil if the picture has none.
     package var temporalLayer: Int?
     package var slices: [Slice]
-    package var information: [SupplementalInformation] = []
+    package var information: [H264SEIMessage] = []
     /// The access unit: indices in `H264Stream.nalUnits`.
     package var nalUnits: Range<Int>
     /// The size of the access unit in the byte stream.
@@ -60,17 +60,17 @@ package struct InspectedFrame: Sendable, Hashable {
         }
     }
 
-    package var recoveryPoint: RecoveryPoint? {
+    package var recoveryPoint: H264RecoveryPoint? {
         for case .recoveryPoint(let point) in information { return point }
         return nil
     }
 
-    package var bufferingPeriod: BufferingPeriod? {
+    package var bufferingPeriod: H264BufferingPeriod? {
         for case .bufferingPeriod(let period) in information { return period }
         return nil
     }
 
-    package var pictureTiming: PictureTiming? {
+    package var pictureTiming: H264PictureTiming? {
         for case .pictureTiming(let timing) in information { return timing }
         return nil
     }

@@ -1,12 +1,12 @@
 /// Simulates a decoder picture by picture: picture order, reference lists, marking and output, but no macroblocks.
-struct PictureDecoder {
+struct H264PictureDecoder {
     /// Whether an end of sequence NAL unit arrived: the next picture must be an IDR picture.
     var sequenceEnds = false
 
     private var order = PictureOrder()
-    private var references = ReferenceBuffer()
-    private var output = OutputBuffer()
-    private var active: SequenceParameterSet?
+    private var references = H264ReferenceBuffer()
+    private var output = H264OutputBuffer()
+    private var active: H264SequenceParameterSet?
     /// PrevRefFrameNum (7.4.3).
     private var previousReferenceFrameNum = 0
     private var previousIDRID: Int?
@@ -23,7 +23,7 @@ struct PictureDecoder {
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
-        _ unit: StreamReader.AccessUnit, _ information: [SupplementalInformation], _ sps: SequenceParameterSet,
+        _ unit: H264StreamReader.AccessUnit, _ information: [H264SEIMessage], _ sps: H264SequenceParameterSet,
         _ stream: inout H264Stream
     ) {
         guard let first = unit.slices.first?.header else { return }
@@ -43,7 +43,7 @@ struct PictureDecoder {
         var slices = unit.slices
         var layerFault: String?
         for sliceIndex in slices.indices where !first.field_pic_flag {
-            var lists = ReferenceLists(
+            var lists = H264ReferenceLists(
                 buffer: references, maxFrameNum: sps.maxFrameNum, frame_num: first.frame_num,
                 pictureOrderCount: count.frame)
             let entries = lists.lists(of: slices[sliceIndex].header)
@@ -57,14 +57,14 @@ struct PictureDecoder {
         }
         if let layerFault { report(.temporalLayer, layerFault) }
 
-        let startsSequence = first.isIDR || first.includesUnmarkAll
+        let startsSequence = first.isIDR || first.includesForgetAll
         if startsSequence {
             sequence += 1
             recentCounts = []
             output.flush()
         }
-        let counted = first.includesUnmarkAll ? 0 : count.frame
-        var frame = InspectedFrame(
+        let counted = first.includesForgetAll ? 0 : count.frame
+        var frame = H264Frame(
             index: index, kind: Self.kind(slices), isIDR: first.isIDR, isReference: first.nal_ref_idc != 0,
             pictureOrderCount: counted, sequence: sequence, frame_num: first.frame_num,
             temporalLayer: unit.temporalLayer, slices: slices, information: information, nalUnits: unit.nalUnits,
@@ -75,7 +75,7 @@ struct PictureDecoder {
         }
         mark(&frame, first, sps)
         reorder(frame, sps, &stream)
-        if frame.isReference { previousReferenceFrameNum = first.includesUnmarkAll ? 0 : first.frame_num }
+        if frame.isReference { previousReferenceFrameNum = first.includesForgetAll ? 0 : first.frame_num }
         stream.mostReferences = max(stream.mostReferences, references.entries.count)
         stream.frames.append(frame)
         stream.found.append(contentsOf: found.map { Violation($0.0, frame: index, $0.1) })
@@ -91,12 +91,12 @@ struct PictureDecoder {
         for (displayIndex, index) in order.enumerated() { stream.frames[index].displayIndex = displayIndex }
     }
 
-    private static func kind(_ slices: [InspectedFrame.Slice]) -> SliceHeader.Kind {
+    private static func kind(_ slices: [H264Frame.Slice]) -> H264SliceHeader.SliceType {
         let kinds = slices.map(\.header.slice_type)
         return kinds.contains(.b) ? .b : kinds.first { !$0.isIntra } ?? .i
     }
 
-    private mutating func activate(_ sps: SequenceParameterSet, _ first: SliceHeader, _ index: Int) {
+    private mutating func activate(_ sps: H264SequenceParameterSet, _ first: H264SliceHeader, _ index: Int) {
         if !first.isIDR {
             if active == nil { report(.accessUnit, "the first picture is not an IDR picture") }
             if let active, active != sps { report(.parameterSet, "the SPS changes without an IDR picture") }
@@ -114,7 +114,7 @@ struct PictureDecoder {
     }
 
     /// Checks that frame_num follows that of the last reference picture (7.4.3). If gaps are allowed, fills them.
-    private mutating func checkFrameNumber(_ first: SliceHeader, _ sps: SequenceParameterSet) {
+    private mutating func checkFrameNumber(_ first: H264SliceHeader, _ sps: H264SequenceParameterSet) {
         if first.isIDR {
             if first.frame_num != 0 { report(.frameNumber, "an IDR picture has frame_num \(first.frame_num)") }
             previousReferenceFrameNum = 0
@@ -131,7 +131,7 @@ struct PictureDecoder {
         if !sps.gaps_in_frame_num_value_allowed_flag {
             report(.frameNumber, "frame_num jumps from \(previousReferenceFrameNum) to \(first.frame_num)")
         }
-        for number in ReferenceBuffer.missing(after: previousReferenceFrameNum, before: first.frame_num, sps) {
+        for number in H264ReferenceBuffer.missing(after: previousReferenceFrameNum, before: first.frame_num, sps) {
             references.addNonExisting(frame_num: number, sps)
             order.skip(frame_num: number, sps)
             previousReferenceFrameNum = number
@@ -144,10 +144,10 @@ struct PictureDecoder {
         references.faults = []
     }
 
-    private mutating func mark(_ frame: inout InspectedFrame, _ first: SliceHeader, _ sps: SequenceParameterSet) {
+    private mutating func mark(_ frame: inout H264Frame, _ first: H264SliceHeader, _ sps: H264SequenceParameterSet) {
         if let marking = first.marking {
             let entry = references.mark(
-                ReferenceBuffer.Entry(
+                H264ReferenceBuffer.Entry(
                     frame: frame.index, frame_num: first.frame_num, pictureOrderCount: frame.pictureOrderCount,
                     temporalLayer: frame.temporalLayer), marking, sps)
             frame.long_term_frame_idx = entry.longTermFrameIdx
@@ -164,11 +164,11 @@ struct PictureDecoder {
     }
 
     /// Returns the capacity of the decoded picture buffer in frames (A.3.1, E.2.1).
-    private static func bufferSize(_ sps: SequenceParameterSet) -> Int {
-        sps.vui?.restriction?.max_dec_frame_buffering ?? LevelLimits(sps)?.maxDpbFrames(sps) ?? 16
+    private static func bufferSize(_ sps: H264SequenceParameterSet) -> Int {
+        sps.vui?.restriction?.max_dec_frame_buffering ?? H264LevelLimits(sps)?.maxDpbFrames(sps) ?? 16
     }
 
-    private mutating func reorder(_ frame: InspectedFrame, _ sps: SequenceParameterSet, _ stream: inout H264Stream) {
+    private mutating func reorder(_ frame: H264Frame, _ sps: H264SequenceParameterSet, _ stream: inout H264Stream) {
         let position = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if position > 0, recentCounts[position - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")
@@ -183,7 +183,7 @@ struct PictureDecoder {
         if recentCounts.count > 64 { recentCounts.removeFirst() }
     }
 
-    private mutating func checkSlices(_ unit: StreamReader.AccessUnit, _ sps: SequenceParameterSet) {
+    private mutating func checkSlices(_ unit: H264StreamReader.AccessUnit, _ sps: H264SequenceParameterSet) {
         let headers = unit.slices.map(\.header)
         guard let first = headers.first else { return }
         let scale = sps.mb_adaptive_frame_field_flag ? 2 : 1
@@ -203,7 +203,7 @@ struct PictureDecoder {
         }
         if let type = unit.primary_pic_type {
             // Table 7-5. Values 0 to 2 allow I; P and I; P, B and I. The others allow SI and SP too.
-            let allowed: Set<SliceHeader.Kind> =
+            let allowed: Set<H264SliceHeader.SliceType> =
                 switch type {
                 case 0: [.i]
                 case 1: [.p, .i]

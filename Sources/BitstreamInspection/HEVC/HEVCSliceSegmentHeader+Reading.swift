@@ -1,4 +1,4 @@
-extension HEVCSliceHeader {
+extension HEVCSliceSegmentHeader {
     /// Reads a slice segment header.
     ///
     /// - Parameters:
@@ -7,7 +7,7 @@ extension HEVCSliceHeader {
     ///   - sequenceSet: Returns an SPS by its id.
     /// - Throws: `Malformed` if the header cannot be read or refers to a missing parameter set.
     init(
-        _ reader: inout BitReader, unit: HEVCNALUnit, previous: HEVCSliceHeader?,
+        _ reader: inout BitReader, unit: HEVCNALUnit, previous: HEVCSliceSegmentHeader?,
         pictureSet: (Int) -> HEVCPictureParameterSet?, sequenceSet: (Int) -> HEVCSequenceParameterSet?
     ) throws(Malformed) {
         let first_slice_segment_in_pic_flag = reader.flag()
@@ -78,7 +78,7 @@ extension HEVCSliceHeader {
     ) throws(Malformed) {
         _ = reader.bits(pps.num_extra_slice_header_bits)
         let type = try reader.unsigned("slice_type", in: 0...2)
-        slice_type = Kind(rawValue: type) ?? .i
+        slice_type = SliceType(rawValue: type) ?? .i
         if pps.output_flag_present_flag { pic_output_flag = reader.flag() }
         if sps.separate_colour_plane_flag { _ = reader.bits(2) }
         if !isIDR { try readReferenceSet(&reader, sps) }
@@ -132,7 +132,7 @@ extension HEVCSliceHeader {
             }
             shortTerm = sets[short_term_ref_pic_set_idx]
         } else {
-            shortTerm = try HEVCReferenceSet(
+            shortTerm = try HEVCShortTermReferencePictureSet(
                 &reader, index: sets.count, isInSlice: true, sets: sets,
                 limit: sps.highest.max_dec_pic_buffering_minus1)
         }

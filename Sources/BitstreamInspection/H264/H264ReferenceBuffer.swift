@@ -1,5 +1,5 @@
 /// The frames marked as references, and the marking process (H.264 8.2.5).
-struct ReferenceBuffer {
+struct H264ReferenceBuffer {
     struct Entry: Hashable {
         /// The frame's index in coding order; -1 for a “non-existing” frame inferred for a gap in frame_num.
         var frame: Int
@@ -27,7 +27,7 @@ struct ReferenceBuffer {
     }
 
     /// Applies the sliding window (8.2.5.3), before a short-term reference is added.
-    private mutating func slide(current frame_num: Int, _ sps: SequenceParameterSet) {
+    private mutating func slide(current frame_num: Int, _ sps: H264SequenceParameterSet) {
         let limit = max(sps.max_num_ref_frames, 1)
         while entries.count >= limit {
             let oldest = entries.indices.filter { entries[$0].longTermFrameIdx == nil }.min {
@@ -44,13 +44,13 @@ struct ReferenceBuffer {
 
     /// Returns the frame_num values of the frames that are missing between two reference pictures (8.2.5.2), at most the
     /// last 16: these remove all earlier ones from the buffer.
-    static func missing(after previous: Int, before frame_num: Int, _ sps: SequenceParameterSet) -> [Int] {
+    static func missing(after previous: Int, before frame_num: Int, _ sps: H264SequenceParameterSet) -> [Int] {
         let count = (frame_num - previous - 1 + sps.maxFrameNum) % sps.maxFrameNum
         return (0..<min(count, 16)).reversed().map { (frame_num - 1 - $0 + sps.maxFrameNum) % sps.maxFrameNum }
     }
 
     /// Adds a frame inferred for a gap (8.2.5.2).
-    mutating func addNonExisting(frame_num: Int, _ sps: SequenceParameterSet) {
+    mutating func addNonExisting(frame_num: Int, _ sps: H264SequenceParameterSet) {
         slide(current: frame_num, sps)
         entries.append(Entry(frame: -1, frame_num: frame_num, pictureOrderCount: 0))
     }
@@ -58,7 +58,7 @@ struct ReferenceBuffer {
     /// Marks references after the reference picture `current` was decoded.
     ///
     /// - Returns: `current` with its own marking.
-    mutating func mark(_ current: Entry, _ marking: SliceHeader.Marking, _ sps: SequenceParameterSet) -> Entry {
+    mutating func mark(_ current: Entry, _ marking: H264SliceHeader.Marking, _ sps: H264SequenceParameterSet) -> Entry {
         var current = current
         switch marking {
         case .idr(_, let isLongTerm):
@@ -83,7 +83,7 @@ struct ReferenceBuffer {
         return current
     }
 
-    private func find(_ difference: Int, _ current: Entry, _ sps: SequenceParameterSet) -> Int? {
+    private func find(_ difference: Int, _ current: Entry, _ sps: H264SequenceParameterSet) -> Int? {
         entries.firstIndex {
             $0.longTermFrameIdx == nil
                 && Self.picNum($0, current: current.frame_num, maxFrameNum: sps.maxFrameNum)
@@ -93,10 +93,10 @@ struct ReferenceBuffer {
 
     /// Applies one operation of adaptive memory control (8.2.5.4).
     private mutating func apply(
-        _ operation: SliceHeader.MarkingOperation, _ current: inout Entry, _ sps: SequenceParameterSet
+        _ operation: H264SliceHeader.MemoryManagementOperation, _ current: inout Entry, _ sps: H264SequenceParameterSet
     ) {
         switch operation {
-        case .unmarkShortTerm(let difference):
+        case .forgetShortTerm(let difference):
             guard let found = find(difference, current, sps) else {
                 return faults.append(
                     "operation 1 unmarks the picture \(difference) before, which is not a short-term picture")
@@ -105,7 +105,7 @@ struct ReferenceBuffer {
                 faults.append("operation 1 unmarks the short-term picture \(difference) before, which is missing")
             }
             entries.remove(at: found)
-        case .unmarkLongTerm(let number):
+        case .forgetLongTerm(let number):
             guard let found = entries.firstIndex(where: { $0.longTermFrameIdx == number }) else {
                 return faults.append("operation 2 unmarks picture \(number), which is not a long-term picture")
             }
@@ -120,17 +120,17 @@ struct ReferenceBuffer {
             let frame = entries[found]
             entries.removeAll { $0.longTermFrameIdx == index }
             if let position = entries.firstIndex(of: frame) { entries[position].longTermFrameIdx = index }
-        case .limitLongTerm(let count):
+        case .setLongTermCount(let count):
             if count > sps.max_num_ref_frames {
                 faults.append("operation 4 allows \(count) long-term indices, but max_num_ref_frames is less")
             }
             maxLongTermFrameIdx = count - 1
             entries.removeAll { $0.longTermFrameIdx.map { $0 >= count } ?? false }
-        case .unmarkAll:
+        case .forgetAll:
             entries = []
             maxLongTermFrameIdx = -1
             current.frame_num = 0
-        case .currentIsLongTerm(let index):
+        case .makeCurrentLongTerm(let index):
             checkLongTerm(index)
             entries.removeAll { $0.longTermFrameIdx == index }
             current.longTermFrameIdx = index

@@ -1,5 +1,5 @@
 /// pic_parameter_set_rbsp() (H.264 7.3.2.2).
-package struct PictureParameterSet: Sendable, Hashable {
+package struct H264PictureParameterSet: Sendable, Hashable {
     package var pic_parameter_set_id: Int
     package var seq_parameter_set_id: Int
     package var entropy_coding_mode_flag: Bool
@@ -58,7 +58,7 @@ package struct PictureParameterSet: Sendable, Hashable {
             pic_scaling_matrix_present_flag = reader.flag()
             if pic_scaling_matrix_present_flag {
                 let eights = chroma_format_idc(seq_parameter_set_id) == 3 ? 6 : 2
-                try ScalingLists.skip(&reader, count: 6 + (transform_8x8_mode_flag ? eights : 0))
+                try H264ScalingLists.skip(&reader, count: 6 + (transform_8x8_mode_flag ? eights : 0))
             }
             second_chroma_qp_index_offset = try reader.signed("second_chroma_qp_index_offset", in: -12...12)
         }

@@ -1,14 +1,14 @@
 /// The construction of reference picture lists for frames (H.264 8.2.4).
-struct ReferenceLists {
-    private typealias Entry = ReferenceBuffer.Entry
+struct H264ReferenceLists {
+    private typealias Entry = H264ReferenceBuffer.Entry
 
-    let buffer: ReferenceBuffer
+    let buffer: H264ReferenceBuffer
     let maxFrameNum: Int
     let frame_num: Int
     let pictureOrderCount: Int
     private(set) var faults: [String] = []
 
-    init(buffer: ReferenceBuffer, maxFrameNum: Int, frame_num: Int, pictureOrderCount: Int) {
+    init(buffer: H264ReferenceBuffer, maxFrameNum: Int, frame_num: Int, pictureOrderCount: Int) {
         self.buffer = buffer
         self.maxFrameNum = maxFrameNum
         self.frame_num = frame_num
@@ -16,7 +16,7 @@ struct ReferenceLists {
     }
 
     /// Returns RefPicList0 and RefPicList1 of a slice. Nil entries are “no reference picture”.
-    mutating func lists(of slice: SliceHeader) -> [[ReferenceBuffer.Entry?]] {
+    mutating func lists(of slice: H264SliceHeader) -> [[H264ReferenceBuffer.Entry?]] {
         if slice.slice_type.isIntra { return [[], []] }
         var result = slice.slice_type == .b ? initialB() : [initialP(), []]
         // If the lists have more than one entry and are equal, the first two entries of list 1 are swapped (8.2.4.2.3).
@@ -38,7 +38,7 @@ struct ReferenceLists {
     }
 
     private func picNum(_ entry: Entry) -> Int {
-        ReferenceBuffer.picNum(entry, current: frame_num, maxFrameNum: maxFrameNum)
+        H264ReferenceBuffer.picNum(entry, current: frame_num, maxFrameNum: maxFrameNum)
     }
 
     private var longTerm: [Entry] {
@@ -63,7 +63,7 @@ struct ReferenceLists {
 
     /// Applies the modification commands to a list (8.2.4.3).
     private mutating func modified(
-        _ list: [Entry?], _ commands: [SliceHeader.ListModification], name: String
+        _ list: [Entry?], _ commands: [H264SliceHeader.ReferenceListModification], name: String
     ) -> [Entry?] {
         var list = list
         var predicted = frame_num

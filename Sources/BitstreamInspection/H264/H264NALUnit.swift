@@ -1,5 +1,5 @@
 /// A NAL unit of H.264 and its position in the stream.
-package struct InspectedNALUnit: Sendable, Hashable {
+package struct H264NALUnit: Sendable, Hashable {
     /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G; annex F in newer
     /// editions).
     package struct ScalableHeader: Sendable, Hashable {
@@ -67,7 +67,7 @@ package struct InspectedNALUnit: Sendable, Hashable {
     }
 }
 
-extension InspectedNALUnit {
+extension H264NALUnit {
     /// Reads the header. Returns nil if the header is missing or forbidden_zero_bit is set.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         guard let first = bytes[unit.payload].first, first & 0x80 == 0 else { return nil }
@@ -80,23 +80,4 @@ extension InspectedNALUnit {
         }
         scalableBits = extensionBits & 0x80_0000 == 0 ? 0 : extensionBits
     }
-}
-
-/// The position of a NAL unit in a compact form, because a byte stream can contain a unit for every three bytes.
-struct UnitLocation: Sendable, Hashable {
-    let offset: Int
-    private let payloadEnd: Int
-    private let trailingZeros: Int
-    private let startCode: UInt8
-
-    init(_ unit: AnnexB.Unit) {
-        offset = unit.whole.lowerBound
-        payloadEnd = unit.payload.upperBound
-        trailingZeros = unit.whole.upperBound - unit.payload.upperBound
-        // 3 or 4, or 0 for a NAL unit without a start code.
-        startCode = UInt8(clamping: unit.payload.lowerBound - unit.whole.lowerBound)
-    }
-
-    var byteCount: Int { payloadEnd + trailingZeros - offset }
-    var payload: Range<Int> { (offset + Int(startCode))..<payloadEnd }
 }

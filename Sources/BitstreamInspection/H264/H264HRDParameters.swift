@@ -1,21 +1,6 @@
 /// hrd_parameters() (H.264 E.1.2).
-package struct HRDParameters: Sendable, Hashable {
-    /// One delivery schedule. SchedSelIdx is its index in `schedules`.
-    package struct Schedule: Sendable, Hashable {
-        /// BitRate[SchedSelIdx] in bits per second (E-37).
-        package var bitRate: Int
-        /// CpbSize[SchedSelIdx] in bits (E-38).
-        package var cpbSize: Int
-        package var cbr_flag: Bool
-
-        package init(bitRate: Int, cpbSize: Int, cbr_flag: Bool) {
-            self.bitRate = bitRate
-            self.cpbSize = cpbSize
-            self.cbr_flag = cbr_flag
-        }
-    }
-
-    package var schedules: [Schedule]
+package struct H264HRDParameters: Sendable, Hashable {
+    package var schedules: [DeliverySchedule]
     package var initial_cpb_removal_delay_length: Int
     package var cpb_removal_delay_length: Int
     package var dpb_output_delay_length: Int
@@ -30,7 +15,7 @@ package struct HRDParameters: Sendable, Hashable {
             let rate = try reader.unsigned("bit_rate_value_minus1", in: 0...0xffff_fffe) + 1
             let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
             schedules.append(
-                Schedule(
+                DeliverySchedule(
                     bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
                     cbr_flag: reader.flag()))
         }
