@@ -50,7 +50,7 @@ import Testing
             buffers.packed.append((type, 8 * bytes.count, bytes, isEscaped))
         }
         for slice in buffers.slices {
-            let bits = HEVCSliceHeader(slice, picture: buffers.picture!, sequence: header, picture: picture)
+            let bits = HEVCSliceSegmentHeader(slice, picture: buffers.picture!, sequence: header, picture: picture)
                 .bits(sequence: header, picture: picture)
             buffers.packed.append(
                 (Self.sliceType, 8 * bits.prefix.count + bits.bitCount, bits.prefix + bits.payload, false))

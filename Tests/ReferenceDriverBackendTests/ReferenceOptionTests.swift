@@ -123,7 +123,7 @@ import Testing
         let (one, two) = scenes
         let stream = StreamClient(width: 128, height: 96, packedHeaders: 0x1f, kept: 8)
         stream.frames = [two, one, two, two, one, one]
-        var sequence = SequenceParameterSet()
+        var sequence = H264SequenceParameterSet()
         sequence.profile_idc = 100
         sequence.level_idc = 40
         sequence.max_num_ref_frames = 3
@@ -133,14 +133,14 @@ import Testing
         sequence.log2MaxFrameNum = 8
         sequence.log2MaxPictureOrderCountLsb = 8
         sequence.direct_8x8_inference_flag = true
-        var set = PictureParameterSet()
+        var set = H264PictureParameterSet()
         set.deblocking_filter_control_present_flag = true
         set.highFields = .init()
         var (pictures, shown): ([[UInt8]], [PlanarFrame]) = ([], [])
         for index in 0..<6 {
             var buffers = stream.buffers()
             buffers.sequence?.max_num_ref_frames = 3
-            var header = SliceHeader()
+            var header = H264SliceHeader()
             header.nal_ref_idc = 2
             header.isIDR = index == 0
             header.slice_type = index == 0 ? 2 : 0

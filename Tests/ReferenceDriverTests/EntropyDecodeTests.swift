@@ -141,11 +141,11 @@ import Testing
     @Test(arguments: [false, true]) func slicesWithoutResidualDecodeToGray(_ cabac: Bool) {
         let width = 40
         let height = 23
-        var sequence = SequenceParameterSet()
+        var sequence = H264SequenceParameterSet()
         sequence.pic_order_cnt_type = 2
         sequence.widthInMacroblocks = width
         sequence.heightInMapUnits = height
-        var picture = PictureParameterSet()
+        var picture = H264PictureParameterSet()
         picture.entropy_coding_mode_flag = cabac
         picture.deblocking_filter_control_present_flag = true
         var stream = sequence.nalUnit() + picture.nalUnit()
@@ -156,7 +156,7 @@ import Testing
                 slice.cabac = cabac
                 slice.qp = index < 6 ? 30 : 20 + index
                 slice.firstMacroblock = part * 300
-                var header = SliceHeader()
+                var header = H264SliceHeader()
                 header.isIDR = index == 0
                 header.nal_ref_idc = 1
                 header.slice_type = Int(slice.type.rawValue)

@@ -17,7 +17,7 @@ struct RandomSyntax {
     }
 
     struct Slice {
-        var header = SliceHeader()
+        var header = H264SliceHeader()
         var entropy = EntropySlice()
         var macroblocks: [MacroblockSyntax] = []
     }
@@ -36,8 +36,8 @@ struct RandomSyntax {
         for index in 0..<options.pictures { pictures.append(makePicture(index)) }
     }
 
-    var sequence: SequenceParameterSet {
-        var sequence = SequenceParameterSet()
+    var sequence: H264SequenceParameterSet {
+        var sequence = H264SequenceParameterSet()
         sequence.profile_idc = options.transform8x8 ? 100 : 77
         sequence.level_idc = 40
         sequence.pic_order_cnt_type = 2
@@ -47,8 +47,8 @@ struct RandomSyntax {
         return sequence
     }
 
-    func picture(cabac: Bool) -> PictureParameterSet {
-        var picture = PictureParameterSet()
+    func picture(cabac: Bool) -> H264PictureParameterSet {
+        var picture = H264PictureParameterSet()
         picture.entropy_coding_mode_flag = cabac
         picture.deblocking_filter_control_present_flag = true
         if options.transform8x8 { picture.highFields = .init(transform8x8: true) }

@@ -34,10 +34,10 @@ struct ClientBuffers {
         setList1([])
     }
 
-    var sequenceHeader: SequenceParameterSet { SequenceParameterSet(sequence, profile: profile) }
-    var pictureHeader: PictureParameterSet { PictureParameterSet(picture, profile: profile) }
-    var sliceHeader: SliceHeader {
-        SliceHeader(slice, picture: picture, sequence: sequenceHeader, picture: pictureHeader)
+    var sequenceHeader: H264SequenceParameterSet { H264SequenceParameterSet(sequence, profile: profile) }
+    var pictureHeader: H264PictureParameterSet { H264PictureParameterSet(picture, profile: profile) }
+    var sliceHeader: H264SliceHeader {
+        H264SliceHeader(slice, picture: picture, sequence: sequenceHeader, picture: pictureHeader)
     }
 
     /// The NAL unit of the slice, without a residual.
@@ -366,10 +366,10 @@ struct ClientBuffers {
             #expect(packed.streamBytes().count == 50)
             // The header is read or refused, never beyond the end.
             if let header = packed.sliceHeader {
-                _ = SliceHeader(header, sequence: buffers.sequenceHeader, picture: buffers.pictureHeader)
+                _ = H264SliceHeader(header, sequence: buffers.sequenceHeader, picture: buffers.pictureHeader)
             }
-            _ = SequenceParameterSet(rbsp: rubbish)
-            _ = PictureParameterSet(rbsp: rubbish)
+            _ = H264SequenceParameterSet(rbsp: rubbish)
+            _ = H264PictureParameterSet(rbsp: rubbish)
         }
     }
 }

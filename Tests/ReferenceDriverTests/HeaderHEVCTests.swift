@@ -43,7 +43,7 @@ import Testing
                 var end = 0
                 let bits = SliceHeaderBits(prefix: Array(unit[..<2]), payload: payload, bitCount: 8 * payload.count)
                 let (set, parameters) = (try #require(sequence), try #require(picture))
-                let header = try #require(HEVCSliceHeader(bits, sequence: set, picture: parameters, end: &end))
+                let header = try #require(HEVCSliceSegmentHeader(bits, sequence: set, picture: parameters, end: &end))
                 let written = header.bits(sequence: set, picture: parameters)
                 #expect(written.bitCount == end)
                 let whole = end / 8
@@ -66,12 +66,12 @@ import Testing
         bits.put(true)  // delta_rps_sign
         bits.putUnsigned(1)  // abs_delta_rps_minus1
         for flags in [[true], [false, true], [true], [false, false]] { for flag in flags { bits.put(flag) } }
-        let other = HEVCReferenceSet([.init(delta: -1, isUsed: true), .init(delta: -2, isUsed: false), .init(delta: 3, isUsed: true)])
+        let other = HEVCShortTermReferencePictureSet([.init(delta: -1, isUsed: true), .init(delta: -2, isUsed: false), .init(delta: 3, isUsed: true)])
         var reader = HeaderBitReader(bits.bytes, bitCount: bits.bitCount)
-        let set = HEVCReferenceSet(&reader, after: [other], inSliceHeader: false)
+        let set = HEVCShortTermReferencePictureSet(&reader, after: [other], inSliceHeader: false)
         #expect(
             set
-                == HEVCReferenceSet([
+                == HEVCShortTermReferencePictureSet([
                     .init(delta: -3, isUsed: true), .init(delta: -4, isUsed: false), .init(delta: 1, isUsed: true),
                 ]))
         #expect(reader.position == bits.bitCount)
@@ -80,10 +80,10 @@ import Testing
     @Test func referenceListsFollowTheSet() {
         var sequence = HEVCSequenceParameterSet()
         sequence.longTerm = []
-        var header = HEVCSliceHeader()
+        var header = HEVCSliceSegmentHeader()
         header.nal_unit_type = 1
         header.type = .b
-        header.referenceSet = HEVCReferenceSet([
+        header.referenceSet = HEVCShortTermReferencePictureSet([
             .init(delta: -4, isUsed: true), .init(delta: -1, isUsed: false), .init(delta: 2, isUsed: true),
         ])
         header.longTerm = [.init(pictureOrderCountLsb: 7, cycle: 1), .init(pictureOrderCountLsb: 3)]
@@ -102,7 +102,7 @@ import Testing
     @Test func shortenedHeadersAreNotRead() throws {
         var sequence = HEVCSequenceParameterSet()
         (sequence.pic_width_in_luma_samples, sequence.pic_height_in_luma_samples) = (200, 136)
-        sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
+        sequence.referenceSets = [HEVCShortTermReferencePictureSet([.init(delta: -1, isUsed: true)])]
         var picture = HEVCPictureParameterSet()
         picture.tiles = .init(columns: 2, rows: 1)
         let unit = sequence.nalUnit()
@@ -113,7 +113,7 @@ import Testing
         }
         let other = picture.nalUnit()
         #expect(HEVCPictureParameterSet(rbsp: EmulationPrevention.unescape(other.dropFirst(6)))?.nalUnit() == other)
-        var header = HEVCSliceHeader()
+        var header = HEVCSliceSegmentHeader()
         header.nal_unit_type = 1
         header.type = .p
         header.short_term_ref_pic_set_idx = 0
@@ -121,11 +121,11 @@ import Testing
         header.referenceCounts = [1, 0]
         let bits = header.bits(sequence: sequence, picture: picture)
         var end = 0
-        #expect(HEVCSliceHeader(bits, sequence: sequence, picture: picture, end: &end) == header && end == bits.bitCount)
+        #expect(HEVCSliceSegmentHeader(bits, sequence: sequence, picture: picture, end: &end) == header && end == bits.bitCount)
         for count in 0..<bits.bitCount {
             var cut = bits
             cut.bitCount = count
-            #expect(HEVCSliceHeader(cut, sequence: sequence, picture: picture, end: &end) == nil)
+            #expect(HEVCSliceSegmentHeader(cut, sequence: sequence, picture: picture, end: &end) == nil)
         }
     }
 }

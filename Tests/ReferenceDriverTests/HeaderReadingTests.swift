@@ -10,15 +10,15 @@ import Testing
         let frames = try Fixture.carphone.frames(3).map { $0.cropped(x: 0, y: 0, width: 90, height: 70) }
         let stream = try ForeignEncoder.x264(frames, options: "qp=30:bframes=0:ref=3:weightp=0:cabac=1:8x8dct=1")
         let packed = PackedHeader(data: stream, bitLength: 8 * stream.count, hasEmulationBytes: true)
-        let sequence = SequenceParameterSet(rbsp: try #require(packed.payloads(ofType: 7).first))
-        let picture = PictureParameterSet(rbsp: try #require(packed.payloads(ofType: 8).first))
+        let sequence = H264SequenceParameterSet(rbsp: try #require(packed.payloads(ofType: 7).first))
+        let picture = H264PictureParameterSet(rbsp: try #require(packed.payloads(ofType: 8).first))
         #expect(sequence?.profile_idc == 100)
         #expect(sequence?.widthInMacroblocks == 6 && sequence?.heightInMapUnits == 5)
         #expect(sequence?.cropping == .init(right: 3, bottom: 5))
         #expect(sequence?.max_num_ref_frames == 3)
         #expect(picture?.entropy_coding_mode_flag == true && picture?.highFields?.transform_8x8_mode_flag == true)
         let unit = try #require(packed.payloads(ofType: 5).first)
-        let header = SliceHeader(
+        let header = H264SliceHeader(
             SliceHeaderBits(prefix: [0, 0, 1, 0x65], payload: unit, bitCount: 8 * unit.count),
             sequence: try #require(sequence), picture: try #require(picture))
         #expect(header?.type == .i && header?.isIDR == true)
@@ -29,7 +29,7 @@ import Testing
         var generator = SplitMix64(state: 4)
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
         for _ in 0..<500 {
-            var sequence = SequenceParameterSet()
+            var sequence = H264SequenceParameterSet()
             sequence.profile_idc = [66, 77, 100].randomElement(using: &generator)!
             sequence.seq_parameter_set_id = pick(0...31)
             sequence.log2MaxFrameNum = pick(4...16)
@@ -42,8 +42,8 @@ import Testing
             sequence.widthInMacroblocks = pick(1...500)
             sequence.heightInMapUnits = pick(1...500)
             if pick(0...1) == 1 { sequence.cropping = .init(left: pick(0...9), bottom: pick(0...9)) }
-            #expect(SequenceParameterSet(rbsp: payload(sequence.nalUnit())) == sequence)
-            var picture = PictureParameterSet()
+            #expect(H264SequenceParameterSet(rbsp: payload(sequence.nalUnit())) == sequence)
+            var picture = H264PictureParameterSet()
             picture.pic_parameter_set_id = pick(0...255)
             picture.seq_parameter_set_id = pick(0...31)
             picture.entropy_coding_mode_flag = Bool.random(using: &generator)
@@ -58,25 +58,25 @@ import Testing
             if sequence.profile_idc == 100 {
                 picture.highFields = .init(transform8x8: pick(0...1) == 1, secondChromaQPIndexOffset: pick(-12...12))
             }
-            #expect(PictureParameterSet(rbsp: payload(picture.nalUnit())) == picture)
+            #expect(H264PictureParameterSet(rbsp: payload(picture.nalUnit())) == picture)
             let header = slice(sequence, picture, &generator)
             let bits = header.bits(sequence: sequence, picture: picture)
-            #expect(SliceHeader(bits, sequence: sequence, picture: picture) == header)
+            #expect(H264SliceHeader(bits, sequence: sequence, picture: picture) == header)
             #expect(header.contradictions(with: header, picture: picture) == [])
             // A header that is cut anywhere is not read.
             var cut = bits
             cut.bitCount = pick(0...(bits.bitCount - 1))
-            #expect(SliceHeader(cut, sequence: sequence, picture: picture) == nil)
+            #expect(H264SliceHeader(cut, sequence: sequence, picture: picture) == nil)
         }
     }
 
     /// Returns a random header with only those fields that its parameter sets allow.
     private func slice(
-        _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, _ generator: inout SplitMix64
-    ) -> SliceHeader {
+        _ sequence: H264SequenceParameterSet, _ picture: H264PictureParameterSet, _ generator: inout SplitMix64
+    ) -> H264SliceHeader {
         var random = generator
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
-        var header = SliceHeader()
+        var header = H264SliceHeader()
         header.slice_type = [0, 1, 2, 5, 6, 7][pick(0...5)]
         header.isIDR = header.type == .i && pick(0...1) == 1
         header.nal_ref_idc = header.isIDR ? 3 : pick(0...3)
@@ -98,11 +98,11 @@ import Testing
             header.modifications[list] = (0..<pick(0...3)).map { _ in .init(idc: pick(0...2), value: pick(0...15)) }
         }
         if header.hasWeights(picture) {
-            var weights = SliceHeader.Weights()
+            var weights = H264SliceHeader.Weights()
             weights.luma_log2_weight_denom = pick(0...7)
             for list in 0..<header.listCount {
                 for _ in 0..<header.referenceCounts[list] {
-                    var entry = SliceHeader.Weights.Entry()
+                    var entry = H264SliceHeader.Weights.Entry()
                     if pick(0...1) == 1 { entry.luma = [pick(-128...127), pick(-128...127)] }
                     if pick(0...1) == 1 { entry.chroma = [1, 2, 3, 4].map { $0 * pick(-20...20) } }
                     weights.lists[list].append(entry)
@@ -131,13 +131,13 @@ import Testing
     }
 
     @Test func contradictionsNameTheirField() {
-        var picture = PictureParameterSet()
+        var picture = H264PictureParameterSet()
         picture.entropy_coding_mode_flag = true
         picture.deblocking_filter_control_present_flag = true
-        var requested = SliceHeader()
+        var requested = H264SliceHeader()
         requested.slice_type = 0
         requested.referenceCounts = [2, 0]
-        let changes: [(String, (inout SliceHeader) -> Void)] = [
+        let changes: [(String, (inout H264SliceHeader) -> Void)] = [
             ("first_mb_in_slice", { $0.first_mb_in_slice = 4 }), ("slice_type", { $0.slice_type = 2 }),
             ("num_ref_idx_l0_active", { $0.referenceCounts[0] = 1 }), ("cabac_init_idc", { $0.cabac_init_idc = 2 }),
             ("slice_qp_delta", { $0.slice_qp_delta = -1 }),

@@ -71,7 +71,7 @@ struct PixelsEncodeTests {
 
     /// Pictures that were not written are grey, in either layout.
     @Test func newPicturesAreGrey() {
-        let picture = ReconstructedPicture(widthInMacroblocks: 1, heightInMacroblocks: 1)
+        let picture = H264ReconstructedPicture(widthInMacroblocks: 1, heightInMacroblocks: 1)
         let row = ElementStorage<UInt8>(count: 16, repeating: 0)
         picture.copyLumaRow(7, count: 16, to: row.elements)
         #expect((0..<16).allSatisfy { row.elements[$0] == 128 })

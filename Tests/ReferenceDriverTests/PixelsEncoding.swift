@@ -79,8 +79,8 @@ struct PixelsEncoding {
         return PlanarFrame(width: width, height: height, bytes: bytes)!
     }
 
-    var sequence: SequenceParameterSet {
-        var sequence = SequenceParameterSet()
+    var sequence: H264SequenceParameterSet {
+        var sequence = H264SequenceParameterSet()
         sequence.profile_idc = transform8x8 || chromaOffsets.0 != chromaOffsets.1 ? 100 : 77
         sequence.pic_order_cnt_type = bipredictive > 0 ? 0 : 2
         sequence.log2MaxPictureOrderCountLsb = 8
@@ -103,8 +103,8 @@ struct PixelsEncoding {
         references + (bipredictive > 0 ? 1 : 0) + (bipredictive > 0 && layers != .flat ? 1 : 0)
     }
 
-    private var picture: PictureParameterSet {
-        var picture = PictureParameterSet()
+    private var picture: H264PictureParameterSet {
+        var picture = H264PictureParameterSet()
         picture.entropy_coding_mode_flag = cabac
         picture.deblocking_filter_control_present_flag = true
         picture.constrained_intra_pred_flag = constrainedIntra
@@ -124,7 +124,7 @@ struct PixelsEncoding {
 
     /// A picture that later pictures may refer to.
     private struct Kept {
-        var picture: ReconstructedPicture
+        var picture: H264ReconstructedPicture
         var index: Int
     }
 
@@ -154,7 +154,7 @@ struct PixelsEncoding {
         var generator = SplitMix64(state: UInt64(width * 1000 + height))
         let (sequence, picture) = (sequence, picture)
         let (columns, rows) = (sequence.widthInMacroblocks, sequence.heightInMapUnits)
-        let encoder = PictureEncoder(widthInMacroblocks: columns, heightInMacroblocks: rows)
+        let encoder = H264PictureEncoder(widthInMacroblocks: columns, heightInMacroblocks: rows)
         let sources = (0..<frames).map { frame($0, &generator) }
         var reconstructions = [PlanarFrame?](repeating: nil, count: frames)
         var kept: [Kept] = []
@@ -167,13 +167,13 @@ struct PixelsEncoding {
                 kept = []
                 frameNum = 0
             }
-            let target = ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
+            let target = H264ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
             let luma = ElementStorage<UInt8>(count: width * height, repeating: 0)
             let chroma = ElementStorage<UInt8>(count: width * height / 2, repeating: 0)
             for (i, byte) in source.nv12.enumerated() {
                 if i < luma.count { luma.elements[i] = byte } else { chroma.elements[i - luma.count] = byte }
             }
-            var job = PictureJob(
+            var job = H264PictureJob(
                 widthInMacroblocks: columns, heightInMacroblocks: rows,
                 source: SourcePicture(
                     luma: luma.elements, chroma: chroma.elements, lumaPitch: width, chromaPitch: width, width: width,
@@ -200,7 +200,7 @@ struct PixelsEncoding {
     }
 
     /// Returns the initial lists of 8.2.4.2; `kept` is in decoding order, the newest first.
-    private func lists(_ step: Step, _ kept: [Kept]) -> [[ReconstructedPicture]] {
+    private func lists(_ step: Step, _ kept: [Kept]) -> [[H264ReconstructedPicture]] {
         switch step.type {
         case .i: return [[], []]
         case .p: return [kept.prefix(references).map(\.picture), []]
@@ -215,15 +215,15 @@ struct PixelsEncoding {
     }
 
     private func sliceJobs(
-        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: SequenceParameterSet, _ picture: PictureParameterSet
-    ) -> [SliceJob] {
+        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet, _ picture: H264PictureParameterSet
+    ) -> [H264SliceJob] {
         let total = sequence.widthInMacroblocks * sequence.heightInMapUnits
         let count = min(slices, total)
         let lists = lists(step, kept)
         let qp = min(51, qp + (step.type == .b ? 2 : 0))
         return (0..<count).map { part in
             let first = total * part / count
-            var header = SliceHeader()
+            var header = H264SliceHeader()
             header.isIDR = step.type == .i
             header.nal_ref_idc = step.isReference ? 1 : 0
             header.idr_pic_id = step.index / period % 2
@@ -240,7 +240,7 @@ struct PixelsEncoding {
             header.disable_deblocking_filter_idc = filterMode == 3 ? part % 3 : filterMode
             header.slice_alpha_c0_offset_div2 = filterOffsets.0
             header.slice_beta_offset_div2 = filterOffsets.1
-            var job = SliceJob(
+            var job = H264SliceJob(
                 firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: step.type,
                 qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabacInitIdc: header.cabac_init_idc,
                 disableDeblockingFilterIdc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
@@ -250,7 +250,7 @@ struct PixelsEncoding {
         }
     }
 
-    private func copy(_ picture: ReconstructedPicture) -> PlanarFrame {
+    private func copy(_ picture: H264ReconstructedPicture) -> PlanarFrame {
         var bytes: [UInt8] = []
         let row = ElementStorage<UInt8>(count: width, repeating: 0)
         let other = ElementStorage<UInt8>(count: width, repeating: 0)

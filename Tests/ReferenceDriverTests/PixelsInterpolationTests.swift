@@ -7,7 +7,7 @@ struct PixelsInterpolationTests {
     private let width = 32
     private let height = 32
 
-    private func picture(_ generator: inout SplitMix64, extreme: Bool) -> (ReconstructedPicture, [UInt8], [UInt8]) {
+    private func picture(_ generator: inout SplitMix64, extreme: Bool) -> (H264ReconstructedPicture, [UInt8], [UInt8]) {
         var luma = [UInt8](repeating: 0, count: width * height)
         var chroma = [UInt8](repeating: 0, count: width * height / 2)
         func sample() -> UInt8 {
@@ -19,7 +19,7 @@ struct PixelsInterpolationTests {
         let uv = ElementStorage<UInt8>(count: chroma.count, repeating: 0)
         for i in luma.indices { y.elements[i] = luma[i] }
         for i in chroma.indices { uv.elements[i] = chroma[i] }
-        let picture = ReconstructedPicture(widthInMacroblocks: width / 16, heightInMacroblocks: height / 16)
+        let picture = H264ReconstructedPicture(widthInMacroblocks: width / 16, heightInMacroblocks: height / 16)
         picture.fill(
             from: SourcePicture(
                 luma: y.elements, chroma: uv.elements, lumaPitch: width, chromaPitch: width, width: width, height: height))
@@ -135,7 +135,7 @@ struct PixelsInterpolationTests {
             for i in 0..<512 { a.elements[i] = round % 2 == 0 ? UInt8.random(in: 0...255, using: &generator) : 255 }
             for i in 0..<1024 { b.elements[i] = round % 3 == 0 ? UInt8.random(in: 0...255, using: &generator) : 0 }
             func difference(_ x: Int, _ y: Int) -> Int {
-                Int(a.elements[y * Scratch.sourceStride + x]) - Int(b.elements[y * 32 + x])
+                Int(a.elements[y * H264Scratch.sourceStride + x]) - Int(b.elements[y * 32 + x])
             }
             for (width, height) in [(16, 16), (16, 8), (8, 16), (8, 8)] {
                 var absolute = 0
@@ -148,20 +148,20 @@ struct PixelsInterpolationTests {
                 }
                 let sad =
                     width == 16
-                    ? BlockCost.sad16(a.elements, b.elements, 32, height: height)
-                    : BlockCost.sad8(a.elements, b.elements, 32, height: height)
+                    ? H264BlockCost.sad16(a.elements, b.elements, 32, height: height)
+                    : H264BlockCost.sad8(a.elements, b.elements, 32, height: height)
                 #expect(sad == absolute)
-                #expect(BlockCost.squares(a.elements, b.elements, 32, width: width, height: height) == squares)
+                #expect(H264BlockCost.squares(a.elements, b.elements, 32, width: width, height: height) == squares)
                 var transformed = 0
                 for y in stride(from: 0, to: height, by: 4) {
                     for x in stride(from: 0, to: width, by: 4) {
                         transformed += hadamard(4) { difference(x + $0, y + $1) }
                     }
                 }
-                #expect(BlockCost.satd(a.elements, b.elements, 32, width: width, height: height) == transformed / 2)
+                #expect(H264BlockCost.satd(a.elements, b.elements, 32, width: width, height: height) == transformed / 2)
             }
-            #expect(BlockCost.satd4x4(a.elements, b.elements, 32) == hadamard(4, difference) / 2)
-            #expect(BlockCost.satd8x8(a.elements, b.elements, 32) == (hadamard(8, difference) + 2) / 4)
+            #expect(H264BlockCost.satd4x4(a.elements, b.elements, 32) == hadamard(4, difference) / 2)
+            #expect(H264BlockCost.satd8x8(a.elements, b.elements, 32) == (hadamard(8, difference) + 2) / 4)
         }
     }
 

@@ -35,8 +35,8 @@ struct PixelsTransformTests {
     private func difference(_ size: Int, column: Int = 0) -> [[Double]] {
         (0..<size).map { y in
             (0..<size).map { x in
-                Double(source.elements[y * Scratch.sourceStride + x + column])
-                    - Double(block.elements[y * Scratch.workStride + x + column])
+                Double(source.elements[y * H264Scratch.sourceStride + x + column])
+                    - Double(block.elements[y * H264Scratch.workStride + x + column])
             }
         }
     }
@@ -45,7 +45,7 @@ struct PixelsTransformTests {
         var generator = SplitMix64(state: 1)
         for round in 0..<200 {
             fill(&generator, extreme: round % 2 == 0)
-            ForwardTransform.pair(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
+            ForwardTransform.pair(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
             for half in 0..<2 {
                 let expected = multiply(multiply(core4, difference(4, column: 4 * half)), transpose(core4))
                 for row in 0..<4 {
@@ -62,7 +62,7 @@ struct PixelsTransformTests {
         var generator = SplitMix64(state: 2)
         for round in 0..<200 {
             fill(&generator, extreme: round % 2 == 0)
-            ForwardTransform.block8x8(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
+            ForwardTransform.block8x8(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
             let expected = multiply(multiply(core8, difference(8)), transpose(core8))
             for row in 0..<8 {
                 for column in 0..<8 {
@@ -121,15 +121,15 @@ struct PixelsTransformTests {
                 }
             }
             if size == 4 {
-                InverseTransform.addPair(coefficients.elements, to: block.elements, Scratch.workStride)
+                InverseTransform.addPair(coefficients.elements, to: block.elements, H264Scratch.workStride)
             } else {
-                InverseTransform.add8x8(coefficients.elements, to: block.elements, Scratch.workStride)
+                InverseTransform.add8x8(coefficients.elements, to: block.elements, H264Scratch.workStride)
             }
             for half in d.indices {
                 let residual = inverse(d[half])
                 for row in 0..<size {
                     for column in 0..<size {
-                        let at = row * Scratch.workStride + column + 4 * half
+                        let at = row * H264Scratch.workStride + column + 4 * half
                         #expect(Int(block.elements[at]) == max(0, min(255, before[at] + residual[row][column])))
                     }
                 }
@@ -172,23 +172,23 @@ struct PixelsTransformTests {
                 let intra = round % 2 == 0
                 let large = round % 4 < 2
                 if large {
-                    ForwardTransform.block8x8(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
+                    ForwardTransform.block8x8(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
                     _ = quantizer.quantize8x8(coefficients.elements, intra: intra)
                     quantizer.scale8x8(coefficients.elements)
-                    InverseTransform.add8x8(coefficients.elements, to: block.elements, Scratch.workStride)
+                    InverseTransform.add8x8(coefficients.elements, to: block.elements, H264Scratch.workStride)
                 } else {
-                    ForwardTransform.pair(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
+                    ForwardTransform.pair(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
                     _ = quantizer.quantizePair(coefficients.elements, intra: intra)
                     quantizer.scalePair(coefficients.elements)
-                    InverseTransform.addPair(coefficients.elements, to: block.elements, Scratch.workStride)
+                    InverseTransform.addPair(coefficients.elements, to: block.elements, H264Scratch.workStride)
                 }
                 var squares = 0.0
                 let rows = large ? 8 : 4
                 for y in 0..<rows {
                     for x in 0..<8 {
                         let error =
-                            Double(source.elements[y * Scratch.sourceStride + x])
-                            - Double(block.elements[y * Scratch.workStride + x])
+                            Double(source.elements[y * H264Scratch.sourceStride + x])
+                            - Double(block.elements[y * H264Scratch.workStride + x])
                         squares += error * error
                     }
                 }
@@ -204,7 +204,7 @@ struct PixelsTransformTests {
         for qp in 0...51 {
             for offset in -12...12 {
                 let index = max(0, min(51, qp + offset))
-                #expect(TransformTables.chromaQP(qp, offset: offset) == (index < 30 ? index : bent[index - 30]))
+                #expect(H264TransformTables.chromaQP(qp, offset: offset) == (index < 30 ? index : bent[index - 30]))
             }
         }
     }

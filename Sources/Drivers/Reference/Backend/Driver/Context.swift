@@ -19,7 +19,7 @@ final class Context: @unchecked Sendable {
     var stream: StreamState
 
     /// Makes the slices of VAENC_REFERENCE_MODE=null for H.264.
-    let nullSlices = NullSlices()
+    let nullSlices = H264NullSlices()
 
     /// Encodes the pictures if the context encodes.
     let encoder: EncodeWorker

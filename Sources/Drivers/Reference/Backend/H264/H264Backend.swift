@@ -2,10 +2,10 @@ internal import CVA
 
 /// The slices of an H.264 picture.
 struct H264Slices {
-    var jobs: [SliceJob]
+    var jobs: [H264SliceJob]
     /// The bit positions of the fields that are rewritten in the slice headers.
     var fields: [SliceFields]
-    var picture: PictureParameterSet
+    var picture: H264PictureParameterSet
     var isReference: Bool
     /// The size of the picture in macroblocks.
     var columns: Int
@@ -44,14 +44,14 @@ struct H264Backend: PictureBackend {
         var written = sets.picture
         if behavior.rewritesHeaders {
             units.rewritePictureSets()
-            written.initialQP = PictureParameterSet.usualQP
+            written.initialQP = H264PictureParameterSet.usualQP
         }
         units.end(parameters.last_picture)
         let crop = try sets.sequence.visibleArea()
 
         let slices = buffers.slices
         let (columns, rows) = (stream.columns, stream.rows)
-        let planner = SlicePlan(
+        let planner = H264SlicePlan(
             parameters: parameters, sequence: sets.sequence, picture: sets.picture, config: context.config,
             environment: context.environment)
         try sequence.checkReferences(of: parameters, slices, context.environment)
@@ -61,7 +61,7 @@ struct H264Backend: PictureBackend {
         if behavior.enforcesSliceStructure {
             try planner.checkStructure(slices, widthInMacroblocks: columns)
         }
-        var jobs: [SliceJob] = []
+        var jobs: [H264SliceJob] = []
         var fields: [SliceFields] = []
         var references: [Surface] = []
         for (index, slice) in slices.enumerated() {
@@ -120,7 +120,7 @@ struct H264Backend: PictureBackend {
             luma: memory.elements(at: target.layout.offsets[0]), chroma: memory.elements(at: target.layout.offsets[1]),
             lumaPitch: target.layout.pitches[0], chromaPitch: target.layout.pitches[1],
             width: min(target.width, 16 * columns), height: min(target.height, 16 * rows))
-        var job = PictureJob(
+        var job = H264PictureJob(
             widthInMacroblocks: columns, heightInMacroblocks: rows, source: source,
             reconstruction: reconstruction(surfaces.destination, columns, rows), transform8x8: header.transform8x8,
             constrainedIntraPrediction: header.constrained_intra_pred_flag,
@@ -134,16 +134,16 @@ struct H264Backend: PictureBackend {
     }
 
     /// Returns the picture for the reconstruction in `surface`: the existing one if it has this size, else a new one.
-    private func reconstruction(_ surface: Surface, _ width: Int, _ height: Int) -> ReconstructedPicture {
+    private func reconstruction(_ surface: Surface, _ width: Int, _ height: Int) -> H264ReconstructedPicture {
         if let picture = surface.reconstruction?.h264, picture.widthInMacroblocks == width,
             picture.heightInMacroblocks == height
         {
             return picture
         }
-        return ReconstructedPicture(widthInMacroblocks: width, heightInMacroblocks: height)
+        return H264ReconstructedPicture(widthInMacroblocks: width, heightInMacroblocks: height)
     }
 
-    private static func kind(_ slices: [SliceJob]) -> RatedPicture.Kind {
+    private static func kind(_ slices: [H264SliceJob]) -> RatedPicture.Kind {
         // nal_ref_idc of the headers decides, because reference_pic_flag of some clients differs from it.
         let isReference = slices.contains { ($0.header.prefix.last ?? 0) >> 5 & 3 != 0 }
         return .init(

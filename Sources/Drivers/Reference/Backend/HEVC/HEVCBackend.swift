@@ -3,7 +3,7 @@ internal import CVA
 /// The slices of an HEVC picture.
 struct HEVCSlices {
     var jobs: [HEVCSliceJob]
-    var headers: [HEVCSliceHeader]
+    var headers: [HEVCSliceSegmentHeader]
     var sequence: HEVCSequenceParameterSet
     var picture: HEVCPictureParameterSet
     var tiles: HEVCTiles

@@ -44,7 +44,7 @@ extension HEVCBehavior {
         sequence.log2MinCodingBlock = 3
         setBlocks(&sequence)
         sequence.sample_adaptive_offset_enabled_flag = ownSetsUseSAO
-        sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
+        sequence.referenceSets = [HEVCShortTermReferencePictureSet([.init(delta: -1, isUsed: true)])]
         sequence.longTerm = nil
         leaveOutUnnamed(&sequence, features)
         sequence.vuiAndExtensionBits = HeaderBits()

@@ -37,7 +37,7 @@ extension VAEncPictureParameterBufferHEVC {
     }
 }
 
-extension HEVCSliceHeader {
+extension HEVCSliceSegmentHeader {
     /// Throws if a slice header cannot express the reference frames of `picture`.
     ///
     /// This is so if `sequence` does not allow long-term references, or allows fewer pictures. It is also so if a

@@ -21,8 +21,8 @@ struct HEVCSlicePlan {
     /// the buffers, or is made from the buffers. If the driver controls the rate, it rewrites slice_qp_delta later.
     func header(
         _ slice: VAEncSliceParameterBufferHEVC, packed: SliceHeaderBits?
-    ) throws -> (HEVCSliceHeader, SliceHeaderBits) {
-        var expected = HEVCSliceHeader(
+    ) throws -> (HEVCSliceSegmentHeader, SliceHeaderBits) {
+        var expected = HEVCSliceSegmentHeader(
             slice, picture: parameters, sequence: asked.sequence, picture: asked.picture)
         guard let packed, !backend.behavior.writesOwnSets else {
             if backend.behavior.writesOwnSets {
@@ -35,7 +35,7 @@ struct HEVCSlicePlan {
         }
         var end = 0
         guard
-            var found = HEVCSliceHeader(packed, sequence: asked.sequence, picture: asked.picture, end: &end)
+            var found = HEVCSliceSegmentHeader(packed, sequence: asked.sequence, picture: asked.picture, end: &end)
         else { throw Refusal.invalidParameter("the packed slice header cannot be read") }
         let contradictions = found.contradictions(
             with: expected, comparesQP: backend.context.config.rateMode == nil)
@@ -45,14 +45,14 @@ struct HEVCSlicePlan {
     }
 
     /// Removes the header fields that the parameter sets in the stream do not allow.
-    private func removeUnsupportedFields(_ header: inout HEVCSliceHeader) {
+    private func removeUnsupportedFields(_ header: inout HEVCSliceSegmentHeader) {
         if !written.sequence.sps_temporal_mvp_enabled_flag { header.slice_temporal_mvp_enabled_flag = false }
         if !written.sequence.sample_adaptive_offset_enabled_flag { (header.slice_sao_luma_flag, header.slice_sao_chroma_flag) = (false, false) }
     }
 
     /// Changes a slice header to the one that Mesa 22.3.6 writes: the only reference is the previous picture in output
     /// order, independent of the flags in reference_frames.
-    private func setMesa22Fields(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
+    private func setMesa22Fields(_ header: inout HEVCSliceSegmentHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
         header.slice_pic_parameter_set_id = 0
         header.slice_sao_luma_flag = written.sequence.sample_adaptive_offset_enabled_flag
         header.slice_sao_chroma_flag = written.sequence.sample_adaptive_offset_enabled_flag
@@ -60,7 +60,7 @@ struct HEVCSlicePlan {
         header.mergeCandidates = 5
         guard header.type != .i else {
             // The header contains an empty reference picture set, because an IRAP picture has no references (8.3.2).
-            (header.referenceSet, header.short_term_ref_pic_set_idx) = (HEVCReferenceSet(), nil)
+            (header.referenceSet, header.short_term_ref_pic_set_idx) = (HEVCShortTermReferencePictureSet(), nil)
             return
         }
         header.short_term_ref_pic_set_idx = 0
@@ -72,7 +72,7 @@ struct HEVCSlicePlan {
     }
 
     /// Returns the bits of a header, with the start code and NAL unit header of `other`.
-    func bits(_ header: HEVCSliceHeader, like other: SliceHeaderBits) -> SliceHeaderBits {
+    func bits(_ header: HEVCSliceSegmentHeader, like other: SliceHeaderBits) -> SliceHeaderBits {
         var bits = header.bits(sequence: written.sequence, picture: written.picture)
         bits.prefix = other.prefix
         return bits
@@ -81,7 +81,7 @@ struct HEVCSlicePlan {
     /// Returns the reference lists of a slice from the buffers. Throws unless they equal the lists that a decoder
     /// derives from the header, and all surfaces contain the pictures.
     func lists(
-        _ slice: VAEncSliceParameterBufferHEVC, _ header: HEVCSliceHeader
+        _ slice: VAEncSliceParameterBufferHEVC, _ header: HEVCSliceSegmentHeader
     ) throws -> [[ListedReference]] {
         let count = Int(parameters.decoded_curr_pic.pic_order_cnt)
         guard let decoded = header.lists(pictureOrderCount: count, sequence: written.sequence) else {
@@ -126,7 +126,7 @@ struct HEVCSlicePlan {
 
     /// Returns the job for a slice.
     func job(
-        _ header: HEVCSliceHeader, _ bits: SliceHeaderBits, _ lists: [[ListedReference]], first: Int, count: Int,
+        _ header: HEVCSliceSegmentHeader, _ bits: SliceHeaderBits, _ lists: [[ListedReference]], first: Int, count: Int,
         _ parameters: VAEncPictureParameterBufferHEVC
     ) throws -> HEVCSliceJob {
         let picture = written.picture

@@ -2,7 +2,7 @@
 struct HEVCWork: Sendable {
     var job: HEVCPictureJob
     /// The headers of the job's slices.
-    var headers: [HEVCSliceHeader]
+    var headers: [HEVCSliceSegmentHeader]
     var sequence: HEVCSequenceParameterSet
     var picture: HEVCPictureParameterSet
     /// Whether an SEI message with a hash of the decoded picture follows the picture.
@@ -30,7 +30,7 @@ struct HEVCWork: Sendable {
         return job
     }
 
-    private func bits(_ header: HEVCSliceHeader, _ prefix: [UInt8]) -> SliceHeaderBits {
+    private func bits(_ header: HEVCSliceSegmentHeader, _ prefix: [UInt8]) -> SliceHeaderBits {
         var bits = header.bits(sequence: sequence, picture: picture)
         bits.prefix = prefix
         return bits

@@ -1,6 +1,6 @@
 /// The encoder of a context, for one codec, picture size and bit depth. Used only on the context's thread.
 enum CodecEncoder {
-    case h264(PictureEncoder)
+    case h264(H264PictureEncoder)
     case hevc(HEVCPictureEncoder<UInt8>)
     case hevc10(HEVCPictureEncoder<UInt16>)
 
@@ -8,7 +8,7 @@ enum CodecEncoder {
         switch work {
         case .h264(let work):
             self = .h264(
-                PictureEncoder(
+                H264PictureEncoder(
                     widthInMacroblocks: work.job.widthInMacroblocks, heightInMacroblocks: work.job.heightInMacroblocks))
         case .hevc(let work):
             self = work.job.bitDepth > 8 ? .hevc10(HEVCPictureEncoder(work.job.grid)) : .hevc(HEVCPictureEncoder(work.job.grid))

@@ -1,10 +1,10 @@
 /// The reconstructed picture of an encoder.
 enum Reconstruction: Sendable {
-    case h264(ReconstructedPicture)
+    case h264(H264ReconstructedPicture)
     /// The picture and its PicOrderCntVal.
     case hevc(HEVCReconstructedPicture, order: Int)
 
-    var h264: ReconstructedPicture? {
+    var h264: H264ReconstructedPicture? {
         if case .h264(let picture) = self { picture } else { nil }
     }
 

@@ -98,5 +98,5 @@ struct StreamState {
 struct H264Stream {
     var sequence: VAEncSequenceParameterBufferH264?
     /// The parameter sets in the stream.
-    var parameterSets = ParameterSets()
+    var parameterSets = H264ParameterSets()
 }

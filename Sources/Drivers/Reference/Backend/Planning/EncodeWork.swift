@@ -57,13 +57,13 @@ struct EncodePassParameters {
 
 /// The job for an H.264 picture, and the positions of the fields that are rewritten in its slice headers.
 struct H264Work: Sendable {
-    var job: PictureJob
+    var job: H264PictureJob
     /// The bit positions of the rewritten fields, one element per slice.
     var sliceFields: [SliceFields]
     /// pic_init_qp of the picture parameter set.
     var initialQP: Int
 
-    func job(_ pass: EncodePassParameters) -> PictureJob {
+    func job(_ pass: EncodePassParameters) -> H264PictureJob {
         var job = job
         if let qp = pass.qp {
             for index in job.slices.indices {

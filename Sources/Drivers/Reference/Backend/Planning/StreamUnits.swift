@@ -52,8 +52,8 @@ struct StreamUnits {
     /// Rewrites H.264 picture parameter sets with a pic_init_qp of 26.
     mutating func rewritePictureSets() {
         rewrite { type, rbsp in
-            guard type == 8, var picture = PictureParameterSet(rbsp: rbsp) else { return nil }
-            picture.initialQP = PictureParameterSet.usualQP
+            guard type == 8, var picture = H264PictureParameterSet(rbsp: rbsp) else { return nil }
+            picture.initialQP = H264PictureParameterSet.usualQP
             return picture.nalUnit()
         }
     }

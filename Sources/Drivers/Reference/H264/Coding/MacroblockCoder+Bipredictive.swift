@@ -17,16 +17,16 @@ extension MacroblockCoder {
         var directCosts = InlineArray<4, Int>(repeating: 0)
         var best = lambda
         for i in 0..<4 {
-            let quarter = Partition.quarter(i)
-            directCosts[i] = distortion(inter.luma + (quarter.y &* Scratch.workStride &+ quarter.x), quarter)
+            let quarter = H264Partition.quarter(i)
+            directCosts[i] = distortion(inter.luma + (quarter.y &* H264Scratch.workStride &+ quarter.x), quarter)
             best &+= directCosts[i]
         }
         if !mayBeDirect {
-            best = MotionChoice.unusable
-            directCosts = InlineArray(repeating: MotionChoice.unusable)
+            best = H264MotionChoice.unusable
+            directCosts = InlineArray(repeating: H264MotionChoice.unusable)
         }
         kind = .direct
-        let found = searchLists(.whole, hints: [MotionChoice(), MotionChoice()])
+        let found = searchLists(.whole, hints: [H264MotionChoice(), H264MotionChoice()])
         let whole = choosePair(.whole, found, bits: (3, 5))
         if whole.cost < best {
             best = whole.cost
@@ -38,7 +38,7 @@ extension MacroblockCoder {
         case .inter16x16: setMotion(15, whole.motion)
         default: break
         }
-        if best >= MotionChoice.unusable {
+        if best >= H264MotionChoice.unusable {
             decideIntraAlone()
             return
         }
@@ -49,7 +49,7 @@ extension MacroblockCoder {
         compensate()
         var interCost = best
         if !preset.hadamard {
-            interCost = BlockCost.satd(sourceLuma, inter.luma, Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
+            interCost = H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
         }
         if decideIntra(against: interCost) {
             setMotion(15, PairMotion())
@@ -70,10 +70,10 @@ extension MacroblockCoder {
     /// of its quarters. If one of them costs less than `cost`, stores it in `kind` and `cost`, and its motion in the
     /// caches.
     private mutating func choosePairs(
-        _ whole: InlineArray<2, MotionChoice>, _ directCosts: InlineArray<4, Int>, _ cost: inout Int
+        _ whole: InlineArray<2, H264MotionChoice>, _ directCosts: InlineArray<4, Int>, _ cost: inout Int
     ) {
         var quarters = InlineArray<4, PairMotion>(repeating: PairMotion())
-        var found = InlineArray<4, InlineArray<2, MotionChoice>>(repeating: whole)
+        var found = InlineArray<4, InlineArray<2, H264MotionChoice>>(repeating: whole)
         var quarterCost = lambda &* 7
         var direct = 0
         for list in 0..<2 { clearMotion(list) }
@@ -104,7 +104,7 @@ extension MacroblockCoder {
             for list in 0..<2 { clearMotion(list) }
             var halfCost = lambda
             for i in 0..<2 {
-                let partition = Partition.half(i, upright: upright)
+                let partition = H264Partition.half(i, upright: upright)
                 // Takes the better hint of its two quarters for each list.
                 let (a, b) = upright ? (i, i &+ 2) : (2 &* i, 2 &* i &+ 1)
                 var hints = found[a]
@@ -125,7 +125,7 @@ extension MacroblockCoder {
             let upright = kind == .inter8x16
             directQuadrants = 0
             for i in 0..<2 {
-                setMotion(Partition.half(i, upright: upright).blocks, halves[(upright ? 2 : 0) &+ i])
+                setMotion(H264Partition.half(i, upright: upright).blocks, halves[(upright ? 2 : 0) &+ i])
             }
         default:
             for i in 0..<4 { setMotion(1 &<< i, quarters[i]) }
@@ -134,7 +134,7 @@ extension MacroblockCoder {
 
     /// Marks the macroblock's own blocks as not available yet.
     private mutating func clearMotion(_ list: Int) {
-        for i in 0..<4 { referenceCaches[Scratch.motionCacheCount &* list &+ MotionCache.quadrant(i)] = -2 }
+        for i in 0..<4 { referenceCaches[H264Scratch.motionCacheCount &* list &+ MotionCache.quadrant(i)] = -2 }
     }
 
     /// Predicts luma and chroma into `inter` with the vectors in the caches.
@@ -144,7 +144,7 @@ extension MacroblockCoder {
         case .inter16x16: predict(.whole, cachedMotion(0), chroma: true)
         case .inter16x8, .inter8x16:
             for i in 0..<2 {
-                let partition = Partition.half(i, upright: kind == .inter8x16)
+                let partition = H264Partition.half(i, upright: kind == .inter8x16)
                 predict(partition, cachedMotion(partition.block), chroma: true)
             }
         default:
@@ -160,7 +160,7 @@ extension MacroblockCoder {
     private mutating func decidePairsByCost(_ whole: PairChoice, searchCost: Int, mayBeDirect: Bool) {
         let searched = kind
         var best = codeInterForCost()
-        if searched != .inter16x16 && searched != .direct && whole.cost < MotionChoice.unusable {
+        if searched != .inter16x16 && searched != .direct && whole.cost < H264MotionChoice.unusable {
             directQuadrants = 0
             kind = .inter16x16
             setMotion(15, whole.motion)
@@ -233,7 +233,7 @@ extension MacroblockCoder {
                 // A type with one list costs three bits. A type with both lists costs five bits, half of them for each
                 // list.
                 bits &+=
-                    referenceCaches[Scratch.motionCacheCount &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
+                    referenceCaches[H264Scratch.motionCacheCount &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
                 let (dx, dy) = (Int(differences[i].x), Int(differences[i].y))
                 bits &+= 16 &* (Int(motionBits[abs(dx)]) &+ Int(motionBits[abs(dy)]))
                 if referenceCount > 1 { bits &+= 256 &* (1 &+ 2 &* (indices[i] > 0 ? 1 : 0)) }

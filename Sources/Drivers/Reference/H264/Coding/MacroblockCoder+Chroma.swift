@@ -4,7 +4,7 @@ extension MacroblockCoder {
     /// Returns the best intra_chroma_pred_mode and its cost. Leaves its prediction in `candidate`.
     mutating func predictIntraChroma(_ candidate: CandidatePointers) -> (mode: Int, cost: Int) {
         loadChromaNeighbourhood(candidate)
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         var best = (mode: 0, cost: Int.max)
         for mode in 0..<4 {
             switch mode {
@@ -16,9 +16,9 @@ extension MacroblockCoder {
             let bits = [1, 3, 3, 5] as InlineArray<4, Int>
             var cost = lambda &* bits[mode]
             IntraPlanar.predictChroma(mode: mode, around: candidate.cb, left: intraLeft, top: intraTop, to: trial)
-            cost &+= BlockCost.satd(sourceCb, trial, stride, width: 8, height: 8)
+            cost &+= H264BlockCost.satd(sourceCb, trial, stride, width: 8, height: 8)
             IntraPlanar.predictChroma(mode: mode, around: candidate.cr, left: intraLeft, top: intraTop, to: trial)
-            cost &+= BlockCost.satd(sourceCr, trial, stride, width: 8, height: 8)
+            cost &+= H264BlockCost.satd(sourceCr, trial, stride, width: 8, height: 8)
             if cost < best.cost { best = (mode, cost) }
         }
         IntraPlanar.predictChroma(
@@ -38,11 +38,11 @@ extension MacroblockCoder {
     }
 
     @inline(never) private mutating func codeChromaPlane(
-        _ plane: Int, _ original: ElementPointer<UInt8>, _ block: ElementPointer<UInt8>, _ quantizer: Quantizer,
+        _ plane: Int, _ original: ElementPointer<UInt8>, _ block: ElementPointer<UInt8>, _ quantizer: H264Quantizer,
         _ candidate: CandidatePointers, intra: Bool
     ) -> Int {
-        let stride = Scratch.workStride
-        if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.zeroLevelSAD4x4 {
+        let stride = H264Scratch.workStride
+        if !intra && H264BlockCost.sad8(original, block, stride, height: 8) < quantizer.zeroLevelSAD4x4 {
             candidate.counts.store(MacroblockLevels.chromaACBlock &+ plane &* 4, UInt32(0))
             candidate.counts[MacroblockLevels.chromaDCBlock &+ plane] = 0
             (candidate.levels + (MacroblockLevels.chromaDC &+ plane &* 4)).store(0, SIMD4<Int16>(repeating: 0))
@@ -52,7 +52,7 @@ extension MacroblockCoder {
         let top = coefficients
         let bottom = coefficients + 32
         ForwardTransform.pair(original, block, stride, to: top)
-        ForwardTransform.pair(original + 4 &* Scratch.sourceStride, block + 4 &* stride, stride, to: bottom)
+        ForwardTransform.pair(original + 4 &* H264Scratch.sourceStride, block + 4 &* stride, stride, to: bottom)
         let (d0, d1, d2, d3) = (Int(top[0]), Int(top[4]), Int(bottom[0]), Int(bottom[4]))
         top[0] = 0
         top[4] = 0

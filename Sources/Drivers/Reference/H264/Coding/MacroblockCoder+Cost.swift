@@ -30,7 +30,7 @@ extension MacroblockCoder {
         if sliceType == .b {
             choice.directQuadrants = directQuadrants
             for i in 0..<4 {
-                let index = Scratch.motionCacheCount &+ MotionCache.quadrant(i)
+                let index = H264Scratch.motionCacheCount &+ MotionCache.quadrant(i)
                 choice.secondMotion[i] = motionCaches[index]
                 choice.secondReferences[i] = referenceCaches[index]
             }
@@ -58,7 +58,7 @@ extension MacroblockCoder {
     /// Codes the candidates, compares their costs, and selects the cheapest. The candidates are the partitions in
     /// `kind` and the cache, 16×16 with the motion of `whole`, P_Skip, and intra if its estimate is not much higher.
     /// `searchCost` is the cost that the search found for the partitions.
-    mutating func decideByCost(_ whole: MotionChoice, searchCost: Int, maySkip: Bool) {
+    mutating func decideByCost(_ whole: H264MotionChoice, searchCost: Int, maySkip: Bool) {
         var best = codeInterForCost()
         if kind != .inter16x16 && whole.isUsable {
             // The first candidate stays in `inter` unless the second is cheaper.
@@ -103,7 +103,7 @@ extension MacroblockCoder {
         compensate()
         let headerBits = sliceType == .b ? pairBits() : interBits()
         for row in 0..<16 {
-            let at = row &* Scratch.workStride
+            let at = row &* H264Scratch.workStride
             other.luma.store(at, inter.luma.load(at, as: Bytes.self))
         }
         transform8x8 = false
@@ -144,13 +144,13 @@ extension MacroblockCoder {
     mutating func weigh(_ bits: Int) -> Int { (bits &* squareLambda) &>> 16 }
 
     private mutating func lumaCost(_ candidate: CandidatePointers) -> Int {
-        BlockCost.squares(sourceLuma, candidate.luma, Scratch.workStride, width: 16, height: 16)
+        H264BlockCost.squares(sourceLuma, candidate.luma, H264Scratch.workStride, width: 16, height: 16)
     }
 
     mutating func samplesCost(_ candidate: CandidatePointers) -> Int {
         lumaCost(candidate)
-            &+ BlockCost.squares(sourceCb, candidate.cb, Scratch.workStride, width: 8, height: 8)
-            &+ BlockCost.squares(sourceCr, candidate.cr, Scratch.workStride, width: 8, height: 8)
+            &+ H264BlockCost.squares(sourceCb, candidate.cb, H264Scratch.workStride, width: 8, height: 8)
+            &+ H264BlockCost.squares(sourceCr, candidate.cr, H264Scratch.workStride, width: 8, height: 8)
     }
 
     /// Returns the cost of mb_type, reference indices and vector differences, in 256ths of a bit.

@@ -205,8 +205,8 @@ extension MacroblockCoder {
                 var reference: Int8 = -1
                 var motion = MotionVector.zero
                 if list == 0 || sliceType == .b {
-                    reference = (referenceCaches + Scratch.motionCacheCount &* list)[index]
-                    motion = (motionCaches + Scratch.motionCacheCount &* list)[index]
+                    reference = (referenceCaches + H264Scratch.motionCacheCount &* list)[index]
+                    motion = (motionCaches + H264Scratch.motionCacheCount &* list)[index]
                 }
                 tables.motion[at] = motion
                 tables.reference[at] = reference

@@ -28,7 +28,7 @@ extension MacroblockCoder {
         var interCost = best.cost
         if !preset.hadamard {
             interCost =
-                BlockCost.satd(sourceLuma, inter.luma, Scratch.workStride, width: 16, height: 16)
+                H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16)
                 &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
         }
         if decideIntra(against: interCost) {
@@ -55,14 +55,14 @@ extension MacroblockCoder {
         let atX = x &* 64 &+ positionX
         let atY = y &* 64 &+ positionY
         MotionCompensation.luma(
-            planes, stride: stride, x: atX, y: atY, width: 16, height: 16, to: inter.luma, Scratch.workStride)
+            planes, stride: stride, x: atX, y: atY, width: 16, height: 16, to: inter.luma, H264Scratch.workStride)
         return (atX, atY)
     }
 
     private mutating func predictSkippedChroma(_ at: (x: Int, y: Int)) {
         MotionCompensation.chroma(
             references[0], stride: stride, x: at.x, y: at.y, width: 8, height: 8, toCb: inter.cb, cr: inter.cr,
-            Scratch.workStride)
+            H264Scratch.workStride)
     }
 
     /// Predicts luma and chroma as P_Skip into `inter`.
@@ -84,10 +84,10 @@ extension MacroblockCoder {
         var score = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
-            let original = sourceLuma + (offset.y &* Scratch.sourceStride &+ offset.x)
-            let block = inter.luma + (offset.y &* Scratch.workStride &+ offset.x)
-            if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
-            ForwardTransform.pair(original, block, Scratch.workStride, to: coefficients)
+            let original = sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x)
+            let block = inter.luma + (offset.y &* H264Scratch.workStride &+ offset.x)
+            if H264BlockCost.sad8x4(original, block, H264Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
+            ForwardTransform.pair(original, block, H264Scratch.workStride, to: coefficients)
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
             score &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, scoreSoFar: score, sufficient: 6)
@@ -98,9 +98,9 @@ extension MacroblockCoder {
 
     // MARK: Choosing vectors
 
-    private mutating func chooseInter16x16() -> MotionChoice {
-        var best = MotionChoice()
-        let partition = Partition(x: 0, y: 0, width: 16, height: 16)
+    private mutating func chooseInter16x16() -> H264MotionChoice {
+        var best = H264MotionChoice()
+        let partition = H264Partition(x: 0, y: 0, width: 16, height: 16)
         for reference in 0..<min(referenceCount, preset.references) {
             var candidates = 0
             @inline(__always) func add(_ motion: MotionVector) {
@@ -124,9 +124,9 @@ extension MacroblockCoder {
     /// Returns the best vector of a partition over the references that the preset searches. `index` is the partition's
     /// number among those of its shape. The search starts from the vectors of `hint` and `second`.
     private mutating func choosePartition(
-        _ partition: Partition, index: Int, hint: MotionChoice, second: MotionChoice
-    ) -> MotionChoice {
-        var best = MotionChoice()
+        _ partition: H264Partition, index: Int, hint: H264MotionChoice, second: H264MotionChoice
+    ) -> H264MotionChoice {
+        var best = H264MotionChoice()
         let count = min(referenceCount, preset.references)
         for reference in 0..<count {
             if reference != hint.reference && !preset.partitionReferences { continue }
@@ -144,11 +144,11 @@ extension MacroblockCoder {
     }
 
     /// Tries smaller partitions against `whole`. Stores the best in `kind`, the cache and `cost`.
-    private mutating func choosePartitions(_ whole: MotionChoice, _ cost: inout Int) {
-        var quarters = [whole, whole, whole, whole] as InlineArray<4, MotionChoice>
+    private mutating func choosePartitions(_ whole: H264MotionChoice, _ cost: inout Int) {
+        var quarters = [whole, whole, whole, whole] as InlineArray<4, H264MotionChoice>
         var quarterCost = lambda &* 9
         for i in 0..<4 {
-            let partition = Partition(x: (i & 1) &* 8, y: (i &>> 1) &* 8, width: 8, height: 8)
+            let partition = H264Partition(x: (i & 1) &* 8, y: (i &>> 1) &* 8, width: 8, height: 8)
             let choice = choosePartition(
                 partition, index: i, hint: whole, second: i > 0 ? quarters[i &- 1] : whole)
             quarters[i] = choice
@@ -161,23 +161,23 @@ extension MacroblockCoder {
         } else if quarterCost > cost &+ cost / 8 {
             return
         }
-        var halves = [whole, whole] as InlineArray<2, MotionChoice>
+        var halves = [whole, whole] as InlineArray<2, H264MotionChoice>
         var upright = halves
         for direction in 0..<2 {
             let vertical = direction == 1
             for i in 0..<4 { referenceCache[MotionCache.quadrant(i)] = -2 }
             var halfCost = lambda &* 3
             for i in 0..<2 {
-                let choice: MotionChoice
+                let choice: H264MotionChoice
                 if vertical {
                     choice = choosePartition(
-                        Partition(x: i &* 8, y: 0, width: 8, height: 16), index: i, hint: quarters[i],
+                        H264Partition(x: i &* 8, y: 0, width: 8, height: 16), index: i, hint: quarters[i],
                         second: quarters[i &+ 2])
                     upright[i] = choice
                     setMotion(i == 0 ? 0b0101 : 0b1010, choice.motion, reference: choice.reference)
                 } else {
                     choice = choosePartition(
-                        Partition(x: 0, y: i &* 8, width: 16, height: 8), index: i, hint: quarters[i &* 2],
+                        H264Partition(x: 0, y: i &* 8, width: 16, height: 8), index: i, hint: quarters[i &* 2],
                         second: quarters[i &* 2 &+ 1])
                     halves[i] = choice
                     setMotion(i == 0 ? 0b0011 : 0b1100, choice.motion, reference: choice.reference)
@@ -211,21 +211,21 @@ extension MacroblockCoder {
             return
         }
         switch kind {
-        case .inter16x16: compensate(Partition(x: 0, y: 0, width: 16, height: 16), block: 0)
+        case .inter16x16: compensate(H264Partition(x: 0, y: 0, width: 16, height: 16), block: 0)
         case .inter16x8:
-            compensate(Partition(x: 0, y: 0, width: 16, height: 8), block: 0)
-            compensate(Partition(x: 0, y: 8, width: 16, height: 8), block: 2)
+            compensate(H264Partition(x: 0, y: 0, width: 16, height: 8), block: 0)
+            compensate(H264Partition(x: 0, y: 8, width: 16, height: 8), block: 2)
         case .inter8x16:
-            compensate(Partition(x: 0, y: 0, width: 8, height: 16), block: 0)
-            compensate(Partition(x: 8, y: 0, width: 8, height: 16), block: 1)
+            compensate(H264Partition(x: 0, y: 0, width: 8, height: 16), block: 0)
+            compensate(H264Partition(x: 8, y: 0, width: 8, height: 16), block: 1)
         default:
             for i in 0..<4 {
-                compensate(Partition(x: (i & 1) &* 8, y: (i &>> 1) &* 8, width: 8, height: 8), block: i)
+                compensate(H264Partition(x: (i & 1) &* 8, y: (i &>> 1) &* 8, width: 8, height: 8), block: i)
             }
         }
     }
 
-    @inline(__always) private mutating func compensate(_ partition: Partition, block: Int) {
+    @inline(__always) private mutating func compensate(_ partition: H264Partition, block: Int) {
         let index = MotionCache.quadrant(block)
         let motion = motionCache[index]
         let planes = references[Int(referenceCache[index])]
@@ -233,25 +233,25 @@ extension MacroblockCoder {
         let atY = (y &* 16 &+ partition.y) &* 4 &+ Int(motion.y)
         MotionCompensation.luma(
             planes, stride: stride, x: atX, y: atY, width: partition.width, height: partition.height,
-            to: inter.luma + (partition.y &* Scratch.workStride &+ partition.x), Scratch.workStride)
-        let chroma = (partition.y / 2) &* Scratch.workStride &+ partition.x / 2
+            to: inter.luma + (partition.y &* H264Scratch.workStride &+ partition.x), H264Scratch.workStride)
+        let chroma = (partition.y / 2) &* H264Scratch.workStride &+ partition.x / 2
         MotionCompensation.chroma(
             planes, stride: stride, x: atX, y: atY, width: partition.width / 2, height: partition.height / 2,
-            toCb: inter.cb + chroma, cr: inter.cr + chroma, Scratch.workStride)
+            toCb: inter.cb + chroma, cr: inter.cr + chroma, H264Scratch.workStride)
     }
 
     /// Codes the residual relative to the prediction in `inter`. Returns the luma coded block pattern.
     mutating func codeInterLuma() -> Int {
         transform8x8 = false
         if mayTransform8x8 {
-            let stride = Scratch.workStride
-            let small = BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
+            let stride = H264Scratch.workStride
+            let small = H264BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
             var large = 0
             for i in 0..<4 {
                 let column = (i & 1) &* 8
                 let row = (i &>> 1) &* 8
-                large &+= BlockCost.satd8x8(
-                    sourceLuma + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride)
+                large &+= H264BlockCost.satd8x8(
+                    sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride)
             }
             transform8x8 = large < small
         }
@@ -266,7 +266,7 @@ extension MacroblockCoder {
     private var minimumMacroblockScore: Int { preset.choosesLevels ? 1 : 4 }
 
     mutating func codeInter4x4Transform() -> Int {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         var pattern = 0
         var score = 0
         for quarter in 0..<4 {
@@ -275,7 +275,7 @@ extension MacroblockCoder {
                 let c = coefficients + pair &* 32
                 let offset = Self.pairOffset(pair)
                 ForwardTransform.pair(
-                    sourceLuma + (offset.y &* Scratch.sourceStride &+ offset.x),
+                    sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x),
                     inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
                 let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
                 quarterScore &+= scanPair(pair, c, any, inter, firstLevel: 0, scoreSoFar: quarterScore, sufficient: 6)
@@ -302,7 +302,7 @@ extension MacroblockCoder {
     }
 
     mutating func codeInter8x8Transform() -> Int {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         var pattern = 0
         var score = 0
         inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
@@ -310,7 +310,7 @@ extension MacroblockCoder {
             let c = coefficients + quarter &* 64
             let (column, row) = ((quarter & 1) &* 8, (quarter &>> 1) &* 8)
             ForwardTransform.block8x8(
-                sourceLuma + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
+                sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
             guard quantize8x8(c, intra: false) else { continue }
             let levels = inter.levels + quarter &* 64
             let count = Scan.block8x8(c, scan8x8, to: levels)

@@ -16,7 +16,7 @@ extension MacroblockCoder {
             let bits = [1, 2, 2, 3] as InlineArray<4, Int>
             // The cost is always SATD, because SAD misjudges the smooth modes.
             let cost =
-                BlockCost.satd(sourceLuma, trial, Scratch.workStride, width: 16, height: 16)
+                H264BlockCost.satd(sourceLuma, trial, H264Scratch.workStride, width: 16, height: 16)
                 &+ lambda &* bits[mode]
             if cost < best.cost { best = (mode, cost) }
         }
@@ -26,7 +26,7 @@ extension MacroblockCoder {
     /// Codes the luma as intra 16×16 into `intra16`, whose neighbourhood must be loaded. Returns the luma coded block
     /// pattern.
     mutating func codeIntra16x16(mode: Int) -> Int {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         let block = intra16.luma
         IntraPlanar.predict16x16(mode: mode, around: block, left: intraLeft, top: intraTop, to: block)
         let dc = coefficients + 256
@@ -34,7 +34,7 @@ extension MacroblockCoder {
             let c = coefficients + pair &* 32
             let offset = Self.pairOffset(pair)
             ForwardTransform.pair(
-                sourceLuma + (offset.y &* Scratch.sourceStride &+ offset.x), block + (offset.y &* stride &+ offset.x), stride,
+                sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x), block + (offset.y &* stride &+ offset.x), stride,
                 to: c)
             let raster = (offset.y &>> 2) &* 4 &+ (offset.x &>> 2)
             dc[raster] = c[0]

@@ -27,12 +27,12 @@ extension MacroblockCoder {
     @inline(__always) mutating func predictedMode(_ modes: ElementPointer<Int8>, column: Int, row: Int) -> Int {
         let left = column > 0 ? Int(modes[row &* 4 &+ column &- 1]) : modeLeft(row)
         let above = row > 0 ? Int(modes[row &* 4 &- 4 &+ column]) : modeAbove(column)
-        return left < 0 || above < 0 ? IntraMode.dc : min(left, above)
+        return left < 0 || above < 0 ? H264IntraMode.dc : min(left, above)
     }
 
     /// Collects the neighbouring samples of a 4×4 block in `edges`.
     @inline(__always) private mutating func gatherEdges4x4(_ block: ElementPointer<UInt8>, hasAboveRight: Bool) {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         let e = edges.samples
         let left: (UInt8, UInt8, UInt8, UInt8) = (
             block[3 &* stride &- 1], block[2 &* stride &- 1], block[stride &- 1], block[-1]
@@ -56,7 +56,7 @@ extension MacroblockCoder {
     /// the cost reaches `limit`.
     mutating func codeIntra4x4(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
         loadLumaNeighbourhood(candidate)
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         var cost = 0
         var pattern = 0
         for index in 0..<16 {
@@ -69,20 +69,20 @@ extension MacroblockCoder {
                 row == 0
                 ? (column == 3 ? intraTopRight : intraTop) : LumaBlocks.aboveRightInside &>> index & 1 != 0
             let block = candidate.luma + (row &* 4 &* stride &+ column &* 4)
-            let original = sourceLuma + (row &* 4 &* Scratch.sourceStride &+ column &* 4)
+            let original = sourceLuma + (row &* 4 &* H264Scratch.sourceStride &+ column &* 4)
             gatherEdges4x4(block, hasAboveRight: hasAboveRight)
             let predicted = predictedMode(candidate.modes, column: column, row: row)
-            var allowed = IntraMode.allowed(left: hasLeft, top: hasTop, corner: hasCorner)
+            var allowed = H264IntraMode.allowed(left: hasLeft, top: hasTop, corner: hasCorner)
             if !preset.allIntraModes { allowed &= 0b111 | 1 << predicted }
             var best = Int.max
-            var mode = IntraMode.dc
+            var mode = H264IntraMode.dc
             while allowed != 0 {
                 let candidateMode = allowed.trailingZeroBitCount
                 allowed &= allowed &- 1
                 IntraDirectional.predict4x4(
                     mode: candidateMode, edges, left: hasLeft, top: hasTop, to: trial, stride, scratch: rows)
                 let bits = candidateMode == predicted ? 1 : 4
-                let trialCost = BlockCost.satd4x4(original, trial, stride) &+ lambda &* bits
+                let trialCost = H264BlockCost.satd4x4(original, trial, stride) &+ lambda &* bits
                 if trialCost < best {
                     best = trialCost
                     mode = candidateMode

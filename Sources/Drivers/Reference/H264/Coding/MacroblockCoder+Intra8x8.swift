@@ -4,7 +4,7 @@ extension MacroblockCoder {
     /// Collects the neighbouring samples of an 8×8 block and stores them in `edges` after the filter of H.264
     /// 8.3.2.2.1.
     private mutating func gatherEdges8x8(_ block: ElementPointer<UInt8>, left: Bool, top: Bool, corner: Bool, aboveRight: Bool) {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         let e = rawEdges.samples
         for i in 0..<8 { e[7 &- i] = block[i &* stride &- 1] }
         e[-1] = e[0]
@@ -38,7 +38,7 @@ extension MacroblockCoder {
     /// the cost reaches `limit`.
     mutating func codeIntra8x8(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
         loadLumaNeighbourhood(candidate)
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         var cost = 0
         var pattern = 0
         for index in 0..<4 {
@@ -49,20 +49,20 @@ extension MacroblockCoder {
             let corner = column > 0 ? (row > 0 || intraTop) : (row > 0 ? intraLeft : intraTopLeft)
             let aboveRight = row == 0 ? (column == 1 ? intraTopRight : intraTop) : column == 0
             let block = candidate.luma + (row &* 8 &* stride &+ column &* 8)
-            let original = sourceLuma + (row &* 8 &* Scratch.sourceStride &+ column &* 8)
+            let original = sourceLuma + (row &* 8 &* H264Scratch.sourceStride &+ column &* 8)
             gatherEdges8x8(block, left: left, top: top, corner: corner, aboveRight: aboveRight)
             let predicted = predictedMode(candidate.modes, column: column &* 2, row: row &* 2)
-            var allowed = IntraMode.allowed(left: left, top: top, corner: corner)
+            var allowed = H264IntraMode.allowed(left: left, top: top, corner: corner)
             if !preset.allIntraModes { allowed &= 0b111 | 1 << predicted }
             var best = Int.max
-            var mode = IntraMode.dc
+            var mode = H264IntraMode.dc
             while allowed != 0 {
                 let candidateMode = allowed.trailingZeroBitCount
                 allowed &= allowed &- 1
                 IntraDirectional.predict8x8(
                     mode: candidateMode, edges, left: left, top: top, to: trial, stride, scratch: rows)
                 let bits = candidateMode == predicted ? 1 : 4
-                let trialCost = BlockCost.satd8x8(original, trial, stride) &+ lambda &* bits
+                let trialCost = H264BlockCost.satd8x8(original, trial, stride) &+ lambda &* bits
                 if trialCost < best {
                     best = trialCost
                     mode = candidateMode

@@ -4,7 +4,7 @@ extension MacroblockCoder {
     /// Quantizes two 4×4 blocks in place. Coefficients before index `first` must be 0. Each element of the result is
     /// nonzero if that block has nonzero levels.
     @inline(__always) mutating func quantizePair(
-        _ c: ElementPointer<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
+        _ c: ElementPointer<Int16>, _ quantizer: H264Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
     ) -> SIMD2<UInt64> {
         if !preset.choosesLevels { return quantizer.quantizePair(c, intra: intra) }
         return SIMD2(
@@ -20,7 +20,7 @@ extension MacroblockCoder {
     }
 
     private mutating func choose4x4(
-        _ c: ElementPointer<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
+        _ c: ElementPointer<Int16>, _ quantizer: H264Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
     ) -> Int {
         chooser.quantize(
             c, quantizer.numerators4x4, scan4x4, shift: 8 &+ quantizer.period, from: first, count: 16, kind: kind,

@@ -12,21 +12,21 @@ struct PairMotion {
 /// Motion with its cost: distortion plus bits weighted with λ.
 struct PairChoice {
     var motion = PairMotion()
-    var cost = MotionChoice.unusable
+    var cost = H264MotionChoice.unusable
 }
 
-extension Partition {
-    static let whole = Partition(x: 0, y: 0, width: 16, height: 16)
+extension H264Partition {
+    static let whole = H264Partition(x: 0, y: 0, width: 16, height: 16)
 
-    @inline(__always) static func quarter(_ index: Int) -> Partition {
-        Partition(x: (index & 1) &* 8, y: (index &>> 1) &* 8, width: 8, height: 8)
+    @inline(__always) static func quarter(_ index: Int) -> H264Partition {
+        H264Partition(x: (index & 1) &* 8, y: (index &>> 1) &* 8, width: 8, height: 8)
     }
 
     /// Returns one of the two 16×8 partitions, or of the two 8×16 partitions if `upright` is true.
-    @inline(__always) static func half(_ index: Int, upright: Bool) -> Partition {
+    @inline(__always) static func half(_ index: Int, upright: Bool) -> H264Partition {
         upright
-            ? Partition(x: index &* 8, y: 0, width: 8, height: 16)
-            : Partition(x: 0, y: index &* 8, width: 16, height: 8)
+            ? H264Partition(x: index &* 8, y: 0, width: 8, height: 16)
+            : H264Partition(x: 0, y: index &* 8, width: 16, height: 8)
     }
 
     /// The bits of the partition's 8×8 blocks.
@@ -43,12 +43,12 @@ extension Partition {
 
 extension MacroblockCoder {
     /// Predicts a partition into `inter`.
-    mutating func predict(_ partition: Partition, _ motion: PairMotion, chroma withChroma: Bool) {
-        let stride = Scratch.workStride
+    mutating func predict(_ partition: H264Partition, _ motion: PairMotion, chroma withChroma: Bool) {
+        let stride = H264Scratch.workStride
         let luma = inter.luma + (partition.y &* stride &+ partition.x)
         let chroma = (partition.y / 2) &* stride &+ partition.x / 2
         let second = pairs
-        let (secondCb, secondCr) = (pairs + Scratch.pairBytes, pairs + (Scratch.pairBytes &+ 8))
+        let (secondCb, secondCr) = (pairs + H264Scratch.pairBytes, pairs + (H264Scratch.pairBytes &+ 8))
         for list in 0..<2 where motion.references[list] >= 0 {
             let planes = referencesOfLists[Self.listLength &* list &+ motion.references[list]]
             let at = position(list == 0 ? motion.first : motion.second, partition)
@@ -78,7 +78,7 @@ extension MacroblockCoder {
 
     /// Returns the position in the picture that a vector points to, in quarter samples. A vector that points beyond the
     /// planes is clamped, because the samples there are constant in the outward direction.
-    @inline(__always) func position(_ motion: MotionVector, _ partition: Partition) -> (x: Int, y: Int) {
+    @inline(__always) func position(_ motion: MotionVector, _ partition: H264Partition) -> (x: Int, y: Int) {
         let outside = MotionSearch.reach &+ 1
         let motionX = min(max(Int(motion.x), 4 &* (-16 &* x &- outside)), 4 &* (16 &* (width &- 1 &- x) &+ outside))
         let motionY = min(max(Int(motion.y), 4 &* (-16 &* y &- outside)), 4 &* (16 &* (height &- 1 &- y) &+ outside))
@@ -88,7 +88,7 @@ extension MacroblockCoder {
     /// Returns the motion in the caches of the partition whose first 8×8 block is `block`.
     @inline(__always) func cachedMotion(_ block: Int) -> PairMotion {
         let index = MotionCache.quadrant(block)
-        let other = Scratch.motionCacheCount &+ index
+        let other = H264Scratch.motionCacheCount &+ index
         return PairMotion(
             references: SIMD2(Int(referenceCaches[index]), Int(referenceCaches[other])),
             first: motionCaches[index], second: motionCaches[other])
@@ -102,7 +102,7 @@ extension MacroblockCoder {
     }
 
     /// Returns mvpLX of the selected list.
-    @inline(__always) mutating func predictor(_ partition: Partition, _ reference: Int) -> MotionVector {
+    @inline(__always) mutating func predictor(_ partition: H264Partition, _ reference: Int) -> MotionVector {
         if partition.width == 16 {
             return partition.height == 16
                 ? predict16x16(reference) : predict16x8(partition.index, reference)
@@ -112,27 +112,27 @@ extension MacroblockCoder {
     }
 
     /// Returns the distortion by the measure that the refinement of vectors uses: SATD or SAD.
-    @inline(__always) mutating func distortion(_ samples: ElementPointer<UInt8>, _ partition: Partition) -> Int {
-        let original = sourceLuma + (partition.y &* Scratch.sourceStride &+ partition.x)
-        let stride = Scratch.workStride
+    @inline(__always) mutating func distortion(_ samples: ElementPointer<UInt8>, _ partition: H264Partition) -> Int {
+        let original = sourceLuma + (partition.y &* H264Scratch.sourceStride &+ partition.x)
+        let stride = H264Scratch.workStride
         if preset.hadamard {
-            return BlockCost.satd(original, samples, stride, width: partition.width, height: partition.height)
+            return H264BlockCost.satd(original, samples, stride, width: partition.width, height: partition.height)
         }
-        return BlockCost.sad(original, samples, stride, width: partition.width, height: partition.height)
+        return H264BlockCost.sad(original, samples, stride, width: partition.width, height: partition.height)
     }
 
     // MARK: Search
 
     /// Returns the best vector into each list for a partition. The costs include the bits of vector and reference
     /// index.
-    mutating func searchLists(_ partition: Partition, hints: InlineArray<2, MotionChoice>)
-        -> InlineArray<2, MotionChoice>
+    mutating func searchLists(_ partition: H264Partition, hints: InlineArray<2, H264MotionChoice>)
+        -> InlineArray<2, H264MotionChoice>
     {
         var found = hints
         let isWhole = partition.width == 16 && partition.height == 16
         for list in 0..<2 {
             select(list)
-            var best = MotionChoice()
+            var best = H264MotionChoice()
             for reference in 0..<min(referenceCount, preset.references) {
                 if !isWhole && reference != hints[list].reference && !preset.partitionReferences { continue }
                 var count = 0
@@ -167,7 +167,7 @@ extension MacroblockCoder {
     /// Returns the cheapest of list 0, list 1 and both for a partition. `bits` are the bits of its type with one list
     /// and with two lists.
     mutating func choosePair(
-        _ partition: Partition, _ found: InlineArray<2, MotionChoice>, bits: (one: Int, both: Int)
+        _ partition: H264Partition, _ found: InlineArray<2, H264MotionChoice>, bits: (one: Int, both: Int)
     ) -> PairChoice {
         var best = PairChoice()
         for list in 0..<2 where found[list].isUsable {
@@ -190,12 +190,12 @@ extension MacroblockCoder {
     /// Refines the vectors of the two lists in turn until the averaged prediction improves no further, or the preset's
     /// number of rounds is reached.
     private mutating func refinePair(
-        _ partition: Partition, _ found: InlineArray<2, MotionChoice>, limit: Int
+        _ partition: H264Partition, _ found: InlineArray<2, H264MotionChoice>, limit: Int
     ) -> PairChoice {
         var motions = [found[0].motion, found[1].motion] as InlineArray<2, MotionVector>
         var predictors = motions
         var fixedCost = 0
-        let blocks = [pairs + Scratch.pairBytes, pairs + 2 &* Scratch.pairBytes] as InlineArray<2, ElementPointer<UInt8>>
+        let blocks = [pairs + H264Scratch.pairBytes, pairs + 2 &* H264Scratch.pairBytes] as InlineArray<2, ElementPointer<UInt8>>
         for list in 0..<2 {
             select(list)
             predictors[list] = predictor(partition, found[list].reference)
@@ -203,7 +203,7 @@ extension MacroblockCoder {
             fetch(partition, found[list].reference, motions[list], to: blocks[list])
         }
         let mean = pairs
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         let (w, h) = (partition.width, partition.height)
         var bits = [0, 0] as InlineArray<2, Int>
         for list in 0..<2 {
@@ -213,7 +213,7 @@ extension MacroblockCoder {
         var best = distortion(mean, partition) &+ bits[0] &+ bits[1] &+ fixedCost
         // If the pair is much worse than one list alone, refinement is useless.
         let rounds = best > limit &+ limit &>> 2 ? 0 : preset.pairRounds
-        let trialBlock = pairs + 3 &* Scratch.pairBytes
+        let trialBlock = pairs + 3 &* H264Scratch.pairBytes
         var idle = 0
         for turn in 0..<2 &* rounds {
             if idle == 2 { break }
@@ -256,11 +256,11 @@ extension MacroblockCoder {
 
     /// Predicts the luma of a partition from the selected list.
     @inline(__always) private mutating func fetch(
-        _ partition: Partition, _ reference: Int, _ motion: MotionVector, to block: ElementPointer<UInt8>
+        _ partition: H264Partition, _ reference: Int, _ motion: MotionVector, to block: ElementPointer<UInt8>
     ) {
         MotionCompensation.luma(
             references[reference], stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ Int(motion.x),
             y: (y &* 16 &+ partition.y) &* 4 &+ Int(motion.y), width: partition.width, height: partition.height,
-            to: block, Scratch.workStride)
+            to: block, H264Scratch.workStride)
     }
 }

@@ -46,10 +46,10 @@ extension MacroblockCoder {
         let from = reconstructedLuma
         let to = candidate.luma
         // Unavailable samples are copied too, which is within the margin of the plane, but they are not used.
-        to.store(-Scratch.workStride &- 1, from.load(0 &- stride &- 1, as: UInt8.self))
-        to.store(-Scratch.workStride, from.load(0 &- stride, as: Bytes.self))
-        to.store(16 &- Scratch.workStride, from.load(16 &- stride, as: HalfBytes.self))
-        for row in 0..<16 { to[row &* Scratch.workStride &- 1] = from[row &* stride &- 1] }
+        to.store(-H264Scratch.workStride &- 1, from.load(0 &- stride &- 1, as: UInt8.self))
+        to.store(-H264Scratch.workStride, from.load(0 &- stride, as: Bytes.self))
+        to.store(16 &- H264Scratch.workStride, from.load(16 &- stride, as: HalfBytes.self))
+        for row in 0..<16 { to[row &* H264Scratch.workStride &- 1] = from[row &* stride &- 1] }
     }
 
     /// Copies the neighbouring samples of the macroblock to the border of the chroma of `candidate`.
@@ -57,26 +57,26 @@ extension MacroblockCoder {
         let from = reconstructedChroma
         let (cb, cr) = (candidate.cb, candidate.cr)
         let above: Bytes = from.load(0 &- stride)
-        cb.store(-Scratch.workStride, above.evenHalf)
-        cr.store(-Scratch.workStride, above.oddHalf)
-        cb[-Scratch.workStride &- 1] = from[0 &- stride &- 2]
-        cr[-Scratch.workStride &- 1] = from[0 &- stride &- 1]
+        cb.store(-H264Scratch.workStride, above.evenHalf)
+        cr.store(-H264Scratch.workStride, above.oddHalf)
+        cb[-H264Scratch.workStride &- 1] = from[0 &- stride &- 2]
+        cr[-H264Scratch.workStride &- 1] = from[0 &- stride &- 1]
         for row in 0..<8 {
-            cb[row &* Scratch.workStride &- 1] = from[row &* stride &- 2]
-            cr[row &* Scratch.workStride &- 1] = from[row &* stride &- 1]
+            cb[row &* H264Scratch.workStride &- 1] = from[row &* stride &- 2]
+            cr[row &* H264Scratch.workStride &- 1] = from[row &* stride &- 1]
         }
     }
 
     mutating func storeLuma(_ from: ElementPointer<UInt8>) {
         let to = reconstructedLuma
-        for row in 0..<16 { to.store(row &* stride, from.load(row &* Scratch.workStride, as: Bytes.self)) }
+        for row in 0..<16 { to.store(row &* stride, from.load(row &* H264Scratch.workStride, as: Bytes.self)) }
     }
 
     mutating func storeChroma(_ cb: ElementPointer<UInt8>, _ cr: ElementPointer<UInt8>) {
         let to = reconstructedChroma
         for row in 0..<8 {
-            let u: HalfBytes = cb.load(row &* Scratch.workStride)
-            let v: HalfBytes = cr.load(row &* Scratch.workStride)
+            let u: HalfBytes = cb.load(row &* H264Scratch.workStride)
+            let v: HalfBytes = cr.load(row &* H264Scratch.workStride)
             to.store(row &* stride, zip(u, v))
         }
     }

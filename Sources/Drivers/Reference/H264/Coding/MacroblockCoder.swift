@@ -1,6 +1,6 @@
 /// Chooses how each macroblock is coded, and reconstructs it.
 ///
-/// The value consists of pointers and numbers. `PictureEncoder` owns the pictures, tables and scratch memory, and keeps
+/// The value consists of pointers and numbers. `H264PictureEncoder` owns the pictures, tables and scratch memory, and keeps
 /// them alive while the coder is used.
 struct MacroblockCoder {
     // The picture.
@@ -10,18 +10,18 @@ struct MacroblockCoder {
     let stride: Int
     let source: SourcePicture
     let planes: ReferencePlanes
-    let tables: PictureTables
-    let preset: SpeedPreset
+    let tables: H264PictureTables
+    let preset: H264SpeedPreset
     let allowsTransform8x8: Bool
     let constrainedIntra: Bool
     let chromaOffsets: SIMD2<Int>
     /// The limit of vertical motion vectors (±), in quarter samples.
     let verticalRange: Int
-    let quantizers: ElementPointer<Quantizer>
+    let quantizers: ElementPointer<H264Quantizer>
     /// Whether any slice of the picture is a B slice.
     let hasBipredictiveSlices: Bool
     let macroblockQPs: [UInt8]?
-    /// `ReconstructedPicture.stillBlocks` of this picture.
+    /// `H264ReconstructedPicture.stillBlocks` of this picture.
     let stillBlocks: ElementPointer<UInt8>
     let refresh: RefreshGuard
     /// The limits of the samples that intra refresh permits, with the same indices as `referencesOfLists`.
@@ -45,9 +45,9 @@ struct MacroblockCoder {
     var lambda = 4
     /// The weight of a bit against squared errors, in 256ths.
     var squareLambda = 0
-    var quantizer: Quantizer
-    var cbQuantizer: Quantizer
-    var crQuantizer: Quantizer
+    var quantizer: H264Quantizer
+    var cbQuantizer: H264Quantizer
+    var crQuantizer: H264Quantizer
 
     // The macroblock.
     var x = 0
@@ -68,7 +68,7 @@ struct MacroblockCoder {
     var intraTopLeft = false
     var intraTopRight = false
 
-    // Scratch memory.
+    // H264Scratch memory.
     let sourceLuma: ElementPointer<UInt8>
     let sourceCb: ElementPointer<UInt8>
     let sourceCr: ElementPointer<UInt8>
@@ -90,7 +90,7 @@ struct MacroblockCoder {
     var referenceCache: ElementPointer<Int8>
     let motionCaches: ElementPointer<MotionVector>
     let referenceCaches: ElementPointer<Int8>
-    /// Blocks for bi-prediction, `Scratch.pairBytes` each: the average, one block for each list, and a trial block.
+    /// Blocks for bi-prediction, `H264Scratch.pairBytes` each: the average, one block for each list, and a trial block.
     let pairs: ElementPointer<UInt8>
     var inter: CandidatePointers
     let intra16: CandidatePointers
@@ -116,7 +116,7 @@ struct MacroblockCoder {
     var qpSum = 0
 
     init(
-        job: PictureJob, geometry: PlaneGeometry, tables: PictureTables, scratch: Scratch, quantizers: ElementPointer<Quantizer>,
+        job: H264PictureJob, geometry: PlaneGeometry, tables: H264PictureTables, scratch: H264Scratch, quantizers: ElementPointer<H264Quantizer>,
         references: ElementPointer<ReferencePlanes>, referenceIdentities: ElementPointer<Int8>, refresh: RefreshGuard,
         cleanLimits: ElementPointer<Int32>
     ) {
@@ -127,7 +127,7 @@ struct MacroblockCoder {
         source = job.source
         planes = job.reconstruction.planes
         self.tables = tables
-        preset = SpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels)
+        preset = H264SpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels)
         allowsTransform8x8 = job.transform8x8
         constrainedIntra = job.constrainedIntraPrediction
         chromaOffsets = SIMD2(job.chromaQPIndexOffset, job.secondChromaQPIndexOffset)
@@ -145,8 +145,8 @@ struct MacroblockCoder {
         cbQuantizer = quantizers[26]
         crQuantizer = quantizers[26]
         sourceLuma = scratch.source.elements
-        sourceCb = scratch.source.elements + Scratch.sourceChroma
-        sourceCr = scratch.source.elements + (Scratch.sourceChroma + 8)
+        sourceCb = scratch.source.elements + H264Scratch.sourceChroma
+        sourceCr = scratch.source.elements + (H264Scratch.sourceChroma + 8)
         coefficients = scratch.coefficients.elements
         trial = scratch.trial.elements
         edges = IntraEdges(scratch.edges.elements)
@@ -171,7 +171,7 @@ struct MacroblockCoder {
         other = CandidatePointers(scratch, 5)
     }
 
-    mutating func begin(_ slice: SliceJob, number: Int) {
+    mutating func begin(_ slice: H264SliceJob, number: Int) {
         sliceNumber = Int32(number)
         sliceType = slice.type
         referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
@@ -187,17 +187,17 @@ struct MacroblockCoder {
         self.list = list
         references = referencesOfLists + Self.listLength &* list
         referenceCount = referenceCounts[list]
-        motionCache = motionCaches + Scratch.motionCacheCount &* list
-        referenceCache = referenceCaches + Scratch.motionCacheCount &* list
+        motionCache = motionCaches + H264Scratch.motionCacheCount &* list
+        referenceCache = referenceCaches + H264Scratch.motionCacheCount &* list
     }
 
     mutating func setQP(_ qp: Int) {
         self.qp = qp
         quantizer = quantizers[qp]
-        cbQuantizer = quantizers[TransformTables.chromaQP(qp, offset: chromaOffsets.x)]
-        crQuantizer = quantizers[TransformTables.chromaQP(qp, offset: chromaOffsets.y)]
-        lambda = Lagrange.lambda(qp)
-        squareLambda = Lagrange.squareLambda(qp)
+        cbQuantizer = quantizers[H264TransformTables.chromaQP(qp, offset: chromaOffsets.x)]
+        crQuantizer = quantizers[H264TransformTables.chromaQP(qp, offset: chromaOffsets.y)]
+        lambda = H264Lagrange.lambda(qp)
+        squareLambda = H264Lagrange.squareLambda(qp)
     }
 
     /// Chooses, codes and reconstructs the macroblock at `address`, and stores its syntax elements in `syntax`.
@@ -252,7 +252,7 @@ struct MacroblockCoder {
 }
 
 /// Lagrange multipliers.
-enum Lagrange {
+enum H264Lagrange {
     /// Returns the weight of a bit in sums of absolute (transformed) differences: 2^(QP / 6 − 2), at least 1.
     static func lambda(_ qp: Int) -> Int {
         let sixths = [16, 18, 20, 23, 25, 29]

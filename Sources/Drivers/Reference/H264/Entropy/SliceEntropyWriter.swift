@@ -18,7 +18,7 @@ package struct EntropySlice {
 }
 
 extension EntropySlice {
-    init(_ job: SliceJob, transform8x8: Bool) {
+    init(_ job: H264SliceJob, transform8x8: Bool) {
         firstMacroblock = job.firstMacroblock
         type = job.type
         qp = job.qp
@@ -59,7 +59,7 @@ package final class SliceEntropyWriter {
     }
 
     /// Starts a slice. An unfinished slice is dropped.
-    func begin(_ job: SliceJob, transform8x8: Bool) {
+    func begin(_ job: H264SliceJob, transform8x8: Bool) {
         begin(EntropySlice(job, transform8x8: transform8x8), header: job.header)
     }
 

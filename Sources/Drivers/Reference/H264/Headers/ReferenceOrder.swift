@@ -14,7 +14,7 @@ package struct ReferenceFrame: Equatable, Sendable {
 
 /// Reference list construction for frames, H.264 8.2.4.
 package struct ReferenceOrder {
-    package typealias Modification = SliceHeader.Modification
+    package typealias ReferenceListModification = H264SliceHeader.ReferenceListModification
 
     package var frameNum: Int
     package var maxFrameNum: Int
@@ -53,9 +53,9 @@ package struct ReferenceOrder {
 
     /// Returns the smallest number of modification commands that change `initial` into `target`, 8.2.4.3. The commands
     /// set entries from the start of the list. If the lists agree, there are none.
-    package func modifications(from initial: [ReferenceFrame], to target: [ReferenceFrame]) -> [Modification] {
+    package func modifications(from initial: [ReferenceFrame], to target: [ReferenceFrame]) -> [ReferenceListModification] {
         var list = initial
-        var commands: [Modification] = []
+        var commands: [ReferenceListModification] = []
         var predicted = frameNum
         for position in 0..<target.count {
             if list.count >= target.count && Array(list[..<target.count]) == target { break }

@@ -14,9 +14,9 @@ package struct SliceFields: Equatable, Sendable {
     }
 
     /// Finds the fields in a header. Returns nil if the header cannot be read.
-    package init?(_ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet) {
+    package init?(_ header: SliceHeaderBits, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet) {
         var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
-        guard SliceHeader(header, sequence: sequence, picture: picture, fields: &fields) != nil else { return nil }
+        guard H264SliceHeader(header, sequence: sequence, picture: picture, fields: &fields) != nil else { return nil }
         self = fields
     }
 }

@@ -37,7 +37,7 @@ package struct IntraEdges {
 }
 
 /// The intra 4×4 and 8×8 prediction modes, with the numbers of tables 8-2 and 8-3.
-enum IntraMode {
+enum H264IntraMode {
     static let vertical = 0
     static let horizontal = 1
     static let dc = 2
@@ -99,15 +99,15 @@ package enum IntraDirectional {
         let a = edges.averages
         let f = edges.smooth
         switch mode {
-        case IntraMode.vertical:
+        case H264IntraMode.vertical:
             for y in 0..<size { row(size, y, e + (size &+ 1), d, stride) }
-        case IntraMode.horizontal:
+        case H264IntraMode.horizontal:
             for y in 0..<size { flat(size, y, e[size &- 1 &- y], d, stride) }
-        case IntraMode.diagonalDownLeft:
+        case H264IntraMode.diagonalDownLeft:
             for y in 0..<size { row(size, y, f + (size &+ 2 &+ y), d, stride) }
-        case IntraMode.diagonalDownRight:
+        case H264IntraMode.diagonalDownRight:
             for y in 0..<size { row(size, y, f + (size &- y), d, stride) }
-        case IntraMode.verticalRight:
+        case H264IntraMode.verticalRight:
             // Even rows are windows of … f5 f7 aN aN+1 …, odd rows of … f4 f6 fN fN+1 …. The windows move to the left
             // as y grows.
             let prefix = size / 2 &- 1
@@ -121,19 +121,19 @@ package enum IntraDirectional {
                 row(size, 2 &* k, s + (prefix &- k), d, stride)
                 row(size, 2 &* k &+ 1, s + (32 &+ prefix &- k), d, stride)
             }
-        case IntraMode.horizontalDown:
+        case H264IntraMode.horizontalDown:
             for k in 0..<size {
                 s[2 &* k] = a[k]
                 s[2 &* k &+ 1] = f[k &+ 1]
                 s[2 &* size &+ k] = f[size &+ 1 &+ k]
             }
             for y in 0..<size { row(size, y, s + 2 &* (size &- 1 &- y), d, stride) }
-        case IntraMode.verticalLeft:
+        case H264IntraMode.verticalLeft:
             for k in 0..<size / 2 {
                 row(size, 2 &* k, a + (size &+ 1 &+ k), d, stride)
                 row(size, 2 &* k &+ 1, f + (size &+ 2 &+ k), d, stride)
             }
-        case IntraMode.horizontalUp:
+        case H264IntraMode.horizontalUp:
             for k in 0..<size &- 1 {
                 s[2 &* k] = a[size &- 2 &- k]
                 s[2 &* k &+ 1] = f[size &- 2 &- k]

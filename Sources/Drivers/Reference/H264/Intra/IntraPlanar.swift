@@ -4,7 +4,7 @@ package enum IntraPlanar {
     @inline(never) package static func predict16x16(
         mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
     ) {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         switch mode {
         case 0:
             let row: Bytes = block.load(0 &- stride)
@@ -27,7 +27,7 @@ package enum IntraPlanar {
     @inline(never) package static func predictChroma(
         mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
     ) {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         switch mode {
         case 1:
             for y in 0..<8 { destination.store(y &* stride, HalfBytes(repeating: block[y &* stride &- 1])) }
@@ -42,7 +42,7 @@ package enum IntraPlanar {
     }
 
     private static func chromaDC(around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>) {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         var above = SIMD2<Int>(0, 0)
         var beside = SIMD2<Int>(0, 0)
         for i in 0..<4 {
@@ -68,7 +68,7 @@ package enum IntraPlanar {
     }
 
     @inline(__always) private static func plane(size: Int, around block: ElementPointer<UInt8>, to destination: ElementPointer<UInt8>) {
-        let stride = Scratch.workStride
+        let stride = H264Scratch.workStride
         let half = size / 2
         var horizontal = 0
         var vertical = 0

@@ -1,10 +1,10 @@
 // Motion search for one partition: whole samples first, then half and quarter samples.
 
 /// A vector and its cost: distortion plus bits weighted with λ.
-struct MotionChoice {
+struct H264MotionChoice {
     var motion = MotionVector.zero
     var reference = 0
-    var cost = MotionChoice.unusable
+    var cost = H264MotionChoice.unusable
     /// The cost of a choice that must not be used. The sum of several such costs does not overflow.
     static let unusable = Int.max / 16
 
@@ -26,7 +26,7 @@ struct SearchRange {
 }
 
 /// A partition of the macroblock: position and size in luma samples.
-struct Partition {
+struct H264Partition {
     let x: Int
     let y: Int
     let width: Int
@@ -48,7 +48,7 @@ extension MacroblockCoder {
         return (lambda &* bits) &>> 4
     }
 
-    @inline(__always) func searchRange(_ partition: Partition, reference: Int) -> SearchRange {
+    @inline(__always) func searchRange(_ partition: H264Partition, reference: Int) -> SearchRange {
         let range = SearchRange(
             minX: max(-16 &* x &- MotionSearch.reach, -MotionSearch.horizontalRange),
             maxX: min(16 &* (width &- 1 &- x) &+ MotionSearch.reach, MotionSearch.horizontalRange),
@@ -59,7 +59,7 @@ extension MacroblockCoder {
 
     /// Limits the range to samples that intra refresh permits. The interpolation filter reads three samples beyond the
     /// block.
-    @inline(never) private func guarded(_ range: SearchRange, _ partition: Partition, _ reference: Int) -> SearchRange {
+    @inline(never) private func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int) -> SearchRange {
         let limit = Int(cleanLimits[Self.listLength &* list &+ reference]) &- 3
         return SearchRange(
             minX: range.minX, maxX: refresh.isRows ? range.maxX : min(range.maxX, limit &- 16 &* x &- partition.x &- partition.width),
@@ -77,25 +77,25 @@ extension MacroblockCoder {
     /// vectors in `motionCache` at index `MotionSearch.candidates`. The returned cost includes the bits of the vector
     /// but not those of the reference index.
     mutating func search(
-        _ partition: Partition, reference: Int, predictor: MotionVector, candidates: Int
-    ) -> MotionChoice {
+        _ partition: H264Partition, reference: Int, predictor: MotionVector, candidates: Int
+    ) -> H264MotionChoice {
         let planes = references[reference]
-        let original = sourceLuma + (partition.y &* Scratch.sourceStride &+ partition.x)
+        let original = sourceLuma + (partition.y &* H264Scratch.sourceStride &+ partition.x)
         let width = partition.width
         let height = partition.height
         let range = searchRange(partition, reference: reference)
         let (minX, maxX, minY, maxY) = (range.minX, range.maxX, range.minY, range.maxY)
-        if isGuarded && (maxX < minX || maxY < minY) { return MotionChoice() }
+        if isGuarded && (maxX < minX || maxY < minY) { return H264MotionChoice() }
         let origin = planes.luma + ((y &* 16 &+ partition.y) &* stride &+ x &* 16 &+ partition.x)
         let stride = self.stride
 
         var bestX = min(max((Int(predictor.x) &+ 2) &>> 2, minX), maxX)
         var bestY = min(max((Int(predictor.y) &+ 2) &>> 2, minY), maxY)
         var best =
-            BlockCost.sad(original, origin + (bestY &* stride &+ bestX), stride, width: width, height: height)
+            H264BlockCost.sad(original, origin + (bestY &* stride &+ bestX), stride, width: width, height: height)
             &+ motionCost(bestX &* 4, bestY &* 4, predictor)
         @inline(__always) func at(_ candidateX: Int, _ candidateY: Int) -> Int {
-            BlockCost.sad(
+            H264BlockCost.sad(
                 original, origin + (candidateY &* stride &+ candidateX), stride, width: width, height: height)
                 &+ motionCost(candidateX &* 4, candidateY &* 4, predictor)
         }
@@ -152,7 +152,7 @@ extension MacroblockCoder {
 
     /// Returns the cost of the samples at a quarter-sample vector, without the bits of the vector.
     @inline(__always) private mutating func fractionalCost(
-        _ partition: Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int, _ motionY: Int
+        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int, _ motionY: Int
     ) -> Int {
         let source = MotionCompensation.LumaPlanes(
             planes, stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ motionX,
@@ -161,21 +161,21 @@ extension MacroblockCoder {
         var samplesStride = stride
         if source.averaged {
             samples = trial
-            samplesStride = Scratch.workStride
+            samplesStride = H264Scratch.workStride
             MotionCompensation.average(
                 source, stride, samples, samplesStride, partition.width, partition.height)
         }
         if preset.hadamard {
-            return BlockCost.satd(
+            return H264BlockCost.satd(
                 original, samples, samplesStride, width: partition.width, height: partition.height)
         }
-        return BlockCost.sad(original, samples, samplesStride, width: partition.width, height: partition.height)
+        return H264BlockCost.sad(original, samples, samplesStride, width: partition.width, height: partition.height)
     }
 
     @inline(__always) private mutating func refine(
-        _ partition: Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, predictor: MotionVector,
+        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, predictor: MotionVector,
         startX: Int, startY: Int, minX: Int, maxX: Int, minY: Int, maxY: Int, wholeCost: Int, reference: Int
-    ) -> MotionChoice {
+    ) -> H264MotionChoice {
         var bestX = startX
         var bestY = startY
         var best = wholeCost
@@ -229,7 +229,7 @@ extension MacroblockCoder {
             }
             step &>>= 1
         }
-        return MotionChoice(motion: MotionVector(bestX, bestY), reference: reference, cost: best)
+        return H264MotionChoice(motion: MotionVector(bestX, bestY), reference: reference, cost: best)
     }
 }
 

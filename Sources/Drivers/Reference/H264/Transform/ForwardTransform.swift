@@ -24,9 +24,9 @@ package enum ForwardTransform {
         transform(
             BlockPair(
                 difference(source, prediction),
-                difference(source + Scratch.sourceStride, prediction + stride),
-                difference(source + 2 &* Scratch.sourceStride, prediction + 2 &* stride),
-                difference(source + 3 &* Scratch.sourceStride, prediction + 3 &* stride))
+                difference(source + H264Scratch.sourceStride, prediction + stride),
+                difference(source + 2 &* H264Scratch.sourceStride, prediction + 2 &* stride),
+                difference(source + 3 &* H264Scratch.sourceStride, prediction + 3 &* stride))
         ).store(coefficients)
     }
 
@@ -36,7 +36,7 @@ package enum ForwardTransform {
         _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
         @inline(__always) func row(_ y: Int) -> Words {
-            let p: UInt32 = (source + y &* Scratch.sourceStride).load(0)
+            let p: UInt32 = (source + y &* H264Scratch.sourceStride).load(0)
             let q: UInt32 = (prediction + y &* stride).load(0)
             return SIMD2<UInt32>(p, 0).sampleWords &- SIMD2<UInt32>(q, 0).sampleWords
         }
@@ -70,7 +70,7 @@ package enum ForwardTransform {
         _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
         @inline(__always) func row(_ y: Int) -> Words {
-            difference(source + y &* Scratch.sourceStride, prediction + y &* stride)
+            difference(source + y &* H264Scratch.sourceStride, prediction + y &* stride)
         }
         pass(pass(Block8x8(row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7))).transposed)
             .store(coefficients)

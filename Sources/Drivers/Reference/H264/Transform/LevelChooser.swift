@@ -57,7 +57,7 @@ struct LevelChooser {
         _ i: Int, _ base: Int, _ weight: Int, isEnd: Bool, _ later: inout LevelModel.LaterLevels
     ) {
         let size = Int(sizes[i])
-        let nearest = Swift.min((size &+ 128) &>> 8, Quantizer.largestLevel)
+        let nearest = Swift.min((size &+ 128) &>> 8, H264Quantizer.largestLevel)
         let zeroCost = size &* size &+ (isEnd ? 0 : weight &* model.significantCost(base, i, false))
         var best = zeroCost
         var level = 0

@@ -1,9 +1,9 @@
 /// Zig-zag scans from the layout of `ForwardTransform` to the order of the entropy coders.
 package enum Scan {
     /// The index in the transposed layout of the n-th coefficient in zig-zag order of a 4×4 block.
-    package static let positions4x4 = TransformTables.zigzag4x4.map { $0 % 4 * 8 + $0 / 4 }
+    package static let positions4x4 = H264TransformTables.zigzag4x4.map { $0 % 4 * 8 + $0 / 4 }
     /// The index in the transposed layout of the n-th coefficient in zig-zag order of an 8×8 block.
-    package static let positions8x8 = TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
+    package static let positions8x8 = H264TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
 
     /// Writes the levels of a 4×4 block in scan order. Returns the number of nonzero levels.
     @inline(__always) static func block4x4(_ c: ElementPointer<Int16>, to levels: ElementPointer<Int16>) -> Int {

@@ -75,7 +75,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var states: ElementPointer<UInt8>
     let prices = HEVCBinPrices.shared.prices.elements
 
-    // Scratch memory.
+    // H264Scratch memory.
     let scratch: HEVCScratch<Sample>
     let transform: HEVCTransform
     let residualCoder: HEVCResidualCoder

@@ -10,7 +10,7 @@ extension HEVCSequenceParameterSet {
     /// reordering is allowed if there are B pictures.
     package init(_ buffer: VAEncSequenceParameterBufferHEVC) {
         let fields = unsafe buffer.seq_fields.bits
-        profile_tier_level = HEVCProfileLevel(
+        profile_tier_level = HEVCProfileTierLevel(
             profile: Int(buffer.general_profile_idc), isHighTier: buffer.general_tier_flag != 0,
             level: Int(buffer.general_level_idc))
         chroma_format_idc = Int(fields.chroma_format_idc)
@@ -20,7 +20,7 @@ extension HEVCSequenceParameterSet {
         bitDepthChroma = 8 + Int(fields.bit_depth_chroma_minus8)
         log2MaxPictureOrderCountLsb = 12
         let picturesMinus1 = Self.maxDpbSize(level: profile_tier_level.general_level_idc, samples: pic_width_in_luma_samples * pic_height_in_luma_samples) - 1
-        buffering = [Buffering(picturesMinus1: picturesMinus1, reordered: buffer.ip_period > 1 ? picturesMinus1 : 0)]
+        buffering = [SubLayerOrdering(picturesMinus1: picturesMinus1, reordered: buffer.ip_period > 1 ? picturesMinus1 : 0)]
         log2MinCodingBlock = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
         log2CodingTreeBlock = log2MinCodingBlock + Int(buffer.log2_diff_max_min_luma_coding_block_size)
         log2MinTransformBlock = 2 + Int(buffer.log2_min_transform_block_size_minus2)

@@ -4,7 +4,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var sps_video_parameter_set_id = 0
     package var sps_max_sub_layers_minus1 = 0
     package var sps_temporal_id_nesting_flag = true
-    package var profile_tier_level = HEVCProfileLevel(profile: 1, isHighTier: false, level: 120)
+    package var profile_tier_level = HEVCProfileTierLevel(profile: 1, isHighTier: false, level: 120)
     package var chroma_format_idc = 1
     package var pic_width_in_luma_samples = 0
     package var pic_height_in_luma_samples = 0
@@ -13,7 +13,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var bitDepthChroma = 8
     package var log2MaxPictureOrderCountLsb = 8
     /// The values of each sub-layer, or of the highest one only.
-    package var buffering = [Buffering()]
+    package var buffering = [SubLayerOrdering()]
     package var log2MinCodingBlock = 3
     package var log2CodingTreeBlock = 6
     package var log2MinTransformBlock = 2
@@ -24,7 +24,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var amp_enabled_flag = false
     package var sample_adaptive_offset_enabled_flag = false
     package var pcm_enabled_flag = false
-    package var referenceSets: [HEVCReferenceSet] = []
+    package var referenceSets: [HEVCShortTermReferencePictureSet] = []
     /// lt_ref_pic_poc_lsb_sps and used_by_curr_pic_lt_sps_flag; nil if long_term_ref_pics_present_flag is 0.
     package var longTerm: [LongTerm]?
     package var sps_temporal_mvp_enabled_flag = false
@@ -47,7 +47,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         }
     }
 
-    package struct Buffering: Equatable, Sendable {
+    package struct SubLayerOrdering: Equatable, Sendable {
         package var sps_max_dec_pic_buffering_minus1 = 0
         package var sps_max_num_reorder_pics = 0
         package var sps_max_latency_increase_plus1 = 0
@@ -138,7 +138,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         sps_video_parameter_set_id = Int(bits.get(4))
         sps_max_sub_layers_minus1 = Int(bits.get(3))
         sps_temporal_id_nesting_flag = bits.flag()
-        profile_tier_level = HEVCProfileLevel(&bits, maxSubLayersMinus1: sps_max_sub_layers_minus1)
+        profile_tier_level = HEVCProfileTierLevel(&bits, maxSubLayersMinus1: sps_max_sub_layers_minus1)
         sps_seq_parameter_set_id = bits.unsigned()
         chroma_format_idc = bits.unsigned()
         if chroma_format_idc == 3 { _ = bits.flag() }
@@ -152,7 +152,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         bitDepthChroma = 8 + bits.unsigned()
         log2MaxPictureOrderCountLsb = 4 + bits.unsigned()
         buffering = ((bits.flag() ? 0 : sps_max_sub_layers_minus1)...sps_max_sub_layers_minus1).map { _ in
-            Buffering(picturesMinus1: bits.unsigned(), reordered: bits.unsigned(), latencyPlus1: bits.unsigned())
+            SubLayerOrdering(picturesMinus1: bits.unsigned(), reordered: bits.unsigned(), latencyPlus1: bits.unsigned())
         }
         guard !bits.failed, readBlocks(&bits) else { return nil }
         scaling_list_enabled_flag = bits.flag()
@@ -191,7 +191,7 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         let count = bits.unsigned()
         guard count <= 64 else { return false }
         for _ in 0..<count {
-            guard let set = HEVCReferenceSet(&bits, after: referenceSets, inSliceHeader: false) else { return false }
+            guard let set = HEVCShortTermReferencePictureSet(&bits, after: referenceSets, inSliceHeader: false) else { return false }
             referenceSets.append(set)
         }
         if bits.flag() {

@@ -1,8 +1,8 @@
 /// video_parameter_set_rbsp, H.265 7.3.2.1, as the driver writes it: one layer, no timing.
 package struct HEVCVideoParameterSet: Equatable, Sendable {
     package var vps_video_parameter_set_id = 0
-    package var profile_tier_level: HEVCProfileLevel
-    package var buffering: HEVCSequenceParameterSet.Buffering
+    package var profile_tier_level: HEVCProfileTierLevel
+    package var buffering: HEVCSequenceParameterSet.SubLayerOrdering
 
     package init(_ sequence: HEVCSequenceParameterSet) {
         vps_video_parameter_set_id = sequence.sps_video_parameter_set_id

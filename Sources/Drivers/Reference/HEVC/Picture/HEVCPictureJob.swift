@@ -110,7 +110,7 @@ package struct HEVCPictureJob: Sendable {
     /// quantization group share their mean. Only used if `qpDeltaDepth` is not nil.
     package var areaQPs: [Int8]?
     /// The columns or rows of coding tree units that rolling intra refresh codes as intra in this picture. The same as
-    /// in `PictureJob`.
+    /// in `H264PictureJob`.
     package var intraRefresh: IntraRefresh?
     /// Whether levels are chosen by error and bits; nil leaves the decision to `quality`.
     package var choosesLevels: Bool?

@@ -2,7 +2,7 @@ package import CVA
 
 // SAFETY: the bit-field unions of VA-API's buffers are plain integers, and each union has only one set of fields.
 
-extension SequenceParameterSet {
+extension H264SequenceParameterSet {
     /// Makes the parameter set for a client's sequence buffer, for clients that send no packed parameter set.
     ///
     /// Fields, scaling lists and formats other than 8-bit 4:2:0 are never written, because the driver does not support
@@ -39,12 +39,12 @@ extension SequenceParameterSet {
                 top: Int(buffer.frame_crop_top_offset), bottom: Int(buffer.frame_crop_bottom_offset))
         }
         if buffer.vui_parameters_present_flag != 0 {
-            vui = VideoUsability(buffer, maxNumRefFrames: max_num_ref_frames)
+            vui = VUIParameters(buffer, maxNumRefFrames: max_num_ref_frames)
         }
     }
 }
 
-extension SequenceParameterSet.VideoUsability {
+extension H264SequenceParameterSet.VUIParameters {
     /// Makes the VUI parameters for a client's sequence buffer.
     ///
     /// The buffer has no limits of reordering. max_num_reorder_frames is 0 if the client's ip_period allows no B
@@ -74,7 +74,7 @@ extension SequenceParameterSet.VideoUsability {
     }
 }
 
-extension PictureParameterSet {
+extension H264PictureParameterSet {
     /// Makes the parameter set for a client's picture buffer, for clients that send no packed parameter set.
     package init(_ buffer: VAEncPictureParameterBufferH264, profile: H264Profile) {
         let fields = unsafe buffer.pic_fields.bits

@@ -1,5 +1,5 @@
 /// pic_parameter_set_rbsp, H.264 7.3.2.2. It has one slice group and no scaling lists.
-package struct PictureParameterSet: Equatable, Sendable {
+package struct H264PictureParameterSet: Equatable, Sendable {
     package var pic_parameter_set_id = 0
     package var seq_parameter_set_id = 0
     package var entropy_coding_mode_flag = false
@@ -9,7 +9,7 @@ package struct PictureParameterSet: Equatable, Sendable {
     package var weighted_pred_flag = false
     package var weighted_bipred_idc = 0
     /// 26 + pic_init_qp_minus26.
-    package var initialQP = PictureParameterSet.usualQP
+    package var initialQP = H264PictureParameterSet.usualQP
     /// The QP for which pic_init_qp_minus26 is 0.
     package static let usualQP = 26
     package var chroma_qp_index_offset = 0
@@ -82,7 +82,7 @@ package struct PictureParameterSet: Equatable, Sendable {
             var fields = HighFields()
             fields.transform_8x8_mode_flag = bits.flag()
             if bits.flag() {
-                SequenceParameterSet.skipScalingLists(&bits, count: fields.transform_8x8_mode_flag ? 8 : 6)
+                H264SequenceParameterSet.skipScalingLists(&bits, count: fields.transform_8x8_mode_flag ? 8 : 6)
             }
             fields.second_chroma_qp_index_offset = bits.signed()
             highFields = fields

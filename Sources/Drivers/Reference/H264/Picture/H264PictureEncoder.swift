@@ -1,22 +1,22 @@
 /// Encodes pictures of one size. Each VA context has one. Only one thread at a time may use it. The scratch memory is
 /// reused for the next picture.
-package final class PictureEncoder {
+package final class H264PictureEncoder {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
 
     private let geometry: PlaneGeometry
-    private let scratch = Scratch()
-    private let tables: PictureTableStorage
+    private let scratch = H264Scratch()
+    private let tables: H264PictureTableStorage
     private let quantizerTables = QuantizerTables()
     /// One quantizer for each QP. The quantizers point into `quantizerTables`.
-    private let quantizers: ElementStorage<Quantizer>
+    private let quantizers: ElementStorage<H264Quantizer>
     private let references: ElementStorage<ReferencePlanes>
     private let referenceIdentities = ElementStorage<Int8>(count: 64, repeating: -1)
     /// The limit of the samples that renewed macroblocks may use during intra refresh, with the same indices as
     /// `references`.
     private let cleanLimits = ElementStorage<Int32>(count: 64, repeating: 0)
     private var refresh = RefreshRounds.h264
-    private let deblocking = DeblockingTables()
+    private let deblocking = H264DeblockingTables()
     private let chromaQPs = ElementStorage<Int8>(count: 104, repeating: 0)
     private let strengths = ElementStorage<UInt8>(count: 32, repeating: 0)
     private let entropy: SliceEntropyWriter
@@ -25,7 +25,7 @@ package final class PictureEncoder {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
         geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
-        tables = PictureTableStorage(macroblocks: widthInMacroblocks * heightInMacroblocks)
+        tables = H264PictureTableStorage(macroblocks: widthInMacroblocks * heightInMacroblocks)
         quantizers = ElementStorage(count: 52, repeating: quantizerTables[0])
         for qp in 0..<52 { quantizers.elements[qp] = quantizerTables[qp] }
         references = ElementStorage(count: 64, repeating: ReferencePlanes(geometry, scratch.source.elements))
@@ -36,7 +36,7 @@ package final class PictureEncoder {
     ///
     /// The job must have this encoder's size. Its slices must be in order and cover every macroblock once. Its
     /// references must have the same size and must not be the reconstruction. The back end checks these conditions.
-    package func encode(_ job: PictureJob) -> PictureResult {
+    package func encode(_ job: H264PictureJob) -> PictureResult {
         tables.begin()
         let (refreshGuard, renewal) = refresh.begin(
             job.intraRefresh, isIntra: job.slices.allSatisfy { $0.type == .i }, columns: job.widthInMacroblocks,
@@ -92,7 +92,7 @@ package final class PictureEncoder {
     /// Codes a slice up to its end, or up to the macroblock that would make its NAL unit larger than `limit` bytes.
     /// Sets `codedEnd`.
     private func encode(
-        _ slice: SliceJob, _ limit: Int, _ coder: inout MacroblockCoder, _ syntax: inout MacroblockSyntax
+        _ slice: H264SliceJob, _ limit: Int, _ coder: inout MacroblockCoder, _ syntax: inout MacroblockSyntax
     ) {
         codedEnd = slice.firstMacroblock
         while codedEnd < slice.firstMacroblock + slice.macroblockCount {
@@ -111,7 +111,7 @@ package final class PictureEncoder {
 
     /// Sets the planes of the lists, and assigns a number to each distinct picture. Deblocking compares pictures, not
     /// indices.
-    private func listReferences(_ slice: SliceJob) {
+    private func listReferences(_ slice: H264SliceJob) {
         for (list, pictures) in [slice.list0, slice.list1].enumerated() {
             for (index, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
                 let entry = list * MacroblockCoder.listLength + index
@@ -127,18 +127,18 @@ package final class PictureEncoder {
     }
 
     /// The distinct pictures that the slices of this picture refer to.
-    private var distinctReferences: [ReconstructedPicture] = []
+    private var distinctReferences: [H264ReconstructedPicture] = []
 
-    private func deblock(_ job: PictureJob, _ slices: [SliceFiltering]) {
+    private func deblock(_ job: H264PictureJob, _ slices: [SliceFiltering]) {
         distinctReferences.removeAll()
         if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
         for qp in 0..<52 {
-            chromaQPs.elements[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
-            chromaQPs.elements[52 + qp] = Int8(TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
+            chromaQPs.elements[qp] = Int8(H264TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
+            chromaQPs.elements[52 + qp] = Int8(H264TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
         }
         let filtering = ElementStorage(count: slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
         for (number, slice) in slices.enumerated() { filtering.elements[number] = slice }
-        let deblocker = Deblocker(
+        let deblocker = H264Deblocker(
             width: widthInMacroblocks, height: heightInMacroblocks, stride: geometry.stride,
             planes: job.reconstruction.planes, tables: tables.tables, slices: filtering.elements, chromaQPs: chromaQPs.elements,
             alpha: deblocking.alpha.elements, beta: deblocking.beta.elements, clipping: deblocking.clipping.elements,

@@ -1,9 +1,9 @@
 internal import CVA
 
 /// The H.264 parameter sets in a stream so far, by id, and whether the client or the driver wrote them.
-struct ParameterSets {
-    private var sequences: [Int: SequenceParameterSet] = [:]
-    private var pictures: [Int: PictureParameterSet] = [:]
+struct H264ParameterSets {
+    private var sequences: [Int: H264SequenceParameterSet] = [:]
+    private var pictures: [Int: H264PictureParameterSet] = [:]
     /// The ids of the sets that the client packed. The driver does not write sets with these ids.
     private var packedSequences: Set<Int> = []
     private var packedPictures: Set<Int> = []
@@ -11,14 +11,14 @@ struct ParameterSets {
     /// Stores the parameter sets of a client's packed header.
     mutating func note(_ header: PackedHeader) throws {
         for payload in header.payloads(ofType: 7) {
-            guard let sequence = SequenceParameterSet(rbsp: payload) else {
+            guard let sequence = H264SequenceParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("the packed sequence parameter set cannot be read")
             }
             sequences[sequence.seq_parameter_set_id] = sequence
             packedSequences.insert(sequence.seq_parameter_set_id)
         }
         for payload in header.payloads(ofType: 8) {
-            guard let picture = PictureParameterSet(rbsp: payload) else {
+            guard let picture = H264PictureParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("the packed picture parameter set cannot be read")
             }
             pictures[picture.pic_parameter_set_id] = picture
@@ -33,10 +33,10 @@ struct ParameterSets {
     mutating func resolve(
         _ sequence: VAEncSequenceParameterBufferH264, _ picture: VAEncPictureParameterBufferH264,
         profile: H264Profile
-    ) throws -> (sequence: SequenceParameterSet, picture: PictureParameterSet, written: [[UInt8]]) {
+    ) throws -> (sequence: H264SequenceParameterSet, picture: H264PictureParameterSet, written: [[UInt8]]) {
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
         var written: [[UInt8]] = []
-        let asked = (SequenceParameterSet(sequence, profile: profile), PictureParameterSet(picture, profile: profile))
+        let asked = (H264SequenceParameterSet(sequence, profile: profile), H264PictureParameterSet(picture, profile: profile))
         if !packedSequences.contains(asked.0.seq_parameter_set_id), isIDR || sequences[asked.0.seq_parameter_set_id] != asked.0 {
             sequences[asked.0.seq_parameter_set_id] = asked.0
             written.append(asked.0.nalUnit())
@@ -60,9 +60,9 @@ struct ParameterSets {
     }
 }
 
-extension SequenceParameterSet {
+extension H264SequenceParameterSet {
     /// Throws if a decoder with the set `self` could not decode a stream that is encoded with the set `asked`.
-    fileprivate func checkAgrees(with asked: SequenceParameterSet) throws {
+    fileprivate func checkAgrees(with asked: H264SequenceParameterSet) throws {
         try require(
             widthInMacroblocks == asked.widthInMacroblocks && heightInMapUnits == asked.heightInMapUnits,
             "the packed sequence parameter set has another size than the sequence buffer")
@@ -86,8 +86,8 @@ extension SequenceParameterSet {
     }
 }
 
-extension PictureParameterSet {
-    fileprivate func checkAgrees(with asked: PictureParameterSet) throws {
+extension H264PictureParameterSet {
+    fileprivate func checkAgrees(with asked: H264PictureParameterSet) throws {
         func same<Value: Equatable>(_ name: String, _ packed: Value, _ wanted: Value) throws {
             try require(
                 packed == wanted, "\(name) is \(packed) in the packed picture parameter set, \(wanted) in the buffer")

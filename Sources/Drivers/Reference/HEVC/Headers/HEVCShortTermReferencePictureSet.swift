@@ -1,6 +1,6 @@
 /// st_ref_pic_set, H.265 7.3.7: the short-term reference pictures that stay in the decoded picture buffer, by
 /// difference of PicOrderCntVal.
-package struct HEVCReferenceSet: Equatable, Sendable {
+package struct HEVCShortTermReferencePictureSet: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         /// DeltaPocS0 or DeltaPocS1.
         package var delta: Int
@@ -45,7 +45,7 @@ package struct HEVCReferenceSet: Equatable, Sendable {
 
     /// Reads the set that follows `others`. In a slice header, `others` are all sets of the sequence parameter set.
     /// Returns nil if a value is out of range.
-    package init?(_ bits: inout HeaderBitReader, after others: [HEVCReferenceSet], inSliceHeader: Bool) {
+    package init?(_ bits: inout HeaderBitReader, after others: [HEVCShortTermReferencePictureSet], inSliceHeader: Bool) {
         let index = others.count
         if index != 0 && bits.flag() {
             let distance = inSliceHeader ? bits.unsigned() + 1 : 1
@@ -68,7 +68,7 @@ package struct HEVCReferenceSet: Equatable, Sendable {
     }
 
     /// Reads a set with inter_ref_pic_set_prediction_flag equal to 1: (7-61) and (7-62).
-    private mutating func readPredicted(_ bits: inout HeaderBitReader, from other: HEVCReferenceSet) {
+    private mutating func readPredicted(_ bits: inout HeaderBitReader, from other: HEVCShortTermReferencePictureSet) {
         let isNegative = bits.flag()
         let shift = (isNegative ? -1 : 1) * (bits.unsigned() + 1)
         let count = other.before.count + other.after.count
@@ -82,6 +82,6 @@ package struct HEVCReferenceSet: Equatable, Sendable {
         /// The distances of the other set, followed by that of its own picture, in the order of the flags.
         let distances = (other.before + other.after).map { $0.delta + shift } + [shift]
         let moved = distances.indices.filter { keeps[$0] }.map { Entry(delta: distances[$0], isUsed: uses[$0]) }
-        self = HEVCReferenceSet(moved)
+        self = HEVCShortTermReferencePictureSet(moved)
     }
 }

@@ -1,6 +1,6 @@
 package import CVA
 
-extension SliceHeader {
+extension H264SliceHeader {
     /// Makes the header that a client's buffers describe, for clients that send no packed header. `sequence` and
     /// `picture` are the parameter sets in the stream.
     ///
@@ -8,7 +8,7 @@ extension SliceHeader {
     /// pictures use sliding window marking.
     package init(
         _ slice: VAEncSliceParameterBufferH264, picture buffer: VAEncPictureParameterBufferH264,
-        sequence: SequenceParameterSet, picture: PictureParameterSet
+        sequence: H264SequenceParameterSet, picture: H264PictureParameterSet
     ) {
         let fields = unsafe buffer.pic_fields.bits
         isIDR = fields.idr_pic_flag != 0
@@ -39,7 +39,7 @@ extension SliceHeader {
     }
 
     private mutating func setModifications(
-        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: SequenceParameterSet
+        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: H264SequenceParameterSet
     ) {
         guard let type, type != .i else { return }
         let maxFrameNum = 1 << sequence.log2MaxFrameNum
@@ -78,7 +78,7 @@ private enum VAInvalid {
     static let surface: UInt32 = 0xFFFF_FFFF
 }
 
-extension SliceHeader.Weights {
+extension H264SliceHeader.Weights {
     /// The buffer has one flag for all entries of a list. If it is set, every entry is written.
     fileprivate init(_ slice: VAEncSliceParameterBufferH264, counts: [Int]) {
         luma_log2_weight_denom = min(Int(slice.luma_log2_weight_denom), 7)

@@ -1,5 +1,5 @@
 /// The factors for quantizing and scaling at one QP, in the layout of `ForwardTransform`.
-package struct Quantizer: BitwiseCopyable, Sendable {
+package struct H264Quantizer: BitwiseCopyable, Sendable {
     /// QP / 6.
     let period: Int
     /// The limit below which a 4×4 block has no levels: if the sum of absolute differences of an inter block is
@@ -130,8 +130,8 @@ package final class QuantizerTables: Sendable {
             }
             for row in 0..<4 {
                 for column in 0..<4 {
-                    let numerator = TransformTables.numerator4x4(remainder, row, column)
-                    let scale = TransformTables.scale4x4[remainder][TransformTables.class4x4(row, column)]
+                    let numerator = H264TransformTables.numerator4x4(remainder, row, column)
+                    let scale = H264TransformTables.scale4x4[remainder][H264TransformTables.class4x4(row, column)]
                     for i in [column * 8 + row, column * 8 + row + 4] {
                         q.numerators4x4[i] = UInt16(2 * numerator)
                         q.scales4x4[i] = Int16(scale << period)
@@ -142,10 +142,10 @@ package final class QuantizerTables: Sendable {
             }
             for row in 0..<8 {
                 for column in 0..<8 {
-                    let numerator = TransformTables.numerator8x8(remainder, row, column)
+                    let numerator = H264TransformTables.numerator8x8(remainder, row, column)
                     let i = column * 8 + row
                     q.numerators8x8[i] = UInt16(numerator)
-                    let scale = TransformTables.scale8x8[remainder][TransformTables.class8x8(row, column)]
+                    let scale = H264TransformTables.scale8x8[remainder][H264TransformTables.class8x8(row, column)]
                     q.scales8x8[i] = Int16(scale << max(0, period - 2))
                     q.roundings8x8[i] = rounding(interRounding, 16, numerator)
                     q.roundings8x8[64 + i] = rounding(intraRounding, 16, numerator)
@@ -154,19 +154,19 @@ package final class QuantizerTables: Sendable {
         }
     }
 
-    /// Computes `Quantizer.zeroLevelSAD4x4`. The magnitude of a coefficient of class 0, 1 or 2 is at most 1, 4 or 2
+    /// Computes `H264Quantizer.zeroLevelSAD4x4`. The magnitude of a coefficient of class 0, 1 or 2 is at most 1, 4 or 2
     /// times the sum of absolute differences.
     private static func zeroLevelSAD(_ qp: Int, rounding: Int) -> Int {
         [(0, 0, 1), (1, 1, 4), (0, 1, 2)].map { row, column, gain in
-            let numerator = TransformTables.numerator4x4(qp % 6, row, column)
+            let numerator = H264TransformTables.numerator4x4(qp % 6, row, column)
             return ((64 - rounding) << (15 + qp / 6)) / (64 * numerator * gain)
         }.min()!
     }
 
-    package subscript(_ qp: Int) -> Quantizer {
+    package subscript(_ qp: Int) -> H264Quantizer {
         let base = words.elements + qp * Self.perQP
         let signed = signedWords.elements + qp * Self.signedPerQP
-        return Quantizer(
+        return H264Quantizer(
             period: qp / 6, zeroLevelSAD4x4: zeroLevelSADs[qp], numerators4x4: base, scales4x4: signed,
             numerators8x8: base + 32, scales8x8: signed + 32,
             roundings4x4: base + 96, roundings8x8: base + 160)

@@ -1,8 +1,8 @@
-extension HEVCSliceHeader {
+extension HEVCSliceSegmentHeader {
     /// Compares this header, which a client packed, with the header for the client's parameter buffers. Returns one
     /// line for each difference that would make the slice data undecodable or change the decoded pictures; empty if
     /// there is none.
-    package func contradictions(with expected: HEVCSliceHeader, comparesQP: Bool = true) -> [String] {
+    package func contradictions(with expected: HEVCSliceSegmentHeader, comparesQP: Bool = true) -> [String] {
         var found: [String] = []
         func compare<Value: Equatable>(_ name: String, _ packed: Value, _ inBuffers: Value) {
             guard packed != inBuffers else { return }

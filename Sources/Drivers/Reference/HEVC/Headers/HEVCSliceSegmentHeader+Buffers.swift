@@ -2,7 +2,7 @@ package import CVA
 
 // SAFETY: the bit-field unions of VA-API's buffers consist of plain integers, and each has only one set of fields.
 
-extension HEVCSliceHeader {
+extension HEVCSliceSegmentHeader {
     /// Creates the header for a client that does not pack one, from its buffers. `sequence` and `picture` are
     /// the parameter sets of the stream.
     package init(
@@ -58,9 +58,9 @@ extension HEVCSliceHeader {
         _ buffer: VAEncPictureParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceParameterSet
     ) {
         let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
-        referenceSet = HEVCReferenceSet(
+        referenceSet = HEVCShortTermReferencePictureSet(
             frames.filter { !$0.isLongTerm }.map {
-                HEVCReferenceSet.Entry(delta: Int($0.pic_order_cnt) - count, isUsed: $0.isUsed)
+                HEVCShortTermReferencePictureSet.Entry(delta: Int($0.pic_order_cnt) - count, isUsed: $0.isUsed)
             })
         short_term_ref_pic_set_idx = sequence.referenceSets.firstIndex(of: referenceSet)
         guard sequence.longTerm != nil else { return }

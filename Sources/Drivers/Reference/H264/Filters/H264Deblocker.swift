@@ -1,10 +1,10 @@
 /// The deblocking filter, H.264 8.7. It filters a picture after all its macroblocks are reconstructed.
-struct Deblocker {
+struct H264Deblocker {
     let width: Int
     let height: Int
     let stride: Int
     let planes: ReferencePlanes
-    let tables: PictureTables
+    let tables: H264PictureTables
     /// The filter parameters, indexed by slice number.
     let slices: ElementPointer<SliceFiltering>
     /// QP_C indexed by QP_Y: 52 entries for Cb, then 52 for Cr.

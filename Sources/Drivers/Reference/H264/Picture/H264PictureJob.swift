@@ -1,5 +1,5 @@
 /// One slice of a picture to encode.
-package struct SliceJob: Sendable {
+package struct H264SliceJob: Sendable {
     /// The raster address of the first macroblock.
     package var firstMacroblock: Int
     package var macroblockCount: Int
@@ -8,8 +8,8 @@ package struct SliceJob: Sendable {
     package var qp: Int
     /// The reference pictures in the order of `ref_idx`, as in the client's lists. The number of entries is
     /// num_ref_idx_active.
-    package var list0: [ReconstructedPicture]
-    package var list1: [ReconstructedPicture]
+    package var list0: [H264ReconstructedPicture]
+    package var list1: [H264ReconstructedPicture]
     package var cabac: Bool
     package var cabacInitIdc: Int
     package var disableDeblockingFilterIdc: Int
@@ -23,8 +23,8 @@ package struct SliceJob: Sendable {
     package var isFirstOfList1LongTerm = false
 
     package init(
-        firstMacroblock: Int, macroblockCount: Int, type: SliceType, qp: Int, list0: [ReconstructedPicture],
-        list1: [ReconstructedPicture], cabac: Bool, cabacInitIdc: Int, disableDeblockingFilterIdc: Int,
+        firstMacroblock: Int, macroblockCount: Int, type: SliceType, qp: Int, list0: [H264ReconstructedPicture],
+        list1: [H264ReconstructedPicture], cabac: Bool, cabacInitIdc: Int, disableDeblockingFilterIdc: Int,
         filterOffsetA: Int, filterOffsetB: Int, header: SliceHeaderBits
     ) {
         self.firstMacroblock = firstMacroblock
@@ -43,12 +43,12 @@ package struct SliceJob: Sendable {
 }
 
 /// One picture to encode, made from the client's buffers after they were checked.
-package struct PictureJob: Sendable {
+package struct H264PictureJob: Sendable {
     package var widthInMacroblocks: Int
     package var heightInMacroblocks: Int
     package var source: SourcePicture
     /// The picture that receives the reconstruction. It must not be in any list.
-    package var reconstruction: ReconstructedPicture
+    package var reconstruction: H264ReconstructedPicture
     /// `transform_8x8_mode_flag`.
     package var transform8x8: Bool
     package var constrainedIntraPrediction: Bool
@@ -57,7 +57,7 @@ package struct PictureJob: Sendable {
     /// The speed: 1 (best quality) to 7 (fastest).
     package var quality: Int
     /// The slices in order. Together they cover every macroblock once.
-    package var slices: [SliceJob]
+    package var slices: [H264SliceJob]
     /// Whether later pictures may predict from this one (`reference_pic_flag`).
     package var isReference = true
     /// QP_Y of each macroblock in raster order, 0…51, which overrides the slice's QP. It has an entry for every
@@ -76,9 +76,9 @@ package struct PictureJob: Sendable {
 
     package init(
         widthInMacroblocks: Int, heightInMacroblocks: Int, source: SourcePicture,
-        reconstruction: ReconstructedPicture, transform8x8: Bool, constrainedIntraPrediction: Bool,
+        reconstruction: H264ReconstructedPicture, transform8x8: Bool, constrainedIntraPrediction: Bool,
         chromaQPIndexOffset: Int,
-        secondChromaQPIndexOffset: Int, quality: Int, slices: [SliceJob]
+        secondChromaQPIndexOffset: Int, quality: Int, slices: [H264SliceJob]
     ) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks

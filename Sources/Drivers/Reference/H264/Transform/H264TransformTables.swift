@@ -1,5 +1,5 @@
 /// The constants of H.264 8.5, and the quantizer multipliers derived from them.
-package enum TransformTables {
+package enum H264TransformTables {
     /// normAdjust4x4 of (8-315) by QP % 6, for the positions (even, even), (odd, odd) and others.
     static let scale4x4: [[Int]] = [
         [10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23],

@@ -1,14 +1,14 @@
-/// Differences between a block of the source (with rows `Scratch.sourceStride` apart) and another block.
+/// Differences between a block of the source (with rows `H264Scratch.sourceStride` apart) and another block.
 ///
 /// The compiler turns the loops over constant widths into instructions for sums of absolute differences and
 /// multiply-add.
-package enum BlockCost {
+package enum H264BlockCost {
     @inline(__always) private static func absolute(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
         for y in 0..<height {
-            let p = a + y &* Scratch.sourceStride
+            let p = a + y &* H264Scratch.sourceStride
             let q = b + y &* stride
             for x in 0..<width {
                 let d = Int32(p[x]) &- Int32(q[x])
@@ -47,7 +47,7 @@ package enum BlockCost {
         var x0 = 0
         while x0 < width {
             for y in 0..<height {
-                let d = difference(a + (y &* Scratch.sourceStride &+ x0), b + (y &* stride &+ x0))
+                let d = difference(a + (y &* H264Scratch.sourceStride &+ x0), b + (y &* stride &+ x0))
                 for x in 0..<8 { sum = sum &+ Int32(d[x]) &* Int32(d[x]) }
             }
             x0 &+= 8
@@ -71,9 +71,9 @@ package enum BlockCost {
     @inline(__always) private static func transformed8x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Words {
         let rows = BlockPair(
             difference(a, b),
-            difference(a + Scratch.sourceStride, b + stride),
-            difference(a + 2 &* Scratch.sourceStride, b + 2 &* stride),
-            difference(a + 3 &* Scratch.sourceStride, b + 3 &* stride))
+            difference(a + H264Scratch.sourceStride, b + stride),
+            difference(a + 2 &* H264Scratch.sourceStride, b + 2 &* stride),
+            difference(a + 3 &* H264Scratch.sourceStride, b + 3 &* stride))
         let t = hadamard(rows).transposed
         // Combines the last butterfly with the absolute values: |x + y| + |x − y| = 2·max(|x|, |y|).
         let a = t.r0 &+ t.r2
@@ -94,7 +94,7 @@ package enum BlockCost {
             var part = Words(repeating: 0)
             var y = 0
             while y < height {
-                part = part &+ transformed8x4(a + (y &* Scratch.sourceStride &+ x), b + (y &* stride &+ x), stride)
+                part = part &+ transformed8x4(a + (y &* H264Scratch.sourceStride &+ x), b + (y &* stride &+ x), stride)
                 y &+= 4
             }
             sum &+= part.unsignedSum
@@ -107,7 +107,7 @@ package enum BlockCost {
     @inline(never) package static func satd4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words {
             // Only four samples are loaded in each row, because those on the right belong to other blocks.
-            let p: UInt32 = (a + y &* Scratch.sourceStride).load(0)
+            let p: UInt32 = (a + y &* H264Scratch.sourceStride).load(0)
             let q: UInt32 = (b + y &* stride).load(0)
             return SIMD2<UInt32>(p, 0).sampleWords &- SIMD2<UInt32>(q, 0).sampleWords
         }
@@ -122,7 +122,7 @@ package enum BlockCost {
     /// Returns a quarter of the sum of absolute 8×8 Hadamard coefficients, which is comparable with `satd` of the same
     /// block.
     @inline(never) package static func satd8x8(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
-        @inline(__always) func row(_ y: Int) -> Words { difference(a + y &* Scratch.sourceStride, b + y &* stride) }
+        @inline(__always) func row(_ y: Int) -> Words { difference(a + y &* H264Scratch.sourceStride, b + y &* stride) }
         @inline(__always) func butterflies(_ r: Block8x8) -> Block8x8 {
             let a0 = r.r0 &+ r.r4
             let a1 = r.r1 &+ r.r5

@@ -1,5 +1,5 @@
 /// The thresholds of the deblocking filter, H.264 8.7.2.2, tables 8-16 and 8-17.
-final class DeblockingTables: Sendable {
+final class H264DeblockingTables: Sendable {
     /// α, β and t_C0, indexed by indexA or indexB. t_C0 has four entries for each index, by bS (0 for bS 0).
     let alpha = ElementStorage<Int16>(count: 52, repeating: 0)
     let beta = ElementStorage<Int16>(count: 52, repeating: 0)
@@ -42,7 +42,7 @@ struct SliceFiltering {
 }
 
 extension SliceFiltering {
-    init(_ slice: SliceJob) {
+    init(_ slice: H264SliceJob) {
         self.init(
             mode: slice.disableDeblockingFilterIdc, offsetA: slice.filterOffsetA, offsetB: slice.filterOffsetB)
     }

@@ -1,5 +1,5 @@
 /// The data of each macroblock of the current picture that later macroblocks and deblocking use.
-struct PictureTables {
+struct H264PictureTables {
     /// The slice number, or −1 if the macroblock is not coded yet.
     let slice: ElementPointer<Int32>
     let isIntra: ElementPointer<UInt8>
@@ -20,8 +20,8 @@ struct PictureTables {
     let blocks: Int
 }
 
-/// Owns the memory that `PictureTables` points to.
-final class PictureTableStorage: Sendable {
+/// Owns the memory that `H264PictureTables` points to.
+final class H264PictureTableStorage: Sendable {
     private let slice: ElementStorage<Int32>
     private let isIntra: ElementStorage<UInt8>
     private let qp: ElementStorage<Int8>
@@ -47,8 +47,8 @@ final class PictureTableStorage: Sendable {
     /// Resets the tables for the next picture.
     func begin() { slice.elements.fill(-1, count: slice.count) }
 
-    var tables: PictureTables {
-        PictureTables(
+    var tables: H264PictureTables {
+        H264PictureTables(
             slice: slice.elements, isIntra: isIntra.elements, qp: qp.elements, transform8x8: transform8x8.elements,
             nonZero: nonZero.elements, intraModes: intraModes.elements, motion: motion.elements, reference: reference.elements,
             referencePicture: referencePicture.elements, blocks: slice.count * 4)

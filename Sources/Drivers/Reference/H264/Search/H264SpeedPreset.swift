@@ -1,5 +1,5 @@
 /// The search effort of a quality level. It affects only speed and compression, never the validity of the stream.
-struct SpeedPreset {
+struct H264SpeedPreset {
     /// The maximum number of references that are searched.
     private(set) var references = 1
     /// Whether partitions are searched in all of these references, or only in the best one of the whole macroblock.

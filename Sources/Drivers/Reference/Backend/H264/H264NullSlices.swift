@@ -2,7 +2,7 @@
 /// on.
 ///
 /// P and B slices consist of skipped macroblocks. I slices use 16×16 DC prediction without a residual.
-final class NullSlices {
+final class H264NullSlices {
     private struct Key: Hashable {
         var firstMacroblock: Int
         var macroblockCount: Int
@@ -19,7 +19,7 @@ final class NullSlices {
     private var cache: [Key: [UInt8]] = [:]
 
     /// Returns the NAL unit of each slice.
-    func units(for slices: [SliceJob], width: Int) -> [[UInt8]] {
+    func units(for slices: [H264SliceJob], width: Int) -> [[UInt8]] {
         slices.map { slice in
             let header = slice.header
             let key = Key(

@@ -1,5 +1,5 @@
 /// slice_segment_header, H.265 7.3.6.1, of an independent slice segment without weighted prediction.
-package struct HEVCSliceHeader: Equatable, Sendable {
+package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     package var nal_unit_type = 1
     package var no_output_of_prior_pics_flag = false
     package var slice_pic_parameter_set_id = 0
@@ -12,7 +12,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     package var slice_pic_order_cnt_lsb = 0
     /// short_term_ref_pic_set_idx; nil if the header contains its own set.
     package var short_term_ref_pic_set_idx: Int?
-    package var referenceSet = HEVCReferenceSet()
+    package var referenceSet = HEVCShortTermReferencePictureSet()
     package var longTerm: [LongTerm] = []
     package var slice_temporal_mvp_enabled_flag = false
     package var slice_sao_luma_flag = false
@@ -177,7 +177,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     /// has no reference pictures, or if a list entry is out of range.
     package func lists(pictureOrderCount count: Int, sequence: HEVCSequenceParameterSet) -> [[Reference]]? {
         guard listCount > 0 else { return [[], []] }
-        func used(_ entries: [HEVCReferenceSet.Entry]) -> [Reference] {
+        func used(_ entries: [HEVCShortTermReferencePictureSet.Entry]) -> [Reference] {
             entries.filter(\.isUsed).map { Reference(pictureOrderCount: count + $0.delta, isLongTerm: false) }
         }
         let size = 1 << sequence.log2MaxPictureOrderCountLsb

@@ -1,6 +1,6 @@
 /// seq_parameter_set_data, H.264 7.3.2.1.1, limited to what the driver writes and reads: 8-bit 4:2:0 without scaling
 /// lists.
-package struct SequenceParameterSet: Equatable, Sendable {
+package struct H264SequenceParameterSet: Equatable, Sendable {
     package var profile_idc: UInt8 = 100
     package var constraintFlags: UInt8 = 0
     package var level_idc: UInt8 = 40
@@ -28,7 +28,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
     /// The cropping offsets, or nil if frame_cropping_flag is 0.
     package var cropping: Cropping?
     /// The VUI parameters, or nil if vui_parameters_present_flag is 0. They are written but not read.
-    package var vui: VideoUsability?
+    package var vui: VUIParameters?
 
     /// The frame_crop offsets, in units of 2 luma samples (4:2:0 frames).
     package struct Cropping: Equatable, Sendable {
@@ -46,7 +46,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
     }
 
     /// vui_parameters, E.1.1, limited to the fields of VA-API's buffer.
-    package struct VideoUsability: Equatable, Sendable {
+    package struct VUIParameters: Equatable, Sendable {
         /// aspect_ratio_idc, or nil if aspect_ratio_info_present_flag is 0. If it is 255, `sampleAspectRatio` has the
         /// width and height.
         var aspect_ratio_idc: UInt8?
@@ -78,7 +78,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
                 max_num_reorder_frames: max_num_reorder_frames, max_dec_frame_buffering: max_dec_frame_buffering)
         }
 
-        package static func == (a: VideoUsability, b: VideoUsability) -> Bool {
+        package static func == (a: VUIParameters, b: VUIParameters) -> Bool {
             a.aspect_ratio_idc == b.aspect_ratio_idc && a.sampleAspectRatio == b.sampleAspectRatio
                 && a.timing == b.timing && a.restriction == b.restriction
         }
@@ -94,7 +94,7 @@ package struct SequenceParameterSet: Equatable, Sendable {
 
 // MARK: Writing
 
-extension SequenceParameterSet {
+extension H264SequenceParameterSet {
     /// Returns the NAL unit with a four-byte start code.
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
@@ -144,7 +144,7 @@ extension SequenceParameterSet {
         if let vui { write(vui, to: &bits) }
     }
 
-    private func write(_ vui: VideoUsability, to bits: inout HeaderBitWriter) {
+    private func write(_ vui: VUIParameters, to bits: inout HeaderBitWriter) {
         bits.put(vui.aspect_ratio_idc != nil)
         if let idc = vui.aspect_ratio_idc {
             bits.put(UInt32(idc), 8)
@@ -180,7 +180,7 @@ extension SequenceParameterSet {
 
 // MARK: Reading
 
-extension SequenceParameterSet {
+extension H264SequenceParameterSet {
     /// Reads the RBSP of a sequence parameter set, without its NAL unit header, up to the cropping offsets. Returns nil
     /// if the data ends too early or a value is out of range.
     package init?(rbsp: [UInt8]) {

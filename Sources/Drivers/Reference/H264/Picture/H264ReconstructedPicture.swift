@@ -2,7 +2,7 @@
 ///
 /// The memory of its samples is allocated at the first access and filled with 128. Only one thread at a time may write
 /// it, and only while no other thread reads it.
-package final class ReconstructedPicture: @unchecked Sendable {
+package final class H264ReconstructedPicture: @unchecked Sendable {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
     private var storage: ElementStorage<UInt8>?

@@ -1,15 +1,15 @@
-extension SliceHeader {
+extension H264SliceHeader {
     /// Reads a slice header with the parameter sets that it refers to. Returns nil if the data ends too early, if a
     /// value is out of range, or if it is the header of a field or of an SP or SI slice. The bits after the deblocking
     /// fields are not read.
-    package init?(_ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet) {
+    package init?(_ header: SliceHeaderBits, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet) {
         var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
         self.init(header, sequence: sequence, picture: picture, fields: &fields)
     }
 
     /// Reads a slice header as above, and stores the positions of some fields in `fields`.
     init?(
-        _ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet, fields: inout SliceFields
+        _ header: SliceHeaderBits, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet, fields: inout SliceFields
     ) {
         guard let nalHeader = header.prefix.last else { return nil }
         nal_ref_idc = Int(nalHeader >> 5 & 3)
@@ -43,7 +43,7 @@ extension SliceHeader {
                 let idc = bits.unsigned()
                 if idc == 3 { break }
                 guard idc < 3, !bits.failed, modifications[list].count <= 32 else { return nil }
-                modifications[list].append(Modification(idc: idc, value: bits.unsigned()))
+                modifications[list].append(ReferenceListModification(idc: idc, value: bits.unsigned()))
             }
         }
         if hasWeights(picture) { readWeights(&bits) }
@@ -87,14 +87,14 @@ extension SliceHeader {
             return true
         }
         guard bits.flag() else { return true }
-        var commands: [MemoryManagement] = []
+        var commands: [MemoryManagementOperation] = []
         while true {
             let operation = bits.unsigned()
             if operation == 0 { break }
             guard operation <= 6, !bits.failed, commands.count < 64 else { return false }
             let operandCount = operation == 3 ? 2 : operation == 5 ? 0 : 1
             commands.append(
-                MemoryManagement(operation: operation, operands: (0..<operandCount).map { _ in bits.unsigned() }))
+                MemoryManagementOperation(operation: operation, operands: (0..<operandCount).map { _ in bits.unsigned() }))
         }
         memoryManagement = commands
         return true

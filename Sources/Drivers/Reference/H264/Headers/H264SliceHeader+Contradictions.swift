@@ -1,9 +1,9 @@
-extension SliceHeader {
+extension H264SliceHeader {
     /// Returns how this header, which the client packed, contradicts the header that the client's parameter buffers
     /// describe. Only differences that make the slice data undecodable, or that lead to other pictures, are reported.
     /// Each has one line. The list is empty if the headers agree.
     package func contradictions(
-        with expected: SliceHeader, picture: PictureParameterSet, comparesQP: Bool = true
+        with expected: H264SliceHeader, picture: H264PictureParameterSet, comparesQP: Bool = true
     ) -> [String] {
         var found: [String] = []
         func compare(_ name: String, _ packed: Int, _ requested: Int) {

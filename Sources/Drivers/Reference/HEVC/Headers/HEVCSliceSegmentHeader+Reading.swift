@@ -1,4 +1,4 @@
-extension HEVCSliceHeader {
+extension HEVCSliceSegmentHeader {
     /// Reads a slice segment header with its parameter sets. Returns nil if it is truncated, a value is out of range,
     /// the segment is dependent or weighted prediction is used. `end` receives the number of bits before the entry
     /// points.
@@ -72,7 +72,7 @@ extension HEVCSliceHeader {
             short_term_ref_pic_set_idx = index
             referenceSet = sets[index]
         } else {
-            guard let set = HEVCReferenceSet(&bits, after: sets, inSliceHeader: true) else { return false }
+            guard let set = HEVCShortTermReferencePictureSet(&bits, after: sets, inSliceHeader: true) else { return false }
             referenceSet = set
         }
         if let known = sequence.longTerm {

@@ -1,10 +1,10 @@
 internal import CVA
 
 /// Converts the H.264 slice buffers and packed slice headers of a picture to jobs.
-struct SlicePlan {
+struct H264SlicePlan {
     let parameters: VAEncPictureParameterBufferH264
-    let sequence: SequenceParameterSet
-    let picture: PictureParameterSet
+    let sequence: H264SequenceParameterSet
+    let picture: H264PictureParameterSet
     let config: Config.Choice
     let environment: Environment
 
@@ -38,12 +38,12 @@ struct SlicePlan {
     /// Returns the header of a slice: the client's packed header, which is checked against the buffers, or a header
     /// made from the buffers. If the driver controls the rate, it rewrites slice_qp_delta later.
     func header(_ slice: VAEncSliceParameterBufferH264, packed: SliceHeaderBits?) throws -> SliceHeaderBits {
-        let expected = SliceHeader(slice, picture: parameters, sequence: sequence, picture: picture)
+        let expected = H264SliceHeader(slice, picture: parameters, sequence: sequence, picture: picture)
         guard let packed else {
             try checkNumbers(expected, slice)
             return expected.bits(sequence: sequence, picture: picture)
         }
-        guard let found = SliceHeader(packed, sequence: sequence, picture: picture) else {
+        guard let found = H264SliceHeader(packed, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("the packed slice header cannot be read")
         }
         try require(
@@ -63,7 +63,7 @@ struct SlicePlan {
 
     /// Checks that frame_num, the picture order count and idr_pic_id are equal in the slice header and in the buffers.
     /// Drivers differ in which of the two they write.
-    private func checkNumbers(_ header: SliceHeader, _ slice: VAEncSliceParameterBufferH264) throws {
+    private func checkNumbers(_ header: H264SliceHeader, _ slice: VAEncSliceParameterBufferH264) throws {
         func check(_ name: String, _ found: Int, _ asked: Int, _ bits: Int = 16) throws {
             try environment.prefer(
                 (found ^ asked) & (1 << bits - 1) == 0, .pictureNumbers,
@@ -79,8 +79,8 @@ struct SlicePlan {
     }
 
     /// Returns the header for another picture parameter set, which differs only in pic_init_qp.
-    func rewritten(_ header: SliceHeaderBits, for other: PictureParameterSet) throws -> SliceHeaderBits {
-        guard var fields = SliceHeader(header, sequence: sequence, picture: picture) else {
+    func rewritten(_ header: SliceHeaderBits, for other: H264PictureParameterSet) throws -> SliceHeaderBits {
+        guard var fields = H264SliceHeader(header, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("the slice header cannot be read")
         }
         fields.slice_qp_delta += picture.initialQP - other.initialQP
@@ -104,11 +104,11 @@ struct SlicePlan {
 
     /// Returns the job for a slice.
     func job(
-        _ slice: VAEncSliceParameterBufferH264, lists: [[ReconstructedPicture]], header: SliceHeaderBits
-    ) -> SliceJob {
+        _ slice: VAEncSliceParameterBufferH264, lists: [[H264ReconstructedPicture]], header: SliceHeaderBits
+    ) -> H264SliceJob {
         // Without deblocking fields in the slice header, the filter is on and the offsets are 0.
         let isControlled = picture.deblocking_filter_control_present_flag
-        var job = SliceJob(
+        var job = H264SliceJob(
             firstMacroblock: Int(slice.macroblock_address), macroblockCount: Int(slice.num_macroblocks),
             type: SliceType(rawValue: slice.slice_type % 5) ?? .i, qp: Int(parameters.pic_init_qp) + Int(slice.slice_qp_delta),
             list0: lists[0], list1: lists[1], cabac: picture.entropy_coding_mode_flag, cabacInitIdc: Int(slice.cabac_init_idc),

@@ -1,5 +1,5 @@
 /// slice_header of frames, H.264 7.3.3.
-package struct SliceHeader: Equatable, Sendable {
+package struct H264SliceHeader: Equatable, Sendable {
     package var nal_ref_idc = 0
     /// Whether nal_unit_type is 5. Otherwise it is 1.
     package var isIDR = false
@@ -18,20 +18,20 @@ package struct SliceHeader: Equatable, Sendable {
     package var referenceCounts = [0, 0]
     package var num_ref_idx_active_override_flag = false
     /// ref_pic_list_modification of both lists, without the final 3.
-    package var modifications: [[Modification]] = [[], []]
+    package var modifications: [[ReferenceListModification]] = [[], []]
     /// pred_weight_table, or nil if the syntax does not contain it.
     package var weights: Weights?
     package var no_output_of_prior_pics_flag = false
     package var long_term_reference_flag = false
     /// memory_management_control_operation with its operands, without the final 0. nil means sliding window marking.
-    package var memoryManagement: [MemoryManagement]?
+    package var memoryManagement: [MemoryManagementOperation]?
     package var cabac_init_idc = 0
     package var slice_qp_delta = 0
     package var disable_deblocking_filter_idc = 0
     package var slice_alpha_c0_offset_div2 = 0
     package var slice_beta_offset_div2 = 0
 
-    package struct Modification: Equatable, Sendable {
+    package struct ReferenceListModification: Equatable, Sendable {
         /// modification_of_pic_nums_idc, 0…2.
         package var modification_of_pic_nums_idc: Int
         /// abs_diff_pic_num_minus1 or long_term_pic_num.
@@ -43,7 +43,7 @@ package struct SliceHeader: Equatable, Sendable {
         }
     }
 
-    package struct MemoryManagement: Equatable, Sendable {
+    package struct MemoryManagementOperation: Equatable, Sendable {
         /// 1…6.
         package var memory_management_control_operation: Int
         package var operands: [Int]
@@ -78,7 +78,7 @@ package struct SliceHeader: Equatable, Sendable {
     package var type: SliceType? { slice_type % 5 < 3 ? SliceType(rawValue: UInt8(slice_type % 5)) : nil }
 
     /// Returns whether the syntax contains pred_weight_table.
-    package func hasWeights(_ picture: PictureParameterSet) -> Bool {
+    package func hasWeights(_ picture: H264PictureParameterSet) -> Bool {
         type == .p && picture.weighted_pred_flag || type == .b && picture.weighted_bipred_idc == 1
     }
 
@@ -94,10 +94,10 @@ package struct SliceHeader: Equatable, Sendable {
 
 // MARK: Writing
 
-extension SliceHeader {
+extension H264SliceHeader {
     /// Returns the header as bits after a start code. The start code has four bytes in the first slice of a picture,
     /// otherwise three.
-    package func bits(sequence: SequenceParameterSet, picture: PictureParameterSet) -> SliceHeaderBits {
+    package func bits(sequence: H264SequenceParameterSet, picture: H264PictureParameterSet) -> SliceHeaderBits {
         var bits = HeaderBitWriter()
         write(to: &bits, sequence: sequence, picture: picture)
         let startCode: [UInt8] = first_mb_in_slice == 0 ? [0, 0, 0, 1] : [0, 0, 1]
@@ -106,7 +106,7 @@ extension SliceHeader {
             bitCount: bits.bitCount)
     }
 
-    private func write(to bits: inout HeaderBitWriter, sequence: SequenceParameterSet, picture: PictureParameterSet) {
+    private func write(to bits: inout HeaderBitWriter, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet) {
         bits.putUnsigned(first_mb_in_slice)
         bits.putUnsigned(slice_type)
         bits.putUnsigned(pic_parameter_set_id)
