@@ -32,10 +32,11 @@ import Testing
     /// Packs the headers that match the buffers; `sequence` is the first picture's, which stays active.
     private func pack(
         _ buffers: inout HEVCClient.Buffers, _ sequence: VAEncSequenceParameterBufferHEVC, isEscaped: Bool,
-        window: HEVCSequenceParameterSet.Window? = nil
+        window: (right: Int, bottom: Int)? = nil
     ) {
         var header = HEVCSequenceParameterSet(sequence)
-        header.window = window
+        header.conformance_window_flag = window != nil
+        (header.conf_win_right_offset, header.conf_win_bottom_offset) = window ?? (0, 0)
         let picture = HEVCPictureParameterSet(buffers.picture!)
         var sets: [(UInt32, [UInt8])] = []
         if buffers.sequence != nil {
@@ -118,7 +119,7 @@ import Testing
     /// cu_qp_delta if QPs change inside pictures.
     @Test func mesa25RewritesParameterSets() throws {
         func run(
-            _ width: Int, _ height: Int, window: HEVCSequenceParameterSet.Window?, misc: [[UInt8]] = []
+            _ width: Int, _ height: Int, window: (right: Int, bottom: Int)?, misc: [[UInt8]] = []
         ) throws -> TraceHeaders {
             let stream = client("radeonsi25-navi31", width, height)
             var sequence = try #require(stream.buffers(HEVCClient.lowDelay(1)[0]).sequence)
@@ -140,7 +141,7 @@ import Testing
             }
             #expect(decoded[0] == decoded[1])
             let (shownWidth, shownHeight) = (decoded[0][0].width, decoded[0][0].height)
-            let cropped = (window?.right ?? 0, window?.bottom ?? 0)
+            let cropped = window ?? (0, 0)
             let coded = ((width + 63) / 64 * 64, (height + 15) / 16 * 16)
             #expect(shownWidth == coded.0 - 2 * cropped.0 && shownHeight == coded.1 - 2 * cropped.1)
             return try TraceHeaders(stream: bytes, codec: "hevc")
@@ -148,7 +149,7 @@ import Testing
         let grown = try run(200, 136, window: nil)
         #expect(grown["pic_width_in_luma_samples"] == [256] && grown["pic_height_in_luma_samples"] == [144])
         #expect(grown["conformance_window_flag"] == [0] && grown["cu_qp_delta_enabled_flag"] == [0])
-        let cropped = try run(256, 144, window: .init(right: 28, bottom: 4))
+        let cropped = try run(256, 144, window: (28, 4))
         #expect(cropped["conf_win_right_offset"] == [28] && cropped["conf_win_bottom_offset"] == [4])
         let region = UnsafeMutablePointer<VAEncROI>.allocate(capacity: 1)
         defer { region.deallocate() }

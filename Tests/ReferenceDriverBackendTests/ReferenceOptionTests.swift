@@ -127,15 +127,15 @@ import Testing
         sequence.profile_idc = 100
         sequence.level_idc = 40
         sequence.max_num_ref_frames = 3
-        sequence.widthInMacroblocks = 8
-        sequence.heightInMapUnits = 6
+        sequence.pic_width_in_mbs = 8
+        sequence.pic_height_in_map_units = 6
         sequence.gaps_in_frame_num_value_allowed_flag = true
-        sequence.log2MaxFrameNum = 8
-        sequence.log2MaxPictureOrderCountLsb = 8
+        sequence.log2_max_frame_num = 8
+        sequence.log2_max_pic_order_cnt_lsb = 8
         sequence.direct_8x8_inference_flag = true
         var set = H264PictureParameterSet()
         set.deblocking_filter_control_present_flag = true
-        set.highFields = .init()
+        set.hasHighFields = true
         var (pictures, shown): ([[UInt8]], [PlanarFrame]) = ([], [])
         for index in 0..<6 {
             var buffers = stream.buffers()
@@ -146,9 +146,9 @@ import Testing
             header.slice_type = index == 0 ? 2 : 0
             header.frame_num = index
             header.pic_order_cnt_lsb = 2 * index
-            header.referenceCounts = [index == 0 ? 0 : 1, 0]
+            header.num_ref_idx_active = [index == 0 ? 0 : 1, 0]
             if index == 1 {
-                header.memoryManagement = [.init(operation: 4, operands: [1]), .init(operation: 6, operands: [0])]
+                header.marking = [.init(operation: 4, operands: [1]), .init(operation: 6, operands: [0])]
             }
             let kept = longTerm(stream.frame(1))
             switch index {

@@ -143,8 +143,8 @@ import Testing
         let height = 23
         var sequence = H264SequenceParameterSet()
         sequence.pic_order_cnt_type = 2
-        sequence.widthInMacroblocks = width
-        sequence.heightInMapUnits = height
+        sequence.pic_width_in_mbs = width
+        sequence.pic_height_in_map_units = height
         var picture = H264PictureParameterSet()
         picture.entropy_coding_mode_flag = cabac
         picture.deblocking_filter_control_present_flag = true
@@ -162,7 +162,7 @@ import Testing
                 header.slice_type = Int(slice.type.rawValue)
                 header.frame_num = index % 16
                 header.first_mb_in_slice = slice.firstMacroblock
-                header.referenceCounts = [index == 0 ? 0 : 1, 0]
+                header.num_ref_idx_active = [index == 0 ? 0 : 1, 0]
                 header.slice_alpha_c0_offset_div2 = index % 5
                 header.slice_qp_delta = slice.qp - 26
                 let count = part < 2 ? 300 : width * height - 600

@@ -42,8 +42,8 @@ struct RandomSyntax {
         sequence.level_idc = 40
         sequence.pic_order_cnt_type = 2
         sequence.max_num_ref_frames = options.maxReferences
-        sequence.widthInMacroblocks = options.widthInMacroblocks
-        sequence.heightInMapUnits = options.heightInMacroblocks
+        sequence.pic_width_in_mbs = options.widthInMacroblocks
+        sequence.pic_height_in_map_units = options.heightInMacroblocks
         return sequence
     }
 
@@ -51,7 +51,7 @@ struct RandomSyntax {
         var picture = H264PictureParameterSet()
         picture.entropy_coding_mode_flag = cabac
         picture.deblocking_filter_control_present_flag = true
-        if options.transform8x8 { picture.highFields = .init(transform8x8: true) }
+        (picture.hasHighFields, picture.transform_8x8_mode_flag) = (options.transform8x8, options.transform8x8)
         return picture
     }
 
@@ -102,7 +102,7 @@ struct RandomSyntax {
         slice.header.first_mb_in_slice = first
         slice.header.slice_type = Int(slice.entropy.type.rawValue)
         slice.header.frame_num = picture % 16
-        slice.header.referenceCounts = [references, 0]
+        slice.header.num_ref_idx_active = [references, 0]
         slice.header.num_ref_idx_active_override_flag = references > 1
         slice.header.cabac_init_idc = slice.entropy.cabacInitIdc
         slice.header.slice_qp_delta = slice.entropy.qp - 26

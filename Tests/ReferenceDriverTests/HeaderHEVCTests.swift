@@ -66,45 +66,45 @@ import Testing
         bits.put(true)  // delta_rps_sign
         bits.putUnsigned(1)  // abs_delta_rps_minus1
         for flags in [[true], [false, true], [true], [false, false]] { for flag in flags { bits.put(flag) } }
-        let other = HEVCShortTermReferencePictureSet([.init(delta: -1, isUsed: true), .init(delta: -2, isUsed: false), .init(delta: 3, isUsed: true)])
+        let other = HEVCShortTermReferencePictureSet([.init(deltaPOC: -1, isUsed: true), .init(deltaPOC: -2, isUsed: false), .init(deltaPOC: 3, isUsed: true)])
         var reader = HeaderBitReader(bits.bytes, bitCount: bits.bitCount)
         let set = HEVCShortTermReferencePictureSet(&reader, after: [other], inSliceHeader: false)
         #expect(
             set
                 == HEVCShortTermReferencePictureSet([
-                    .init(delta: -3, isUsed: true), .init(delta: -4, isUsed: false), .init(delta: 1, isUsed: true),
+                    .init(deltaPOC: -3, isUsed: true), .init(deltaPOC: -4, isUsed: false), .init(deltaPOC: 1, isUsed: true),
                 ]))
         #expect(reader.position == bits.bitCount)
     }
 
     @Test func referenceListsFollowTheSet() {
         var sequence = HEVCSequenceParameterSet()
-        sequence.longTerm = []
+        sequence.long_term_ref_pics_present_flag = true
         var header = HEVCSliceSegmentHeader()
         header.nal_unit_type = 1
-        header.type = .b
-        header.referenceSet = HEVCShortTermReferencePictureSet([
-            .init(delta: -4, isUsed: true), .init(delta: -1, isUsed: false), .init(delta: 2, isUsed: true),
+        header.slice_type = .b
+        header.shortTermSet = HEVCShortTermReferencePictureSet([
+            .init(deltaPOC: -4, isUsed: true), .init(deltaPOC: -1, isUsed: false), .init(deltaPOC: 2, isUsed: true),
         ])
-        header.longTerm = [.init(pictureOrderCountLsb: 7, cycle: 1), .init(pictureOrderCountLsb: 3)]
-        header.referenceCounts = [5, 2]
+        header.longTermReferences = [.init(poc_lsb_lt: 7, deltaPOCMsbCycle: 1), .init(poc_lsb_lt: 3)]
+        header.num_ref_idx_active = [5, 2]
         func orders(_ list: Int) -> [Int]? {
             header.lists(pictureOrderCount: 300, sequence: sequence)?[list].map(\.pictureOrderCount)
         }
         // 300 has the low bits 44 of 256; with a cycle of 1, the base is 0, and the picture is 7.
         #expect(orders(0) == [296, 302, 7, 3, 296] && orders(1) == [302, 296])
-        header.listEntries = [nil, [2, 0]]
+        header.list_entry = [nil, [2, 0]]
         #expect(orders(1) == [7, 302])
-        header.listEntries = [nil, [2, 4]]
+        header.list_entry = [nil, [2, 4]]
         #expect(orders(1) == nil)
     }
 
     @Test func shortenedHeadersAreNotRead() throws {
         var sequence = HEVCSequenceParameterSet()
         (sequence.pic_width_in_luma_samples, sequence.pic_height_in_luma_samples) = (200, 136)
-        sequence.referenceSets = [HEVCShortTermReferencePictureSet([.init(delta: -1, isUsed: true)])]
+        sequence.short_term_ref_pic_sets = [HEVCShortTermReferencePictureSet([.init(deltaPOC: -1, isUsed: true)])]
         var picture = HEVCPictureParameterSet()
-        picture.tiles = .init(columns: 2, rows: 1)
+        picture.tiles = .init(num_tile_columns: 2, num_tile_rows: 1)
         let unit = sequence.nalUnit()
         let whole = EmulationPrevention.unescape(unit.dropFirst(6))
         #expect(HEVCSequenceParameterSet(rbsp: whole)?.nalUnit() == unit)
@@ -115,10 +115,10 @@ import Testing
         #expect(HEVCPictureParameterSet(rbsp: EmulationPrevention.unescape(other.dropFirst(6)))?.nalUnit() == other)
         var header = HEVCSliceSegmentHeader()
         header.nal_unit_type = 1
-        header.type = .p
+        header.slice_type = .p
         header.short_term_ref_pic_set_idx = 0
-        header.referenceSet = sequence.referenceSets[0]
-        header.referenceCounts = [1, 0]
+        header.shortTermSet = sequence.short_term_ref_pic_sets[0]
+        header.num_ref_idx_active = [1, 0]
         let bits = header.bits(sequence: sequence, picture: picture)
         var end = 0
         #expect(HEVCSliceSegmentHeader(bits, sequence: sequence, picture: picture, end: &end) == header && end == bits.bitCount)

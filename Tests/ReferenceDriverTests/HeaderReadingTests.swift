@@ -13,16 +13,18 @@ import Testing
         let sequence = H264SequenceParameterSet(rbsp: try #require(packed.payloads(ofType: 7).first))
         let picture = H264PictureParameterSet(rbsp: try #require(packed.payloads(ofType: 8).first))
         #expect(sequence?.profile_idc == 100)
-        #expect(sequence?.widthInMacroblocks == 6 && sequence?.heightInMapUnits == 5)
-        #expect(sequence?.cropping == .init(right: 3, bottom: 5))
+        #expect(sequence?.pic_width_in_mbs == 6 && sequence?.pic_height_in_map_units == 5)
+        #expect(sequence?.frame_cropping_flag == true)
+        #expect(sequence?.frame_crop_left_offset == 0 && sequence?.frame_crop_right_offset == 3)
+        #expect(sequence?.frame_crop_top_offset == 0 && sequence?.frame_crop_bottom_offset == 5)
         #expect(sequence?.max_num_ref_frames == 3)
-        #expect(picture?.entropy_coding_mode_flag == true && picture?.highFields?.transform_8x8_mode_flag == true)
+        #expect(picture?.entropy_coding_mode_flag == true && picture?.transform_8x8_mode_flag == true)
         let unit = try #require(packed.payloads(ofType: 5).first)
         let header = H264SliceHeader(
             SliceHeaderBits(prefix: [0, 0, 1, 0x65], payload: unit, bitCount: 8 * unit.count),
             sequence: try #require(sequence), picture: try #require(picture))
         #expect(header?.type == .i && header?.isIDR == true)
-        #expect((picture?.initialQP ?? 0) + (header?.slice_qp_delta ?? 0) == 27, "I pictures are 3 below P's 30")
+        #expect((picture?.pic_init_qp ?? 0) + (header?.slice_qp_delta ?? 0) == 27, "I pictures are 3 below P's 30")
     }
 
     @Test func writtenHeadersAreReadBack() {
@@ -32,31 +34,35 @@ import Testing
             var sequence = H264SequenceParameterSet()
             sequence.profile_idc = [66, 77, 100].randomElement(using: &generator)!
             sequence.seq_parameter_set_id = pick(0...31)
-            sequence.log2MaxFrameNum = pick(4...16)
+            sequence.log2_max_frame_num = pick(4...16)
             sequence.pic_order_cnt_type = pick(0...2)
-            if sequence.pic_order_cnt_type == 0 { sequence.log2MaxPictureOrderCountLsb = pick(4...16) }
+            if sequence.pic_order_cnt_type == 0 { sequence.log2_max_pic_order_cnt_lsb = pick(4...16) }
             if sequence.pic_order_cnt_type == 1 {
                 sequence.delta_pic_order_always_zero_flag = Bool.random(using: &generator)
                 sequence.offset_for_ref_frame = (0..<pick(0...4)).map { _ in pick(-9...9) }
             }
-            sequence.widthInMacroblocks = pick(1...500)
-            sequence.heightInMapUnits = pick(1...500)
-            if pick(0...1) == 1 { sequence.cropping = .init(left: pick(0...9), bottom: pick(0...9)) }
+            sequence.pic_width_in_mbs = pick(1...500)
+            sequence.pic_height_in_map_units = pick(1...500)
+            if pick(0...1) == 1 {
+                sequence.frame_cropping_flag = true
+                (sequence.frame_crop_left_offset, sequence.frame_crop_bottom_offset) = (pick(0...9), pick(0...9))
+            }
             #expect(H264SequenceParameterSet(rbsp: payload(sequence.nalUnit())) == sequence)
             var picture = H264PictureParameterSet()
             picture.pic_parameter_set_id = pick(0...255)
             picture.seq_parameter_set_id = pick(0...31)
             picture.entropy_coding_mode_flag = Bool.random(using: &generator)
             picture.bottom_field_pic_order_in_frame_present_flag = Bool.random(using: &generator)
-            picture.defaultReferenceCounts = [pick(1...4), pick(1...4)]
+            picture.num_ref_idx_default_active = [pick(1...4), pick(1...4)]
             picture.weighted_pred_flag = Bool.random(using: &generator)
             picture.weighted_bipred_idc = pick(0...2)
-            picture.initialQP = pick(0...51)
+            picture.pic_init_qp = pick(0...51)
             picture.chroma_qp_index_offset = pick(-12...12)
             picture.deblocking_filter_control_present_flag = Bool.random(using: &generator)
             picture.redundant_pic_cnt_present_flag = Bool.random(using: &generator)
             if sequence.profile_idc == 100 {
-                picture.highFields = .init(transform8x8: pick(0...1) == 1, secondChromaQPIndexOffset: pick(-12...12))
+                picture.hasHighFields = true
+                (picture.transform_8x8_mode_flag, picture.second_chroma_qp_index_offset) = (pick(0...1) == 1, pick(-12...12))
             }
             #expect(H264PictureParameterSet(rbsp: payload(picture.nalUnit())) == picture)
             let header = slice(sequence, picture, &generator)
@@ -93,15 +99,15 @@ import Testing
         if header.type == .b { header.direct_spatial_mv_pred_flag = pick(0...1) == 1 }
         for list in 0..<header.listCount {
             header.num_ref_idx_active_override_flag = list == 0 ? pick(0...1) == 1 : header.num_ref_idx_active_override_flag
-            header.referenceCounts[list] =
-                header.num_ref_idx_active_override_flag ? pick(1...32) : picture.defaultReferenceCounts[list]
+            header.num_ref_idx_active[list] =
+                header.num_ref_idx_active_override_flag ? pick(1...32) : picture.num_ref_idx_default_active[list]
             header.modifications[list] = (0..<pick(0...3)).map { _ in .init(idc: pick(0...2), value: pick(0...15)) }
         }
         if header.hasWeights(picture) {
             var weights = H264SliceHeader.Weights()
             weights.luma_log2_weight_denom = pick(0...7)
             for list in 0..<header.listCount {
-                for _ in 0..<header.referenceCounts[list] {
+                for _ in 0..<header.num_ref_idx_active[list] {
                     var entry = H264SliceHeader.Weights.Entry()
                     if pick(0...1) == 1 { entry.luma = [pick(-128...127), pick(-128...127)] }
                     if pick(0...1) == 1 { entry.chroma = [1, 2, 3, 4].map { $0 * pick(-20...20) } }
@@ -114,7 +120,7 @@ import Testing
             if header.isIDR {
                 header.long_term_reference_flag = pick(0...1) == 1
             } else if pick(0...2) == 0 {
-                header.memoryManagement = [
+                header.marking = [
                     .init(operation: 1, operands: [pick(0...9)]), .init(operation: 3, operands: [2, pick(0...3)]),
                     .init(operation: 5, operands: []),
                 ]
@@ -136,10 +142,10 @@ import Testing
         picture.deblocking_filter_control_present_flag = true
         var requested = H264SliceHeader()
         requested.slice_type = 0
-        requested.referenceCounts = [2, 0]
+        requested.num_ref_idx_active = [2, 0]
         let changes: [(String, (inout H264SliceHeader) -> Void)] = [
             ("first_mb_in_slice", { $0.first_mb_in_slice = 4 }), ("slice_type", { $0.slice_type = 2 }),
-            ("num_ref_idx_l0_active", { $0.referenceCounts[0] = 1 }), ("cabac_init_idc", { $0.cabac_init_idc = 2 }),
+            ("num_ref_idx_l0_active", { $0.num_ref_idx_active[0] = 1 }), ("cabac_init_idc", { $0.cabac_init_idc = 2 }),
             ("slice_qp_delta", { $0.slice_qp_delta = -1 }),
             ("disable_deblocking_filter_idc", { $0.disable_deblocking_filter_idc = 1 }),
             ("slice_alpha_c0_offset_div2", { $0.slice_alpha_c0_offset_div2 = 1 }),

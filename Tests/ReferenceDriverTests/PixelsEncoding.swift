@@ -83,14 +83,15 @@ struct PixelsEncoding {
         var sequence = H264SequenceParameterSet()
         sequence.profile_idc = transform8x8 || chromaOffsets.0 != chromaOffsets.1 ? 100 : 77
         sequence.pic_order_cnt_type = bipredictive > 0 ? 0 : 2
-        sequence.log2MaxPictureOrderCountLsb = 8
+        sequence.log2_max_pic_order_cnt_lsb = 8
         sequence.max_num_ref_frames = storedReferences
         sequence.direct_8x8_inference_flag = direct8x8Inference
-        sequence.widthInMacroblocks = (width + 15) / 16
-        sequence.heightInMapUnits = (height + 15) / 16
-        let right = (16 * sequence.widthInMacroblocks - width) / 2
-        let bottom = (16 * sequence.heightInMapUnits - height) / 2
-        if right + bottom > 0 { sequence.cropping = .init(right: right, bottom: bottom) }
+        sequence.pic_width_in_mbs = (width + 15) / 16
+        sequence.pic_height_in_map_units = (height + 15) / 16
+        let right = (16 * sequence.pic_width_in_mbs - width) / 2
+        let bottom = (16 * sequence.pic_height_in_map_units - height) / 2
+        sequence.frame_cropping_flag = right + bottom > 0
+        (sequence.frame_crop_right_offset, sequence.frame_crop_bottom_offset) = (right, bottom)
         if bipredictive > 0 {
             sequence.vui = .init(
                 max_num_reorder_frames: layers == .pyramid ? 2 : 1, max_dec_frame_buffering: storedReferences)
@@ -110,7 +111,9 @@ struct PixelsEncoding {
         picture.constrained_intra_pred_flag = constrainedIntra
         picture.chroma_qp_index_offset = chromaOffsets.0
         if sequence.profile_idc == 100 {
-            picture.highFields = .init(transform8x8: transform8x8, secondChromaQPIndexOffset: chromaOffsets.1)
+            picture.hasHighFields = true
+            picture.transform_8x8_mode_flag = transform8x8
+            picture.second_chroma_qp_index_offset = chromaOffsets.1
         }
         return picture
     }
@@ -153,7 +156,7 @@ struct PixelsEncoding {
     func run() -> Outcome {
         var generator = SplitMix64(state: UInt64(width * 1000 + height))
         let (sequence, picture) = (sequence, picture)
-        let (columns, rows) = (sequence.widthInMacroblocks, sequence.heightInMapUnits)
+        let (columns, rows) = (sequence.pic_width_in_mbs, sequence.pic_height_in_map_units)
         let encoder = H264PictureEncoder(widthInMacroblocks: columns, heightInMacroblocks: rows)
         let sources = (0..<frames).map { frame($0, &generator) }
         var reconstructions = [PlanarFrame?](repeating: nil, count: frames)
@@ -217,7 +220,7 @@ struct PixelsEncoding {
     private func sliceJobs(
         _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet, _ picture: H264PictureParameterSet
     ) -> [H264SliceJob] {
-        let total = sequence.widthInMacroblocks * sequence.heightInMapUnits
+        let total = sequence.pic_width_in_mbs * sequence.pic_height_in_map_units
         let count = min(slices, total)
         let lists = lists(step, kept)
         let qp = min(51, qp + (step.type == .b ? 2 : 0))
@@ -232,7 +235,7 @@ struct PixelsEncoding {
             header.pic_order_cnt_lsb = 2 * (step.index % period) % 256
             header.direct_spatial_mv_pred_flag = true
             header.first_mb_in_slice = first
-            header.referenceCounts = [lists[0].count, lists[1].count]
+            header.num_ref_idx_active = [lists[0].count, lists[1].count]
             header.num_ref_idx_active_override_flag = max(lists[0].count, lists[1].count) > 1
             header.cabac_init_idc = step.type == .i ? 0 : step.index % 3
             header.slice_qp_delta = qp - 26

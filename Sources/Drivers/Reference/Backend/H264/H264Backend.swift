@@ -44,7 +44,7 @@ struct H264Backend: PictureBackend {
         var written = sets.picture
         if behavior.rewritesHeaders {
             units.rewritePictureSets()
-            written.initialQP = H264PictureParameterSet.usualQP
+            written.pic_init_qp = H264PictureParameterSet.usual_pic_init_qp
         }
         units.end(parameters.last_picture)
         let crop = try sets.sequence.visibleArea()
@@ -97,7 +97,7 @@ struct H264Backend: PictureBackend {
             units: units, codedBuffer: parameters.coded_buf,
             destination: parameters.CurrPic.flags & UInt32(VA_PICTURE_H264_INVALID) == 0
                 ? parameters.CurrPic.picture_id : nil,
-            references: references, isInter: type != "I", initialQP: written.initialQP,
+            references: references, isInter: type != "I", initialQP: written.pic_init_qp,
             averageQP: (weighted + total / 2) / total,
             rate: try context.ratedPicture(
                 picture, SequenceRate(sequence), Self.kind(jobs), isIDR: fieldBits.idr_pic_flag == 1, &stream),
@@ -122,7 +122,7 @@ struct H264Backend: PictureBackend {
             width: min(target.width, 16 * columns), height: min(target.height, 16 * rows))
         var job = H264PictureJob(
             widthInMacroblocks: columns, heightInMacroblocks: rows, source: source,
-            reconstruction: reconstruction(surfaces.destination, columns, rows), transform8x8: header.transform8x8,
+            reconstruction: reconstruction(surfaces.destination, columns, rows), transform8x8: header.transform_8x8_mode_flag,
             constrainedIntraPrediction: header.constrained_intra_pred_flag,
             chromaQPIndexOffset: header.chroma_qp_index_offset,
             secondChromaQPIndexOffset: header.secondChromaQPIndexOffset, quality: options.quality,
@@ -130,7 +130,7 @@ struct H264Backend: PictureBackend {
         job.isReference = picture.slices.isReference
         job.intraRefresh = options.intraRefresh
         job.choosesLevels = options.trellis.isRequested(for: job.slices.map(\.type).first { $0 != .i } ?? .i)
-        return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.initialQP))
+        return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.pic_init_qp))
     }
 
     /// Returns the picture for the reconstruction in `surface`: the existing one if it has this size, else a new one.

@@ -51,7 +51,7 @@ struct H264ParameterSets {
         try usedSequence.checkAgrees(with: asked.0)
         try usedPicture.checkAgrees(with: asked.1)
         try require(
-            !usedPicture.transform8x8 || usedSequence.profile_idc >= 100,
+            !usedPicture.transform_8x8_mode_flag || usedSequence.profile_idc >= 100,
             "8×8 transform under a sequence parameter set of profile_idc \(usedSequence.profile_idc)")
         try require(
             !usedPicture.entropy_coding_mode_flag || usedSequence.profile_idc != 66,
@@ -64,23 +64,24 @@ extension H264SequenceParameterSet {
     /// Throws if a decoder with the set `self` could not decode a stream that is encoded with the set `asked`.
     fileprivate func checkAgrees(with asked: H264SequenceParameterSet) throws {
         try require(
-            widthInMacroblocks == asked.widthInMacroblocks && heightInMapUnits == asked.heightInMapUnits,
+            pic_width_in_mbs == asked.pic_width_in_mbs && pic_height_in_map_units == asked.pic_height_in_map_units,
             "the packed sequence parameter set has another size than the sequence buffer")
         try require(
-            frame_mbs_only_flag && chroma_format_idc == 1 && bitDepthLuma == 8 && bitDepthChroma == 8 && !hasScalingLists,
+            frame_mbs_only_flag && chroma_format_idc == 1 && bit_depth_luma == 8 && bit_depth_chroma == 8 && !seq_scaling_matrix_present_flag,
             "the packed sequence parameter set has fields, scaling lists or other than 8-bit 4:2:0")
     }
 
     /// Returns the part of the picture inside the cropping rectangle, in luma samples. Throws if it is empty.
     func visibleArea() throws -> CroppedArea {
-        let crop = cropping ?? Cropping()
-        let limit = max(widthInMacroblocks, heightInMapUnits) * 16
+        let limit = max(pic_width_in_mbs, pic_height_in_map_units) * 16
         try require(
-            [crop.left, crop.right, crop.top, crop.bottom].allSatisfy { (0...limit).contains($0) },
+            [frame_crop_left_offset, frame_crop_right_offset, frame_crop_top_offset, frame_crop_bottom_offset]
+                .allSatisfy { (0...limit).contains($0) },
             "the cropping is outside the picture")
         let area = CroppedArea(
-            left: 2 * crop.left, top: 2 * crop.top, width: 16 * widthInMacroblocks - 2 * (crop.left + crop.right),
-            height: 16 * heightInMapUnits - 2 * (crop.top + crop.bottom))
+            left: 2 * frame_crop_left_offset, top: 2 * frame_crop_top_offset,
+            width: 16 * pic_width_in_mbs - 2 * (frame_crop_left_offset + frame_crop_right_offset),
+            height: 16 * pic_height_in_map_units - 2 * (frame_crop_top_offset + frame_crop_bottom_offset))
         try require(area.width > 0 && area.height > 0, "cropping leaves nothing of the picture")
         return area
     }
@@ -94,20 +95,20 @@ extension H264PictureParameterSet {
         }
         try same("seq_parameter_set_id", seq_parameter_set_id, asked.seq_parameter_set_id)
         try same("entropy_coding_mode_flag", entropy_coding_mode_flag, asked.entropy_coding_mode_flag)
-        try same("pic_init_qp", initialQP, asked.initialQP)
+        try same("pic_init_qp", pic_init_qp, asked.pic_init_qp)
         try same("chroma_qp_index_offset", chroma_qp_index_offset, asked.chroma_qp_index_offset)
         try same("constrained_intra_pred_flag", constrained_intra_pred_flag, asked.constrained_intra_pred_flag)
         try same("weighted_pred_flag", weighted_pred_flag, asked.weighted_pred_flag)
-        try same("transform_8x8_mode_flag", transform8x8, asked.transform8x8)
-        if let highFields {
+        try same("transform_8x8_mode_flag", transform_8x8_mode_flag, asked.transform_8x8_mode_flag)
+        if hasHighFields {
             try same(
-                "second_chroma_qp_index_offset", highFields.second_chroma_qp_index_offset,
+                "second_chroma_qp_index_offset", second_chroma_qp_index_offset,
                 asked.secondChromaQPIndexOffset)
         }
     }
 
-    var transform8x8: Bool { highFields?.transform_8x8_mode_flag ?? false }
-    var secondChromaQPIndexOffset: Int { highFields?.second_chroma_qp_index_offset ?? chroma_qp_index_offset }
+    /// The offset of the QP of Cr: second_chroma_qp_index_offset, or its inferred value.
+    var secondChromaQPIndexOffset: Int { hasHighFields ? second_chroma_qp_index_offset : chroma_qp_index_offset }
 }
 
 extension H264Profile {

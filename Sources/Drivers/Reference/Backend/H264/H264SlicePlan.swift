@@ -69,11 +69,11 @@ struct H264SlicePlan {
                 (found ^ asked) & (1 << bits - 1) == 0, .pictureNumbers,
                 "\(name) is \(found) in the slice header, \(asked) in the picture and slice buffers")
         }
-        try check("frame_num", header.frame_num, Int(parameters.frame_num), sequence.log2MaxFrameNum)
+        try check("frame_num", header.frame_num, Int(parameters.frame_num), sequence.log2_max_frame_num)
         if sequence.pic_order_cnt_type == 0 {
             try check(
                 "pic_order_cnt_lsb", header.pic_order_cnt_lsb, Int(parameters.CurrPic.TopFieldOrderCnt),
-                sequence.log2MaxPictureOrderCountLsb)
+                sequence.log2_max_pic_order_cnt_lsb)
         }
         if header.isIDR { try check("idr_pic_id", header.idr_pic_id, Int(slice.idr_pic_id)) }
     }
@@ -83,7 +83,7 @@ struct H264SlicePlan {
         guard var fields = H264SliceHeader(header, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("the slice header cannot be read")
         }
-        fields.slice_qp_delta += picture.initialQP - other.initialQP
+        fields.slice_qp_delta += picture.pic_init_qp - other.pic_init_qp
         var bits = fields.bits(sequence: sequence, picture: other)
         bits.prefix = header.prefix
         return bits
@@ -95,7 +95,7 @@ struct H264SlicePlan {
         guard slice.slice_type % 5 == 1 || list == 0 && slice.slice_type % 5 == 0 else { return 0 }
         let isOverridden = slice.num_ref_idx_active_override_flag != 0
         let asked = list == 0 ? slice.num_ref_idx_l0_active_minus1 : slice.num_ref_idx_l1_active_minus1
-        let count = isOverridden ? Int(asked) + 1 : picture.defaultReferenceCounts[list]
+        let count = isOverridden ? Int(asked) + 1 : picture.num_ref_idx_default_active[list]
         let limits = config.entry.maximumReferences
         let limit = list == 0 ? limits.list0 : limits.list1
         try require(count <= limit, "\(count) references in list \(list), more than \(limit)")

@@ -17,7 +17,7 @@ extension HEVCBackend {
         var asked = (HEVCSequenceParameterSet(sequence), HEVCPictureParameterSet(parameters))
         if behavior.writesOwnSets {
             asked = behavior.generatedSets(
-                asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
+                asked, features, packed: stream.hevc.parameterSets.lastPackedSequence, changesQP: changesQP)
             units.rewrite { type, _ in (32...35).contains(type) ? [] : nil }
             let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
             units.insert(sets.written)
@@ -55,10 +55,10 @@ extension HEVCBackend {
     /// Throws if there are more tiles than the stream's level allows (A.4.1).
     func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceParameterSet) throws {
         let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
-        let most = sequence.profile_tier_level.mostTiles
+        let most = sequence.profileTierLevel.mostTiles
         try require(
             columns <= most.columns && rows <= most.rows,
-            "\(columns)x\(rows) tiles at general_level_idc \(sequence.profile_tier_level.general_level_idc), which allows"
+            "\(columns)x\(rows) tiles at general_level_idc \(sequence.profileTierLevel.general_level_idc), which allows"
                 + " \(most.columns)x\(most.rows)")
     }
 

@@ -120,7 +120,7 @@ struct HEVCBackend: PictureBackend {
         return CheckedPicture(
             slices: slices, units: units, codedBuffer: parameters.coded_buf,
             destination: parameters.decoded_curr_pic.isValid ? parameters.decoded_curr_pic.picture_id : nil,
-            references: references, isInter: type != "I", initialQP: slices.picture.initialQP,
+            references: references, isInter: type != "I", initialQP: slices.picture.init_qp,
             averageQP: (weighted + total / 2) / total,
             rate: try context.ratedPicture(picture, SequenceRate(sequence), kind, isIDR: parameters.isIDR, &stream),
             record: PictureRecord(
@@ -156,11 +156,11 @@ struct HEVCBackend: PictureBackend {
     /// match, else a new one.
     private func reconstruction(_ surface: Surface, _ sequence: HEVCSequenceParameterSet) -> HEVCReconstructedPicture {
         if let picture = surface.reconstruction?.hevc, picture.grid == sequence.grid,
-            picture.bitDepth == sequence.bitDepthLuma
+            picture.bitDepth == sequence.bit_depth_luma
         {
             return picture
         }
-        return HEVCReconstructedPicture(grid: sequence.grid, bitDepth: sequence.bitDepthLuma)
+        return HEVCReconstructedPicture(grid: sequence.grid, bitDepth: sequence.bit_depth_luma)
     }
 
     /// Returns the job that encodes `source` and writes the decoded picture to `reconstruction`.
@@ -172,7 +172,7 @@ struct HEVCBackend: PictureBackend {
             grid: sequence.grid, source: source, reconstruction: reconstruction, poc: slices.pictureOrderCount,
             slices: slices.jobs)
         job.tiles = slices.tiles
-        job.bitDepth = sequence.bitDepthLuma
+        job.bitDepth = sequence.bit_depth_luma
         job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
         job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag
@@ -181,7 +181,7 @@ struct HEVCBackend: PictureBackend {
         job.hasTransformSkip = picture.transform_skip_enabled_flag
         job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
         job.qpDeltaDepth = picture.diff_cu_qp_delta_depth
-        job.log2ParallelMergeLevel = picture.log2ParallelMergeLevel
+        job.log2ParallelMergeLevel = picture.log2_parallel_merge_level
         job.cbQPOffset = picture.pps_cb_qp_offset
         job.crQPOffset = picture.pps_cr_qp_offset
         job.filtersAcrossTiles = picture.tiles?.loop_filter_across_tiles_enabled_flag ?? true

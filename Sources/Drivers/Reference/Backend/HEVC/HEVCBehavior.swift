@@ -35,17 +35,18 @@ extension HEVCBehavior {
     /// streams.
     func generatedSets(
         _ sets: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), _ features: HEVCFeatures,
-        window: HEVCSequenceParameterSet.Window?, changesQP: Bool
+        packed: HEVCSequenceParameterSet?, changesQP: Bool
     ) -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet) {
         var sequence = aligned(sets.sequence)
-        sequence.window = window
-        sequence.log2MaxPictureOrderCountLsb = 8
-        sequence.buffering = [.init(picturesMinus1: 1)]
-        sequence.log2MinCodingBlock = 3
+        sequence.setConformanceWindow(of: packed)
+        sequence.log2_max_pic_order_cnt_lsb = 8
+        sequence.subLayers = [.init(max_dec_pic_buffering: 2)]
+        sequence.log2_min_luma_coding_block_size = 3
         setBlocks(&sequence)
         sequence.sample_adaptive_offset_enabled_flag = ownSetsUseSAO
-        sequence.referenceSets = [HEVCShortTermReferencePictureSet([.init(delta: -1, isUsed: true)])]
-        sequence.longTerm = nil
+        sequence.short_term_ref_pic_sets = [HEVCShortTermReferencePictureSet([.init(deltaPOC: -1, isUsed: true)])]
+        sequence.long_term_ref_pics_present_flag = false
+        sequence.long_term_ref_pics_sps = []
         leaveOutUnnamed(&sequence, features)
         sequence.vuiAndExtensionBits = HeaderBits()
         var picture = HEVCPictureParameterSet()
@@ -53,7 +54,8 @@ extension HEVCBehavior {
         picture.constrained_intra_pred_flag = sets.picture.constrained_intra_pred_flag
         picture.transform_skip_enabled_flag = true
         picture.diff_cu_qp_delta_depth = changesQP ? 0 : nil
-        picture.deblocking = .init(canBeOverridden: true)
+        picture.deblocking_filter_control_present_flag = true
+        picture.deblocking_filter_override_enabled_flag = true
         picture.pps_loop_filter_across_slices_enabled_flag = sets.picture.pps_loop_filter_across_slices_enabled_flag
         return (sequence, picture)
     }
@@ -74,9 +76,9 @@ extension HEVCBehavior {
 
     /// Sets the block sizes of Mesa's encoders, which use only the smallest coding block size of the client's.
     private func setBlocks(_ sequence: inout HEVCSequenceParameterSet) {
-        sequence.log2CodingTreeBlock = 6
-        sequence.log2MinTransformBlock = sequence.log2MinCodingBlock - 1
-        sequence.log2MaxTransformBlock = 5
+        sequence.log2_diff_max_min_luma_coding_block_size = 6 - sequence.log2_min_luma_coding_block_size
+        sequence.log2_min_luma_transform_block_size = sequence.log2_min_luma_coding_block_size - 1
+        sequence.log2_diff_max_min_luma_transform_block_size = 5 - sequence.log2_min_luma_transform_block_size
         sequence.max_transform_hierarchy_depth_inter = 6 - sequence.log2MinTransformBlock
         sequence.max_transform_hierarchy_depth_intra = 6 - sequence.log2MinTransformBlock
     }

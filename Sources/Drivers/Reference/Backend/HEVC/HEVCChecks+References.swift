@@ -49,14 +49,14 @@ extension HEVCSliceSegmentHeader {
         guard !isIDR else { return }
         let frames = FixedArray.values(picture.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
         try require(
-            sequence.longTerm != nil || !frames.contains(where: \.isLongTerm),
+            sequence.long_term_ref_pics_present_flag || !frames.contains(where: \.isLongTerm),
             "the sequence parameter set does not allow long-term references")
-        let most = sequence.buffering.last?.sps_max_dec_pic_buffering_minus1 ?? 0
+        let most = (sequence.subLayers.last?.max_dec_pic_buffering ?? 1) - 1
         try require(
             frames.count <= most,
             "\(frames.count) reference frames, where sps_max_dec_pic_buffering_minus1 is \(most)")
         try require(
-            longTerm.allSatisfy { $0.cycle ?? 0 >= 0 },
+            longTermReferences.allSatisfy { $0.deltaPOCMsbCycle ?? 0 >= 0 },
             "a long-term reference in a later cycle of slice_pic_order_cnt_lsb than the current picture")
     }
 }

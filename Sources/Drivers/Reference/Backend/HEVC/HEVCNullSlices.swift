@@ -12,9 +12,9 @@ enum HEVCNullSlices {
             source: HEVCSource(
                 luma: nothing.elements, chroma: nothing.elements, lumaPitch: 0, chromaPitch: 0, width: 0, height: 0),
             reconstruction: HEVCReconstructedPicture(
-                grid: HEVCGrid(width: 8, height: 8), bitDepth: sequence.bitDepthLuma), poc: 0, slices: slices)
+                grid: HEVCGrid(width: 8, height: 8), bitDepth: sequence.bit_depth_luma), poc: 0, slices: slices)
         job.tiles = tiles
-        job.bitDepth = sequence.bitDepthLuma
+        job.bitDepth = sequence.bit_depth_luma
         job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
         job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag

@@ -8,8 +8,8 @@ struct HEVCParameterSets {
     private var packedVideos: Set<Int> = []
     private var packedSequences: Set<Int> = []
     private var packedPictures: Set<Int> = []
-    /// The conformance window of the last sequence parameter set that the client packed.
-    private(set) var packedWindow: HEVCSequenceParameterSet.Window?
+    /// The last sequence parameter set that the client packed, for its conformance window.
+    private(set) var lastPackedSequence: HEVCSequenceParameterSet?
 
     /// Stores the parameter sets of a client's packed header. If `isOnlyRead`, the driver writes all sets, and only the
     /// conformance window is stored.
@@ -18,7 +18,7 @@ struct HEVCParameterSets {
             guard let sequence = HEVCSequenceParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("the packed sequence parameter set cannot be read")
             }
-            packedWindow = sequence.window
+            lastPackedSequence = sequence
             if isOnlyRead { continue }
             sequences[sequence.sps_seq_parameter_set_id] = sequence
             packedSequences.insert(sequence.sps_seq_parameter_set_id)
@@ -84,7 +84,7 @@ extension HEVCSequenceParameterSet {
         try same("chroma_format_idc", chroma_format_idc, asked.chroma_format_idc)
         try same("pic_width_in_luma_samples", pic_width_in_luma_samples, asked.pic_width_in_luma_samples)
         try same("pic_height_in_luma_samples", pic_height_in_luma_samples, asked.pic_height_in_luma_samples)
-        try same("bit depths", [bitDepthLuma, bitDepthChroma], [asked.bitDepthLuma, asked.bitDepthChroma])
+        try same("bit depths", [bit_depth_luma, bit_depth_chroma], [asked.bit_depth_luma, asked.bit_depth_chroma])
         try same("the smallest coding block", log2MinCodingBlock, asked.log2MinCodingBlock)
         try same("the coding tree block", log2CodingTreeBlock, asked.log2CodingTreeBlock)
         try same("the smallest transform block", log2MinTransformBlock, asked.log2MinTransformBlock)
@@ -99,13 +99,15 @@ extension HEVCSequenceParameterSet {
 
     /// Returns the part of the picture inside the conformance window, in luma samples. Throws if it is empty.
     func visibleArea() throws -> CroppedArea {
-        let window = window ?? Window()
         try require(
-            [window.left, window.right, window.top, window.bottom].allSatisfy { (0...max(pic_width_in_luma_samples, pic_height_in_luma_samples)).contains($0) },
+            [conf_win_left_offset, conf_win_right_offset, conf_win_top_offset, conf_win_bottom_offset].allSatisfy {
+                (0...max(pic_width_in_luma_samples, pic_height_in_luma_samples)).contains($0)
+            },
             "the conformance window is outside the picture")
         let area = CroppedArea(
-            left: 2 * window.left, top: 2 * window.top, width: pic_width_in_luma_samples - 2 * (window.left + window.right),
-            height: pic_height_in_luma_samples - 2 * (window.top + window.bottom))
+            left: 2 * conf_win_left_offset, top: 2 * conf_win_top_offset,
+            width: pic_width_in_luma_samples - 2 * (conf_win_left_offset + conf_win_right_offset),
+            height: pic_height_in_luma_samples - 2 * (conf_win_top_offset + conf_win_bottom_offset))
         try require(area.width > 0 && area.height > 0, "the conformance window leaves nothing of the picture")
         return area
     }
@@ -116,7 +118,7 @@ extension HEVCPictureParameterSet {
         try same("pps_scaling_list_data_present_flag", pps_scaling_list_data_present_flag, false)
         try same("dependent_slice_segments_enabled_flag", dependent_slice_segments_enabled_flag, asked.dependent_slice_segments_enabled_flag)
         try same("sign_data_hiding_enabled_flag", sign_data_hiding_enabled_flag, asked.sign_data_hiding_enabled_flag)
-        try same("init_qp", initialQP, asked.initialQP)
+        try same("init_qp", init_qp, asked.init_qp)
         try same("constrained_intra_pred_flag", constrained_intra_pred_flag, asked.constrained_intra_pred_flag)
         try same("transform_skip_enabled_flag", transform_skip_enabled_flag, asked.transform_skip_enabled_flag)
         try same("diff_cu_qp_delta_depth", diff_cu_qp_delta_depth, asked.diff_cu_qp_delta_depth)
@@ -133,6 +135,6 @@ extension HEVCPictureParameterSet {
             try same("loop_filter_across_tiles_enabled_flag", tiles.loop_filter_across_tiles_enabled_flag, wanted.loop_filter_across_tiles_enabled_flag)
         }
         try same("pps_loop_filter_across_slices_enabled_flag", pps_loop_filter_across_slices_enabled_flag, asked.pps_loop_filter_across_slices_enabled_flag)
-        try same("log2_parallel_merge_level", log2ParallelMergeLevel, asked.log2ParallelMergeLevel)
+        try same("log2_parallel_merge_level", log2_parallel_merge_level, asked.log2_parallel_merge_level)
     }
 }

@@ -56,19 +56,19 @@ struct HEVCSlicePlan {
         header.slice_pic_parameter_set_id = 0
         header.slice_sao_luma_flag = written.sequence.sample_adaptive_offset_enabled_flag
         header.slice_sao_chroma_flag = written.sequence.sample_adaptive_offset_enabled_flag
-        header.slice_qp_delta += Int(parameters.pic_init_qp) - written.picture.initialQP
-        header.mergeCandidates = 5
-        guard header.type != .i else {
+        header.slice_qp_delta += Int(parameters.pic_init_qp) - written.picture.init_qp
+        header.maxNumMergeCand = 5
+        guard header.slice_type != .i else {
             // The header contains an empty reference picture set, because an IRAP picture has no references (8.3.2).
-            (header.referenceSet, header.short_term_ref_pic_set_idx) = (HEVCShortTermReferencePictureSet(), nil)
+            (header.shortTermSet, header.short_term_ref_pic_set_idx) = (HEVCShortTermReferencePictureSet(), nil)
             return
         }
         header.short_term_ref_pic_set_idx = 0
         let order = parameters.decoded_curr_pic.pic_order_cnt - 1
         try require(
-            slice.list0.prefix(header.referenceCounts[0]).allSatisfy { $0.isValid && $0.pic_order_cnt == order },
+            slice.list0.prefix(header.num_ref_idx_active[0]).allSatisfy { $0.isValid && $0.pic_order_cnt == order },
             "a reference other than the picture before")
-        header.referenceSet = written.sequence.referenceSets[0]
+        header.shortTermSet = written.sequence.short_term_ref_pic_sets[0]
     }
 
     /// Returns the bits of a header, with the start code and NAL unit header of `other`.
@@ -88,7 +88,7 @@ struct HEVCSlicePlan {
             throw Refusal.invalidParameter("the reference picture lists do not match the reference picture set")
         }
         let frames = FixedArray.values(parameters.reference_frames, as: VAPictureHEVC.self, count: 15)
-        let size = 1 << written.sequence.log2MaxPictureOrderCountLsb
+        let size = 1 << written.sequence.log2_max_pic_order_cnt_lsb
         return try [slice.list0, slice.list1].enumerated().map { list, entries in
             try zip(decoded[list], entries).map { wanted, entry in
                 try require(entry.isValid, "ref_pic_list\(list) has fewer than \(decoded[list].count) pictures")
@@ -118,7 +118,7 @@ struct HEVCSlicePlan {
         }
         try require(order == poc, "surface \(entry.picture_id) contains picture \(order), but is named as \(poc)")
         try require(
-            picture.grid == written.sequence.grid && picture.bitDepth == written.sequence.bitDepthLuma,
+            picture.grid == written.sequence.grid && picture.bitDepth == written.sequence.bit_depth_luma,
             "the reference in surface \(entry.picture_id) has another size")
         return ListedReference(
             surface: surface, reference: HEVCReference(picture: picture, poc: poc, isLongTerm: isLongTerm))
@@ -131,12 +131,12 @@ struct HEVCSlicePlan {
     ) throws -> HEVCSliceJob {
         let picture = written.picture
         var job = HEVCSliceJob(
-            firstCodingTree: first, codingTreeCount: count, type: header.type,
-            qp: min(max(picture.initialQP + header.slice_qp_delta, 0), 51), list0: lists[0].map(\.reference),
+            firstCodingTree: first, codingTreeCount: count, type: header.slice_type,
+            qp: min(max(picture.init_qp + header.slice_qp_delta, 0), 51), list0: lists[0].map(\.reference),
             list1: lists[1].map(\.reference), header: bits)
         job.cbQPOffset = picture.pps_cb_qp_offset + header.slice_cb_qp_offset
         job.crQPOffset = picture.pps_cr_qp_offset + header.slice_cr_qp_offset
-        if header.type != .i && header.slice_temporal_mvp_enabled_flag {
+        if header.slice_type != .i && header.slice_temporal_mvp_enabled_flag {
             let list = lists[header.collocated_from_l0_flag ? 0 : 1]
             try require(
                 list.indices.contains(header.collocated_ref_idx), "the collocated picture is in no list")
@@ -144,7 +144,7 @@ struct HEVCSlicePlan {
             job.collocated = list[header.collocated_ref_idx].reference.picture
             job.isCollocatedFromList0 = header.collocated_from_l0_flag
         }
-        job.mergeCandidates = header.mergeCandidates
+        job.mergeCandidates = header.maxNumMergeCand
         job.mvdL1Zero = header.mvd_l1_zero_flag
         job.cabacInitFlag = header.cabac_init_flag
         job.disablesDeblocking = header.slice_deblocking_filter_disabled_flag

@@ -14,7 +14,7 @@ struct HEVCWork: Sendable {
         if let qp = pass.qp {
             for index in job.slices.indices {
                 job.slices[index].qp = qp
-                headers[index].slice_qp_delta = qp - picture.initialQP
+                headers[index].slice_qp_delta = qp - picture.init_qp
                 job.slices[index].header = bits(headers[index], job.slices[index].header.prefix)
             }
         }

@@ -53,7 +53,7 @@ struct StreamUnits {
     mutating func rewritePictureSets() {
         rewrite { type, rbsp in
             guard type == 8, var picture = H264PictureParameterSet(rbsp: rbsp) else { return nil }
-            picture.initialQP = H264PictureParameterSet.usualQP
+            picture.pic_init_qp = H264PictureParameterSet.usual_pic_init_qp
             return picture.nalUnit()
         }
     }

@@ -2,7 +2,7 @@
 package enum H264Profile: Sendable {
     case constrainedBaseline, main, high
 
-    package var profileIdc: UInt8 {
+    package var profile_idc: UInt8 {
         switch self {
         case .constrainedBaseline: 66
         case .main: 77
@@ -11,7 +11,7 @@ package enum H264Profile: Sendable {
     }
 
     /// The constraint flags, with constraint_set0_flag in the top bit.
-    package var constraintFlags: UInt8 {
+    package var constraint_flags: UInt8 {
         switch self {
         case .constrainedBaseline: 0b1100_0000
         case .main: 0b0100_0000

@@ -9,18 +9,18 @@ extension H264SequenceParameterSet {
     /// them. The back end rejects such buffers earlier.
     package init(_ buffer: VAEncSequenceParameterBufferH264, profile: H264Profile) {
         let fields = unsafe buffer.seq_fields.bits
-        profile_idc = profile.profileIdc
-        constraintFlags = profile.constraintFlags
+        profile_idc = profile.profile_idc
+        constraint_flags = profile.constraint_flags
         level_idc = buffer.level_idc
         if level_idc == 9 && profile != .high {
             // Level 1b in profiles other than High, A.3.1.
             level_idc = 11
-            constraintFlags |= 0b0001_0000
+            constraint_flags |= 0b0001_0000
         }
         seq_parameter_set_id = Int(buffer.seq_parameter_set_id)
-        log2MaxFrameNum = min(4 + Int(fields.log2_max_frame_num_minus4), 16)
+        log2_max_frame_num = min(4 + Int(fields.log2_max_frame_num_minus4), 16)
         pic_order_cnt_type = min(Int(fields.pic_order_cnt_type), 2)
-        log2MaxPictureOrderCountLsb = min(4 + Int(fields.log2_max_pic_order_cnt_lsb_minus4), 16)
+        log2_max_pic_order_cnt_lsb = min(4 + Int(fields.log2_max_pic_order_cnt_lsb_minus4), 16)
         if pic_order_cnt_type == 1 {
             delta_pic_order_always_zero_flag = fields.delta_pic_order_always_zero_flag != 0
             offset_for_non_ref_pic = Int(buffer.offset_for_non_ref_pic)
@@ -30,13 +30,15 @@ extension H264SequenceParameterSet {
             offset_for_ref_frame = offsets.map { Int($0) }
         }
         max_num_ref_frames = Int(min(buffer.max_num_ref_frames, 16))
-        widthInMacroblocks = max(Int(buffer.picture_width_in_mbs), 1)
-        heightInMapUnits = max(Int(buffer.picture_height_in_mbs), 1)
+        pic_width_in_mbs = max(Int(buffer.picture_width_in_mbs), 1)
+        pic_height_in_map_units = max(Int(buffer.picture_height_in_mbs), 1)
         direct_8x8_inference_flag = fields.direct_8x8_inference_flag != 0
-        if buffer.frame_cropping_flag != 0 {
-            cropping = Cropping(
-                left: Int(buffer.frame_crop_left_offset), right: Int(buffer.frame_crop_right_offset),
-                top: Int(buffer.frame_crop_top_offset), bottom: Int(buffer.frame_crop_bottom_offset))
+        frame_cropping_flag = buffer.frame_cropping_flag != 0
+        if frame_cropping_flag {
+            frame_crop_left_offset = Int(buffer.frame_crop_left_offset)
+            frame_crop_right_offset = Int(buffer.frame_crop_right_offset)
+            frame_crop_top_offset = Int(buffer.frame_crop_top_offset)
+            frame_crop_bottom_offset = Int(buffer.frame_crop_bottom_offset)
         }
         if buffer.vui_parameters_present_flag != 0 {
             vui = VUIParameters(buffer, maxNumRefFrames: max_num_ref_frames)
@@ -82,21 +84,21 @@ extension H264PictureParameterSet {
         seq_parameter_set_id = Int(buffer.seq_parameter_set_id)
         entropy_coding_mode_flag = fields.entropy_coding_mode_flag != 0
         bottom_field_pic_order_in_frame_present_flag = fields.pic_order_present_flag != 0
-        defaultReferenceCounts = [
+        num_ref_idx_default_active = [
             min(Int(buffer.num_ref_idx_l0_active_minus1), 31) + 1,
             min(Int(buffer.num_ref_idx_l1_active_minus1), 31) + 1,
         ]
         weighted_pred_flag = fields.weighted_pred_flag != 0
         weighted_bipred_idc = min(Int(fields.weighted_bipred_idc), 2)
-        initialQP = Int(buffer.pic_init_qp)
+        pic_init_qp = Int(buffer.pic_init_qp)
         chroma_qp_index_offset = Int(buffer.chroma_qp_index_offset)
         deblocking_filter_control_present_flag = fields.deblocking_filter_control_present_flag != 0
         constrained_intra_pred_flag = fields.constrained_intra_pred_flag != 0
         redundant_pic_cnt_present_flag = fields.redundant_pic_cnt_present_flag != 0
         if profile == .high {
-            highFields = HighFields(
-                transform8x8: fields.transform_8x8_mode_flag != 0,
-                secondChromaQPIndexOffset: Int(buffer.second_chroma_qp_index_offset))
+            hasHighFields = true
+            transform_8x8_mode_flag = fields.transform_8x8_mode_flag != 0
+            second_chroma_qp_index_offset = Int(buffer.second_chroma_qp_index_offset)
         }
     }
 }

@@ -2,16 +2,16 @@
 /// lists.
 package struct H264SequenceParameterSet: Equatable, Sendable {
     package var profile_idc: UInt8 = 100
-    package var constraintFlags: UInt8 = 0
+    package var constraint_flags: UInt8 = 0
     package var level_idc: UInt8 = 40
     package var seq_parameter_set_id = 0
     package var chroma_format_idc = 1
-    package var bitDepthLuma = 8
-    package var bitDepthChroma = 8
-    package var hasScalingLists = false
-    package var log2MaxFrameNum = 4
+    package var bit_depth_luma = 8
+    package var bit_depth_chroma = 8
+    package var seq_scaling_matrix_present_flag = false
+    package var log2_max_frame_num = 4
     package var pic_order_cnt_type = 0
-    package var log2MaxPictureOrderCountLsb = 4
+    package var log2_max_pic_order_cnt_lsb = 4
     package var delta_pic_order_always_zero_flag = false
     package var offset_for_non_ref_pic = 0
     package var offset_for_top_to_bottom_field = 0
@@ -19,31 +19,20 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
     package var offset_for_ref_frame: [Int] = []
     package var max_num_ref_frames = 1
     package var gaps_in_frame_num_value_allowed_flag = false
-    package var widthInMacroblocks = 1
+    package var pic_width_in_mbs = 1
     /// pic_height_in_map_units_minus1 + 1.
-    package var heightInMapUnits = 1
+    package var pic_height_in_map_units = 1
     package var frame_mbs_only_flag = true
     package var mb_adaptive_frame_field_flag = false
     package var direct_8x8_inference_flag = true
-    /// The cropping offsets, or nil if frame_cropping_flag is 0.
-    package var cropping: Cropping?
+    package var frame_cropping_flag = false
+    /// The frame_crop offsets are in units of 2 luma samples (4:2:0 frames), and 0 without frame_cropping_flag.
+    package var frame_crop_left_offset = 0
+    package var frame_crop_right_offset = 0
+    package var frame_crop_top_offset = 0
+    package var frame_crop_bottom_offset = 0
     /// The VUI parameters, or nil if vui_parameters_present_flag is 0. They are written but not read.
     package var vui: VUIParameters?
-
-    /// The frame_crop offsets, in units of 2 luma samples (4:2:0 frames).
-    package struct Cropping: Equatable, Sendable {
-        package var left: Int
-        package var right: Int
-        package var top: Int
-        package var bottom: Int
-
-        package init(left: Int = 0, right: Int = 0, top: Int = 0, bottom: Int = 0) {
-            self.left = left
-            self.right = right
-            self.top = top
-            self.bottom = bottom
-        }
-    }
 
     /// vui_parameters, E.1.1, limited to the fields of VA-API's buffer.
     package struct VUIParameters: Equatable, Sendable {
@@ -87,8 +76,8 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
     package init() {}
 
     /// Returns whether parameter sets of a profile contain chroma_format_idc and the fields after it, 7.3.2.1.1.
-    package static func hasChromaFormat(_ profileIdc: UInt8) -> Bool {
-        [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profileIdc)
+    package static func hasChromaFormat(_ profile_idc: UInt8) -> Bool {
+        [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile_idc)
     }
 }
 
@@ -105,20 +94,20 @@ extension H264SequenceParameterSet {
 
     private func write(to bits: inout HeaderBitWriter) {
         bits.put(UInt32(profile_idc), 8)
-        bits.put(UInt32(constraintFlags), 8)
+        bits.put(UInt32(constraint_flags), 8)
         bits.put(UInt32(level_idc), 8)
         bits.putUnsigned(seq_parameter_set_id)
         if Self.hasChromaFormat(profile_idc) {
             bits.putUnsigned(chroma_format_idc)
-            bits.putUnsigned(bitDepthLuma - 8)
-            bits.putUnsigned(bitDepthChroma - 8)
+            bits.putUnsigned(bit_depth_luma - 8)
+            bits.putUnsigned(bit_depth_chroma - 8)
             bits.put(false)  // qpprime_y_zero_transform_bypass_flag
             bits.put(false)  // seq_scaling_matrix_present_flag
         }
-        bits.putUnsigned(log2MaxFrameNum - 4)
+        bits.putUnsigned(log2_max_frame_num - 4)
         bits.putUnsigned(pic_order_cnt_type)
         if pic_order_cnt_type == 0 {
-            bits.putUnsigned(log2MaxPictureOrderCountLsb - 4)
+            bits.putUnsigned(log2_max_pic_order_cnt_lsb - 4)
         } else if pic_order_cnt_type == 1 {
             bits.put(delta_pic_order_always_zero_flag)
             bits.putSigned(offset_for_non_ref_pic)
@@ -128,17 +117,17 @@ extension H264SequenceParameterSet {
         }
         bits.putUnsigned(max_num_ref_frames)
         bits.put(gaps_in_frame_num_value_allowed_flag)
-        bits.putUnsigned(widthInMacroblocks - 1)
-        bits.putUnsigned(heightInMapUnits - 1)
+        bits.putUnsigned(pic_width_in_mbs - 1)
+        bits.putUnsigned(pic_height_in_map_units - 1)
         bits.put(frame_mbs_only_flag)
         if !frame_mbs_only_flag { bits.put(mb_adaptive_frame_field_flag) }
         bits.put(direct_8x8_inference_flag)
-        bits.put(cropping != nil)
-        if let cropping {
-            bits.putUnsigned(cropping.left)
-            bits.putUnsigned(cropping.right)
-            bits.putUnsigned(cropping.top)
-            bits.putUnsigned(cropping.bottom)
+        bits.put(frame_cropping_flag)
+        if frame_cropping_flag {
+            bits.putUnsigned(frame_crop_left_offset)
+            bits.putUnsigned(frame_crop_right_offset)
+            bits.putUnsigned(frame_crop_top_offset)
+            bits.putUnsigned(frame_crop_bottom_offset)
         }
         bits.put(vui != nil)
         if let vui { write(vui, to: &bits) }
@@ -186,22 +175,22 @@ extension H264SequenceParameterSet {
     package init?(rbsp: [UInt8]) {
         var bits = HeaderBitReader(rbsp, bitCount: 8 * rbsp.count)
         profile_idc = UInt8(bits.get(8))
-        constraintFlags = UInt8(bits.get(8))
+        constraint_flags = UInt8(bits.get(8))
         level_idc = UInt8(bits.get(8))
         seq_parameter_set_id = bits.unsigned()
         if Self.hasChromaFormat(profile_idc) {
             chroma_format_idc = bits.unsigned()
             if chroma_format_idc == 3 { _ = bits.flag() }
-            bitDepthLuma = 8 + bits.unsigned()
-            bitDepthChroma = 8 + bits.unsigned()
+            bit_depth_luma = 8 + bits.unsigned()
+            bit_depth_chroma = 8 + bits.unsigned()
             _ = bits.flag()
-            hasScalingLists = bits.flag()
-            if hasScalingLists { Self.skipScalingLists(&bits, count: chroma_format_idc == 3 ? 12 : 8) }
+            seq_scaling_matrix_present_flag = bits.flag()
+            if seq_scaling_matrix_present_flag { Self.skipScalingLists(&bits, count: chroma_format_idc == 3 ? 12 : 8) }
         }
-        log2MaxFrameNum = 4 + bits.unsigned()
+        log2_max_frame_num = 4 + bits.unsigned()
         pic_order_cnt_type = bits.unsigned()
         if pic_order_cnt_type == 0 {
-            log2MaxPictureOrderCountLsb = 4 + bits.unsigned()
+            log2_max_pic_order_cnt_lsb = 4 + bits.unsigned()
         } else if pic_order_cnt_type == 1 {
             delta_pic_order_always_zero_flag = bits.flag()
             offset_for_non_ref_pic = bits.signed()
@@ -212,19 +201,20 @@ extension H264SequenceParameterSet {
         }
         max_num_ref_frames = bits.unsigned()
         gaps_in_frame_num_value_allowed_flag = bits.flag()
-        widthInMacroblocks = bits.unsigned() + 1
-        heightInMapUnits = bits.unsigned() + 1
+        pic_width_in_mbs = bits.unsigned() + 1
+        pic_height_in_map_units = bits.unsigned() + 1
         frame_mbs_only_flag = bits.flag()
         if !frame_mbs_only_flag { mb_adaptive_frame_field_flag = bits.flag() }
         direct_8x8_inference_flag = bits.flag()
-        if bits.flag() {
-            let left = bits.unsigned()
-            let right = bits.unsigned()
-            let top = bits.unsigned()
-            cropping = Cropping(left: left, right: right, top: top, bottom: bits.unsigned())
+        frame_cropping_flag = bits.flag()
+        if frame_cropping_flag {
+            frame_crop_left_offset = bits.unsigned()
+            frame_crop_right_offset = bits.unsigned()
+            frame_crop_top_offset = bits.unsigned()
+            frame_crop_bottom_offset = bits.unsigned()
         }
-        guard !bits.failed, seq_parameter_set_id <= 31, log2MaxFrameNum <= 16, pic_order_cnt_type <= 2,
-            log2MaxPictureOrderCountLsb <= 16
+        guard !bits.failed, seq_parameter_set_id <= 31, log2_max_frame_num <= 16, pic_order_cnt_type <= 2,
+            log2_max_pic_order_cnt_lsb <= 16
         else { return nil }
     }
 

@@ -25,11 +25,11 @@ extension H264SliceHeader {
         num_ref_idx_active_override_flag = listCount > 0 && slice.num_ref_idx_active_override_flag != 0
         let overrides = [slice.num_ref_idx_l0_active_minus1, slice.num_ref_idx_l1_active_minus1]
         for list in 0..<listCount {
-            referenceCounts[list] =
-                num_ref_idx_active_override_flag ? min(Int(overrides[list]), 31) + 1 : picture.defaultReferenceCounts[list]
+            num_ref_idx_active[list] =
+                num_ref_idx_active_override_flag ? min(Int(overrides[list]), 31) + 1 : picture.num_ref_idx_default_active[list]
         }
         setModifications(slice, buffer, sequence: sequence)
-        if hasWeights(picture) { weights = Weights(slice, counts: referenceCounts) }
+        if hasWeights(picture) { weights = Weights(slice, counts: num_ref_idx_active) }
         long_term_reference_flag = isIDR && buffer.CurrPic.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
         cabac_init_idc = min(Int(slice.cabac_init_idc), 2)
         slice_qp_delta = Int(slice.slice_qp_delta)
@@ -42,15 +42,15 @@ extension H264SliceHeader {
         _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: H264SequenceParameterSet
     ) {
         guard let type, type != .i else { return }
-        let maxFrameNum = 1 << sequence.log2MaxFrameNum
+        let maxFrameNum = 1 << sequence.log2_max_frame_num
         let order = ReferenceOrder(frameNum: frame_num & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
         let frames = Self.frames(buffer.ReferenceFrames, count: 16, maxFrameNum: maxFrameNum)
         let current = min(Int(buffer.CurrPic.TopFieldOrderCnt), Int(buffer.CurrPic.BottomFieldOrderCnt))
         let initial =
             type == .p ? [order.initialP(frames)] : order.initialB(frames, pictureOrderCount: current)
         let target = [
-            Self.frames(slice.RefPicList0, count: referenceCounts[0], maxFrameNum: maxFrameNum),
-            Self.frames(slice.RefPicList1, count: referenceCounts[1], maxFrameNum: maxFrameNum),
+            Self.frames(slice.RefPicList0, count: num_ref_idx_active[0], maxFrameNum: maxFrameNum),
+            Self.frames(slice.RefPicList1, count: num_ref_idx_active[1], maxFrameNum: maxFrameNum),
         ]
         for list in 0..<listCount {
             modifications[list] = order.modifications(from: initial[list], to: target[list])

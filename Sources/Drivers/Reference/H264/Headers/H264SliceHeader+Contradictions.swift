@@ -14,7 +14,7 @@ extension H264SliceHeader {
         compare("slice_type", slice_type % 5, expected.slice_type % 5)
         if slice_type % 5 == expected.slice_type % 5 {
             for list in 0..<listCount {
-                compare("num_ref_idx_l\(list)_active", referenceCounts[list], expected.referenceCounts[list])
+                compare("num_ref_idx_l\(list)_active", num_ref_idx_active[list], expected.num_ref_idx_active[list])
             }
             if picture.entropy_coding_mode_flag && type != .i { compare("cabac_init_idc", cabac_init_idc, expected.cabac_init_idc) }
         }

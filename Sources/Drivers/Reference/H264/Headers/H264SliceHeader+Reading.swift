@@ -20,11 +20,11 @@ extension H264SliceHeader {
         slice_type = bits.unsigned()
         guard slice_type <= 9, type != nil else { return nil }
         pic_parameter_set_id = bits.unsigned()
-        frame_num = Int(bits.get(sequence.log2MaxFrameNum))
+        frame_num = Int(bits.get(sequence.log2_max_frame_num))
         if !sequence.frame_mbs_only_flag && bits.flag() { return nil }
         if isIDR { idr_pic_id = bits.unsigned() }
         if sequence.pic_order_cnt_type == 0 {
-            pic_order_cnt_lsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
+            pic_order_cnt_lsb = Int(bits.get(sequence.log2_max_pic_order_cnt_lsb))
             if picture.bottom_field_pic_order_in_frame_present_flag { delta_pic_order_cnt_bottom = bits.signed() }
         } else if sequence.pic_order_cnt_type == 1 && !sequence.delta_pic_order_always_zero_flag {
             delta_pic_order_cnt[0] = bits.signed()
@@ -34,10 +34,10 @@ extension H264SliceHeader {
         if type == .b { direct_spatial_mv_pred_flag = bits.flag() }
         if listCount > 0 { num_ref_idx_active_override_flag = bits.flag() }
         for list in 0..<listCount {
-            referenceCounts[list] =
-                num_ref_idx_active_override_flag ? bits.unsigned() + 1 : picture.defaultReferenceCounts[list]
+            num_ref_idx_active[list] =
+                num_ref_idx_active_override_flag ? bits.unsigned() + 1 : picture.num_ref_idx_default_active[list]
         }
-        guard referenceCounts.allSatisfy({ $0 <= 32 }) else { return nil }
+        guard num_ref_idx_active.allSatisfy({ $0 <= 32 }) else { return nil }
         for list in 0..<listCount where bits.flag() {
             while true {
                 let idc = bits.unsigned()
@@ -70,7 +70,7 @@ extension H264SliceHeader {
         table.luma_log2_weight_denom = bits.unsigned()
         table.chroma_log2_weight_denom = bits.unsigned()
         for list in 0..<listCount {
-            for _ in 0..<referenceCounts[list] {
+            for _ in 0..<num_ref_idx_active[list] {
                 var entry = Weights.Entry()
                 if bits.flag() { entry.luma = [bits.signed(), bits.signed()] }
                 if bits.flag() { entry.chroma = [bits.signed(), bits.signed(), bits.signed(), bits.signed()] }
@@ -96,7 +96,7 @@ extension H264SliceHeader {
             commands.append(
                 MemoryManagementOperation(operation: operation, operands: (0..<operandCount).map { _ in bits.unsigned() }))
         }
-        memoryManagement = commands
+        marking = commands
         return true
     }
 }

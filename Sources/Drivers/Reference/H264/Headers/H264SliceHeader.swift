@@ -15,7 +15,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     package var direct_spatial_mv_pred_flag = false
     /// num_ref_idx_active of both lists as it applies to the slice, whether overridden or not. It is 0 if the slice
     /// type has no such list.
-    package var referenceCounts = [0, 0]
+    package var num_ref_idx_active = [0, 0]
     package var num_ref_idx_active_override_flag = false
     /// ref_pic_list_modification of both lists, without the final 3.
     package var modifications: [[ReferenceListModification]] = [[], []]
@@ -24,7 +24,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     package var no_output_of_prior_pics_flag = false
     package var long_term_reference_flag = false
     /// memory_management_control_operation with its operands, without the final 0. nil means sliding window marking.
-    package var memoryManagement: [MemoryManagementOperation]?
+    package var marking: [MemoryManagementOperation]?
     package var cabac_init_idc = 0
     package var slice_qp_delta = 0
     package var disable_deblocking_filter_idc = 0
@@ -110,11 +110,11 @@ extension H264SliceHeader {
         bits.putUnsigned(first_mb_in_slice)
         bits.putUnsigned(slice_type)
         bits.putUnsigned(pic_parameter_set_id)
-        bits.put(UInt32(frame_num) & (1 << UInt32(sequence.log2MaxFrameNum) - 1), sequence.log2MaxFrameNum)
+        bits.put(UInt32(frame_num) & (1 << UInt32(sequence.log2_max_frame_num) - 1), sequence.log2_max_frame_num)
         if !sequence.frame_mbs_only_flag { bits.put(false) }  // field_pic_flag
         if isIDR { bits.putUnsigned(idr_pic_id) }
         if sequence.pic_order_cnt_type == 0 {
-            let size = sequence.log2MaxPictureOrderCountLsb
+            let size = sequence.log2_max_pic_order_cnt_lsb
             bits.put(UInt32(truncatingIfNeeded: pic_order_cnt_lsb) & (1 << UInt32(size) - 1), size)
             if picture.bottom_field_pic_order_in_frame_present_flag { bits.putSigned(delta_pic_order_cnt_bottom) }
         } else if sequence.pic_order_cnt_type == 1 && !sequence.delta_pic_order_always_zero_flag {
@@ -126,7 +126,7 @@ extension H264SliceHeader {
         if listCount > 0 {
             bits.put(num_ref_idx_active_override_flag)
             if num_ref_idx_active_override_flag {
-                for list in 0..<listCount { bits.putUnsigned(referenceCounts[list] - 1) }
+                for list in 0..<listCount { bits.putUnsigned(num_ref_idx_active[list] - 1) }
             }
         }
         for list in 0..<listCount {
@@ -156,7 +156,7 @@ extension H264SliceHeader {
         bits.putUnsigned(weights.luma_log2_weight_denom)
         bits.putUnsigned(weights.chroma_log2_weight_denom)
         for list in 0..<listCount {
-            for index in 0..<referenceCounts[list] {
+            for index in 0..<num_ref_idx_active[list] {
                 let entry = index < weights.lists[list].count ? weights.lists[list][index] : Weights.Entry()
                 for values in [entry.luma, entry.chroma] {
                     bits.put(values != nil)
@@ -172,9 +172,9 @@ extension H264SliceHeader {
             bits.put(no_output_of_prior_pics_flag)
             bits.put(long_term_reference_flag)
         } else {
-            bits.put(memoryManagement != nil)
-            if let memoryManagement {
-                for command in memoryManagement {
+            bits.put(marking != nil)
+            if let marking {
+                for command in marking {
                     bits.putUnsigned(command.memory_management_control_operation)
                     for operand in command.operands { bits.putUnsigned(operand) }
                 }

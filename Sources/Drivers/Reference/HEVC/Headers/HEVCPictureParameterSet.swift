@@ -8,9 +8,9 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package var sign_data_hiding_enabled_flag = false
     package var cabac_init_present_flag = false
     /// num_ref_idx_l0_default_active_minus1 + 1, and the same for list 1.
-    package var defaultReferenceCounts = [1, 1]
+    package var num_ref_idx_default_active = [1, 1]
     /// 26 + init_qp_minus26.
-    package var initialQP = 26
+    package var init_qp = 26
     package var constrained_intra_pred_flag = false
     package var transform_skip_enabled_flag = false
     /// nil if cu_qp_delta_enabled_flag is 0.
@@ -25,27 +25,30 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package var tiles: Tiles?
     package var entropy_coding_sync_enabled_flag = false
     package var pps_loop_filter_across_slices_enabled_flag = false
-    /// The deblocking control; nil if deblocking_filter_control_present_flag is 0.
-    package var deblocking: Deblocking?
+    package var deblocking_filter_control_present_flag = false
+    package var deblocking_filter_override_enabled_flag = false
+    package var pps_deblocking_filter_disabled_flag = false
+    package var pps_beta_offset_div2 = 0
+    package var pps_tc_offset_div2 = 0
     package var pps_scaling_list_data_present_flag = false
     package var lists_modification_present_flag = false
-    package var log2ParallelMergeLevel = 2
+    package var log2_parallel_merge_level = 2
     package var slice_segment_header_extension_present_flag = false
     /// The bits from pps_extension_present_flag on, as in the stream.
     var extensionBits = HeaderBits()
 
     package struct Tiles: Equatable, Sendable {
-        package var columns = 1
-        package var rows = 1
-        /// column_width_minus1 + 1 and row_height_minus1 + 1 of all columns and rows but the last. `widths` is nil if
-        /// uniform_spacing_flag is 1.
-        package var widths: [Int]?
-        package var heights: [Int] = []
+        package var num_tile_columns = 1
+        package var num_tile_rows = 1
+        /// column_width_minus1[] + 1 of all columns but the last; nil with uniform_spacing_flag.
+        package var column_width: [Int]?
+        /// row_height_minus1[] + 1 of all rows but the last; nil with uniform_spacing_flag.
+        package var row_height: [Int]?
         package var loop_filter_across_tiles_enabled_flag = true
 
-        package init(columns: Int = 1, rows: Int = 1) {
-            self.columns = columns
-            self.rows = rows
+        package init(num_tile_columns: Int = 1, num_tile_rows: Int = 1) {
+            self.num_tile_columns = num_tile_columns
+            self.num_tile_rows = num_tile_rows
         }
 
         /// Returns the tiles with colBd and rowBd, (6-3) and (6-4); nil if the tiles do not fit the picture.
@@ -56,20 +59,11 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
                 let sums = given.reduce(into: [0]) { $0.append(($0.last ?? 0) + $1) }
                 return sums.last ?? 0 < size ? sums + [size] : nil
             }
-            guard let across = bounds(columns, widths, of: grid.columns),
-                let down = bounds(rows, widths == nil ? nil : heights, of: grid.rows)
+            guard let across = bounds(num_tile_columns, column_width, of: grid.columns),
+                let down = bounds(num_tile_rows, row_height, of: grid.rows)
             else { return nil }
             return HEVCTiles(columnBounds: across, rowBounds: down)
         }
-    }
-
-    package struct Deblocking: Equatable, Sendable {
-        package var deblocking_filter_override_enabled_flag = false
-        package var pps_deblocking_filter_disabled_flag = false
-        package var pps_beta_offset_div2 = 0
-        package var pps_tc_offset_div2 = 0
-
-        package init(canBeOverridden: Bool = false) { self.deblocking_filter_override_enabled_flag = canBeOverridden }
     }
 
     package init() {}
@@ -84,8 +78,8 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
         bits.put(UInt32(num_extra_slice_header_bits), 3)
         bits.put(sign_data_hiding_enabled_flag)
         bits.put(cabac_init_present_flag)
-        for count in defaultReferenceCounts { bits.putUnsigned(count - 1) }
-        bits.putSigned(initialQP - 26)
+        for count in num_ref_idx_default_active { bits.putUnsigned(count - 1) }
+        bits.putSigned(init_qp - 26)
         bits.put(constrained_intra_pred_flag)
         bits.put(transform_skip_enabled_flag)
         bits.put(diff_cu_qp_delta_depth != nil)
@@ -99,27 +93,27 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
         bits.put(tiles != nil)
         bits.put(entropy_coding_sync_enabled_flag)
         if let tiles {
-            bits.putUnsigned(tiles.columns - 1)
-            bits.putUnsigned(tiles.rows - 1)
-            bits.put(tiles.widths == nil)
-            if let widths = tiles.widths {
-                for size in widths + tiles.heights { bits.putUnsigned(size - 1) }
+            bits.putUnsigned(tiles.num_tile_columns - 1)
+            bits.putUnsigned(tiles.num_tile_rows - 1)
+            bits.put(tiles.column_width == nil)  // uniform_spacing_flag
+            if let column_width = tiles.column_width {
+                for size in column_width + (tiles.row_height ?? []) { bits.putUnsigned(size - 1) }
             }
             bits.put(tiles.loop_filter_across_tiles_enabled_flag)
         }
         bits.put(pps_loop_filter_across_slices_enabled_flag)
-        bits.put(deblocking != nil)
-        if let deblocking {
-            bits.put(deblocking.deblocking_filter_override_enabled_flag)
-            bits.put(deblocking.pps_deblocking_filter_disabled_flag)
-            if !deblocking.pps_deblocking_filter_disabled_flag {
-                bits.putSigned(deblocking.pps_beta_offset_div2)
-                bits.putSigned(deblocking.pps_tc_offset_div2)
+        bits.put(deblocking_filter_control_present_flag)
+        if deblocking_filter_control_present_flag {
+            bits.put(deblocking_filter_override_enabled_flag)
+            bits.put(pps_deblocking_filter_disabled_flag)
+            if !pps_deblocking_filter_disabled_flag {
+                bits.putSigned(pps_beta_offset_div2)
+                bits.putSigned(pps_tc_offset_div2)
             }
         }
         bits.put(false)  // pps_scaling_list_data_present_flag
         bits.put(lists_modification_present_flag)
-        bits.putUnsigned(log2ParallelMergeLevel - 2)
+        bits.putUnsigned(log2_parallel_merge_level - 2)
         bits.put(slice_segment_header_extension_present_flag)
         if extensionBits == HeaderBits() {
             bits.put(false)  // pps_extension_present_flag
@@ -142,8 +136,8 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
         num_extra_slice_header_bits = Int(bits.get(3))
         sign_data_hiding_enabled_flag = bits.flag()
         cabac_init_present_flag = bits.flag()
-        defaultReferenceCounts = [bits.unsigned() + 1, bits.unsigned() + 1]
-        initialQP = 26 + bits.signed()
+        num_ref_idx_default_active = [bits.unsigned() + 1, bits.unsigned() + 1]
+        init_qp = 26 + bits.signed()
         constrained_intra_pred_flag = bits.flag()
         transform_skip_enabled_flag = bits.flag()
         if bits.flag() { diff_cu_qp_delta_depth = bits.unsigned() }
@@ -160,22 +154,22 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
             self.tiles = tiles
         }
         pps_loop_filter_across_slices_enabled_flag = bits.flag()
-        if bits.flag() {
-            var control = Deblocking(canBeOverridden: bits.flag())
-            control.pps_deblocking_filter_disabled_flag = bits.flag()
-            if !control.pps_deblocking_filter_disabled_flag {
-                control.pps_beta_offset_div2 = bits.signed()
-                control.pps_tc_offset_div2 = bits.signed()
+        deblocking_filter_control_present_flag = bits.flag()
+        if deblocking_filter_control_present_flag {
+            deblocking_filter_override_enabled_flag = bits.flag()
+            pps_deblocking_filter_disabled_flag = bits.flag()
+            if !pps_deblocking_filter_disabled_flag {
+                pps_beta_offset_div2 = bits.signed()
+                pps_tc_offset_div2 = bits.signed()
             }
-            deblocking = control
         }
-        guard !bits.failed, pps_pic_parameter_set_id <= 63, pps_seq_parameter_set_id <= 15, defaultReferenceCounts.allSatisfy({ $0 <= 15 }),
+        guard !bits.failed, pps_pic_parameter_set_id <= 63, pps_seq_parameter_set_id <= 15, num_ref_idx_default_active.allSatisfy({ $0 <= 15 }),
             [pps_cb_qp_offset, pps_cr_qp_offset].allSatisfy({ (-12...12).contains($0) })
         else { return nil }
         pps_scaling_list_data_present_flag = bits.flag()
         if pps_scaling_list_data_present_flag { return }
         lists_modification_present_flag = bits.flag()
-        log2ParallelMergeLevel = 2 + bits.unsigned()
+        log2_parallel_merge_level = 2 + bits.unsigned()
         slice_segment_header_extension_present_flag = bits.flag()
         extensionBits = bits.rest(endingAt: end)
         guard !bits.failed, extensionBits.count >= 1 else { return nil }
@@ -184,13 +178,13 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
 
 extension HEVCPictureParameterSet.Tiles {
     fileprivate init?(_ bits: inout HeaderBitReader) {
-        columns = bits.unsigned() + 1
-        rows = bits.unsigned() + 1
+        num_tile_columns = bits.unsigned() + 1
+        num_tile_rows = bits.unsigned() + 1
         // No level of H.265 A.4.1 allows more.
-        guard !bits.failed, columns <= 20, rows <= 22 else { return nil }
+        guard !bits.failed, num_tile_columns <= 20, num_tile_rows <= 22 else { return nil }
         if !bits.flag() {
-            widths = (1..<columns).map { _ in bits.unsigned() + 1 }
-            heights = (1..<rows).map { _ in bits.unsigned() + 1 }
+            column_width = (1..<num_tile_columns).map { _ in bits.unsigned() + 1 }
+            row_height = (1..<num_tile_rows).map { _ in bits.unsigned() + 1 }
         }
         loop_filter_across_tiles_enabled_flag = bits.flag()
     }

@@ -1,4 +1,4 @@
-/// profile_tier_level, H.265 7.3.3: the general entry, and those of sub-layers if a client wrote them.
+/// profileTierLevel, H.265 7.3.3: the general entry, and those of sub-layers if a client wrote them.
 package struct HEVCProfileTierLevel: Equatable, Sendable {
     /// general_profile_idc: 1 Main, 2 Main 10.
     package var general_profile_idc: Int
@@ -29,8 +29,9 @@ package struct HEVCProfileTierLevel: Equatable, Sendable {
         bits = HeaderBits(writer)
     }
 
-    /// Reads the structure for `maxSubLayersMinus1` + 1 sub-layers.
-    init(_ reader: inout HeaderBitReader, maxSubLayersMinus1 count: Int) {
+    /// Reads the structure for `maxSubLayers` sub-layers.
+    init(_ reader: inout HeaderBitReader, maxSubLayers: Int) {
+        let count = maxSubLayers - 1
         let start = reader.position
         _ = reader.get(2)
         general_tier_flag = reader.flag()

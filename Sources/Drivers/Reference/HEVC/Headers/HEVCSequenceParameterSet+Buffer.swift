@@ -10,28 +10,32 @@ extension HEVCSequenceParameterSet {
     /// reordering is allowed if there are B pictures.
     package init(_ buffer: VAEncSequenceParameterBufferHEVC) {
         let fields = unsafe buffer.seq_fields.bits
-        profile_tier_level = HEVCProfileTierLevel(
+        profileTierLevel = HEVCProfileTierLevel(
             profile: Int(buffer.general_profile_idc), isHighTier: buffer.general_tier_flag != 0,
             level: Int(buffer.general_level_idc))
         chroma_format_idc = Int(fields.chroma_format_idc)
         pic_width_in_luma_samples = Int(buffer.pic_width_in_luma_samples)
         pic_height_in_luma_samples = Int(buffer.pic_height_in_luma_samples)
-        bitDepthLuma = 8 + Int(fields.bit_depth_luma_minus8)
-        bitDepthChroma = 8 + Int(fields.bit_depth_chroma_minus8)
-        log2MaxPictureOrderCountLsb = 12
-        let picturesMinus1 = Self.maxDpbSize(level: profile_tier_level.general_level_idc, samples: pic_width_in_luma_samples * pic_height_in_luma_samples) - 1
-        buffering = [SubLayerOrdering(picturesMinus1: picturesMinus1, reordered: buffer.ip_period > 1 ? picturesMinus1 : 0)]
-        log2MinCodingBlock = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
-        log2CodingTreeBlock = log2MinCodingBlock + Int(buffer.log2_diff_max_min_luma_coding_block_size)
-        log2MinTransformBlock = 2 + Int(buffer.log2_min_transform_block_size_minus2)
-        log2MaxTransformBlock = log2MinTransformBlock + Int(buffer.log2_diff_max_min_transform_block_size)
+        bit_depth_luma = 8 + Int(fields.bit_depth_luma_minus8)
+        bit_depth_chroma = 8 + Int(fields.bit_depth_chroma_minus8)
+        log2_max_pic_order_cnt_lsb = 12
+        let pictures = Self.maxDpbSize(
+            level: profileTierLevel.general_level_idc, samples: pic_width_in_luma_samples * pic_height_in_luma_samples)
+        subLayers = [
+            SubLayerOrdering(
+                max_dec_pic_buffering: pictures, max_num_reorder_pics: buffer.ip_period > 1 ? pictures - 1 : 0),
+        ]
+        log2_min_luma_coding_block_size = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
+        log2_diff_max_min_luma_coding_block_size = Int(buffer.log2_diff_max_min_luma_coding_block_size)
+        log2_min_luma_transform_block_size = 2 + Int(buffer.log2_min_transform_block_size_minus2)
+        log2_diff_max_min_luma_transform_block_size = Int(buffer.log2_diff_max_min_transform_block_size)
         max_transform_hierarchy_depth_inter = Int(buffer.max_transform_hierarchy_depth_inter)
         max_transform_hierarchy_depth_intra = Int(buffer.max_transform_hierarchy_depth_intra)
         scaling_list_enabled_flag = fields.scaling_list_enabled_flag != 0
         amp_enabled_flag = fields.amp_enabled_flag != 0
         sample_adaptive_offset_enabled_flag = fields.sample_adaptive_offset_enabled_flag != 0
         pcm_enabled_flag = fields.pcm_enabled_flag != 0
-        longTerm = []
+        long_term_ref_pics_present_flag = true
         sps_temporal_mvp_enabled_flag = fields.sps_temporal_mvp_enabled_flag != 0
         strong_intra_smoothing_enabled_flag = fields.strong_intra_smoothing_enabled_flag != 0
         if buffer.vui_parameters_present_flag != 0 { vuiAndExtensionBits = Self.vuiBits(buffer) }
@@ -98,11 +102,11 @@ extension HEVCPictureParameterSet {
         dependent_slice_segments_enabled_flag = fields.dependent_slice_segments_enabled_flag != 0
         sign_data_hiding_enabled_flag = fields.sign_data_hiding_enabled_flag != 0
         cabac_init_present_flag = true
-        defaultReferenceCounts = [
+        num_ref_idx_default_active = [
             min(Int(buffer.num_ref_idx_l0_default_active_minus1), 14) + 1,
             min(Int(buffer.num_ref_idx_l1_default_active_minus1), 14) + 1,
         ]
-        initialQP = Int(buffer.pic_init_qp)
+        init_qp = Int(buffer.pic_init_qp)
         constrained_intra_pred_flag = fields.constrained_intra_pred_flag != 0
         transform_skip_enabled_flag = fields.transform_skip_enabled_flag != 0
         if fields.cu_qp_delta_enabled_flag != 0 { diff_cu_qp_delta_depth = Int(buffer.diff_cu_qp_delta_depth) }
@@ -115,18 +119,21 @@ extension HEVCPictureParameterSet {
         entropy_coding_sync_enabled_flag = fields.entropy_coding_sync_enabled_flag != 0
         if fields.tiles_enabled_flag != 0 {
             var tiles = Tiles(
-                columns: Int(buffer.num_tile_columns_minus1) + 1, rows: Int(buffer.num_tile_rows_minus1) + 1)
+                num_tile_columns: Int(buffer.num_tile_columns_minus1) + 1,
+                num_tile_rows: Int(buffer.num_tile_rows_minus1) + 1)
             func sizes(_ values: [UInt8]) -> [Int] { values.map { Int($0) + 1 } }
-            tiles.widths = sizes(
-                FixedArray.values(buffer.column_width_minus1, as: UInt8.self, count: tiles.columns - 1))
-            tiles.heights = sizes(FixedArray.values(buffer.row_height_minus1, as: UInt8.self, count: tiles.rows - 1))
+            tiles.column_width = sizes(
+                FixedArray.values(buffer.column_width_minus1, as: UInt8.self, count: tiles.num_tile_columns - 1))
+            tiles.row_height = sizes(
+                FixedArray.values(buffer.row_height_minus1, as: UInt8.self, count: tiles.num_tile_rows - 1))
             tiles.loop_filter_across_tiles_enabled_flag = fields.loop_filter_across_tiles_enabled_flag != 0
             self.tiles = tiles
         }
         pps_loop_filter_across_slices_enabled_flag = fields.pps_loop_filter_across_slices_enabled_flag != 0
-        deblocking = Deblocking(canBeOverridden: true)
+        deblocking_filter_control_present_flag = true
+        deblocking_filter_override_enabled_flag = true
         pps_scaling_list_data_present_flag = fields.scaling_list_data_present_flag != 0
         lists_modification_present_flag = true
-        log2ParallelMergeLevel = 2 + Int(buffer.log2_parallel_merge_level_minus2)
+        log2_parallel_merge_level = 2 + Int(buffer.log2_parallel_merge_level_minus2)
     }
 }

@@ -2,75 +2,90 @@
 package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var sps_seq_parameter_set_id = 0
     package var sps_video_parameter_set_id = 0
-    package var sps_max_sub_layers_minus1 = 0
+    package var sps_max_sub_layers = 1
     package var sps_temporal_id_nesting_flag = true
-    package var profile_tier_level = HEVCProfileTierLevel(profile: 1, isHighTier: false, level: 120)
+    package var profileTierLevel = HEVCProfileTierLevel(profile: 1, isHighTier: false, level: 120)
     package var chroma_format_idc = 1
     package var pic_width_in_luma_samples = 0
     package var pic_height_in_luma_samples = 0
-    package var window: Window?
-    package var bitDepthLuma = 8
-    package var bitDepthChroma = 8
-    package var log2MaxPictureOrderCountLsb = 8
+    package var conformance_window_flag = false
+    /// The conf_win offsets are in chroma samples, and 0 without conformance_window_flag.
+    package var conf_win_left_offset = 0
+    package var conf_win_right_offset = 0
+    package var conf_win_top_offset = 0
+    package var conf_win_bottom_offset = 0
+    package var bit_depth_luma = 8
+    package var bit_depth_chroma = 8
+    package var log2_max_pic_order_cnt_lsb = 8
     /// The values of each sub-layer, or of the highest one only.
-    package var buffering = [SubLayerOrdering()]
-    package var log2MinCodingBlock = 3
-    package var log2CodingTreeBlock = 6
-    package var log2MinTransformBlock = 2
-    package var log2MaxTransformBlock = 5
+    package var subLayers = [SubLayerOrdering()]
+    package var log2_min_luma_coding_block_size = 3
+    package var log2_diff_max_min_luma_coding_block_size = 3
+    package var log2_min_luma_transform_block_size = 2
+    package var log2_diff_max_min_luma_transform_block_size = 3
     package var max_transform_hierarchy_depth_inter = 0
     package var max_transform_hierarchy_depth_intra = 0
     package var scaling_list_enabled_flag = false
     package var amp_enabled_flag = false
     package var sample_adaptive_offset_enabled_flag = false
     package var pcm_enabled_flag = false
-    package var referenceSets: [HEVCShortTermReferencePictureSet] = []
-    /// lt_ref_pic_poc_lsb_sps and used_by_curr_pic_lt_sps_flag; nil if long_term_ref_pics_present_flag is 0.
-    package var longTerm: [LongTerm]?
+    package var short_term_ref_pic_sets: [HEVCShortTermReferencePictureSet] = []
+    package var long_term_ref_pics_present_flag = false
+    package var long_term_ref_pics_sps: [LongTermPicture] = []
     package var sps_temporal_mvp_enabled_flag = false
     package var strong_intra_smoothing_enabled_flag = false
     /// The bits from vui_parameters_present_flag on, as in the stream.
     var vuiAndExtensionBits = HeaderBits()
 
-    /// Conformance window offsets in chroma samples.
-    package struct Window: Equatable, Sendable {
-        package var left = 0
-        package var right = 0
-        package var top = 0
-        package var bottom = 0
-
-        package init(left: Int = 0, right: Int = 0, top: Int = 0, bottom: Int = 0) {
-            self.left = left
-            self.right = right
-            self.top = top
-            self.bottom = bottom
-        }
-    }
-
+    /// The limits that a decoder needs to output pictures in order, 7.4.3.2.1.
     package struct SubLayerOrdering: Equatable, Sendable {
-        package var sps_max_dec_pic_buffering_minus1 = 0
-        package var sps_max_num_reorder_pics = 0
-        package var sps_max_latency_increase_plus1 = 0
+        /// max_dec_pic_buffering_minus1 + 1.
+        package var max_dec_pic_buffering: Int
+        package var max_num_reorder_pics: Int
+        package var max_latency_increase_plus1: Int
 
-        package init(picturesMinus1: Int = 0, reordered: Int = 0, latencyPlus1: Int = 0) {
-            self.sps_max_dec_pic_buffering_minus1 = picturesMinus1
-            self.sps_max_num_reorder_pics = reordered
-            self.sps_max_latency_increase_plus1 = latencyPlus1
+        package init(
+            max_dec_pic_buffering: Int = 1, max_num_reorder_pics: Int = 0, max_latency_increase_plus1: Int = 0
+        ) {
+            self.max_dec_pic_buffering = max_dec_pic_buffering
+            self.max_num_reorder_pics = max_num_reorder_pics
+            self.max_latency_increase_plus1 = max_latency_increase_plus1
         }
 
         func write(to bits: inout HeaderBitWriter) {
-            bits.putUnsigned(sps_max_dec_pic_buffering_minus1)
-            bits.putUnsigned(sps_max_num_reorder_pics)
-            bits.putUnsigned(sps_max_latency_increase_plus1)
+            bits.putUnsigned(max_dec_pic_buffering - 1)
+            bits.putUnsigned(max_num_reorder_pics)
+            bits.putUnsigned(max_latency_increase_plus1)
         }
     }
 
-    package struct LongTerm: Equatable, Sendable {
+    /// An entry of lt_ref_pic_poc_lsb_sps[] and used_by_curr_pic_lt_sps_flag[].
+    package struct LongTermPicture: Equatable, Sendable {
         package var lt_ref_pic_poc_lsb_sps: Int
         package var used_by_curr_pic_lt_sps_flag: Bool
     }
 
     package init() {}
+
+    /// MinCbLog2SizeY.
+    package var log2MinCodingBlock: Int { log2_min_luma_coding_block_size }
+    /// CtbLog2SizeY.
+    package var log2CodingTreeBlock: Int { log2_min_luma_coding_block_size + log2_diff_max_min_luma_coding_block_size }
+    /// MinTbLog2SizeY.
+    package var log2MinTransformBlock: Int { log2_min_luma_transform_block_size }
+    /// MaxTbLog2SizeY.
+    package var log2MaxTransformBlock: Int {
+        log2_min_luma_transform_block_size + log2_diff_max_min_luma_transform_block_size
+    }
+
+    /// Takes over the conformance window of another set, or has none if `other` is nil.
+    mutating func setConformanceWindow(of other: HEVCSequenceParameterSet?) {
+        conformance_window_flag = other?.conformance_window_flag ?? false
+        conf_win_left_offset = other?.conf_win_left_offset ?? 0
+        conf_win_right_offset = other?.conf_win_right_offset ?? 0
+        conf_win_top_offset = other?.conf_win_top_offset ?? 0
+        conf_win_bottom_offset = other?.conf_win_bottom_offset ?? 0
+    }
 
     package var grid: HEVCGrid {
         HEVCGrid(
@@ -83,39 +98,42 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         bits.put(UInt32(sps_video_parameter_set_id), 4)
-        bits.put(UInt32(sps_max_sub_layers_minus1), 3)
+        bits.put(UInt32(sps_max_sub_layers - 1), 3)
         bits.put(sps_temporal_id_nesting_flag)
-        profile_tier_level.write(to: &bits)
+        profileTierLevel.write(to: &bits)
         bits.putUnsigned(sps_seq_parameter_set_id)
         bits.putUnsigned(chroma_format_idc)
         bits.putUnsigned(pic_width_in_luma_samples)
         bits.putUnsigned(pic_height_in_luma_samples)
-        bits.put(window != nil)
-        if let window {
-            for offset in [window.left, window.right, window.top, window.bottom] { bits.putUnsigned(offset) }
+        bits.put(conformance_window_flag)
+        if conformance_window_flag {
+            bits.putUnsigned(conf_win_left_offset)
+            bits.putUnsigned(conf_win_right_offset)
+            bits.putUnsigned(conf_win_top_offset)
+            bits.putUnsigned(conf_win_bottom_offset)
         }
-        bits.putUnsigned(bitDepthLuma - 8)
-        bits.putUnsigned(bitDepthChroma - 8)
-        bits.putUnsigned(log2MaxPictureOrderCountLsb - 4)
-        bits.put(buffering.count > sps_max_sub_layers_minus1)  // sps_sub_layer_ordering_info_present_flag
-        for layer in buffering { layer.write(to: &bits) }
-        bits.putUnsigned(log2MinCodingBlock - 3)
-        bits.putUnsigned(log2CodingTreeBlock - log2MinCodingBlock)
-        bits.putUnsigned(log2MinTransformBlock - 2)
-        bits.putUnsigned(log2MaxTransformBlock - log2MinTransformBlock)
+        bits.putUnsigned(bit_depth_luma - 8)
+        bits.putUnsigned(bit_depth_chroma - 8)
+        bits.putUnsigned(log2_max_pic_order_cnt_lsb - 4)
+        bits.put(subLayers.count >= sps_max_sub_layers)  // sps_sub_layer_ordering_info_present_flag
+        for subLayer in subLayers { subLayer.write(to: &bits) }
+        bits.putUnsigned(log2_min_luma_coding_block_size - 3)
+        bits.putUnsigned(log2_diff_max_min_luma_coding_block_size)
+        bits.putUnsigned(log2_min_luma_transform_block_size - 2)
+        bits.putUnsigned(log2_diff_max_min_luma_transform_block_size)
         bits.putUnsigned(max_transform_hierarchy_depth_inter)
         bits.putUnsigned(max_transform_hierarchy_depth_intra)
         bits.put(false)  // scaling_list_enabled_flag
         bits.put(amp_enabled_flag)
         bits.put(sample_adaptive_offset_enabled_flag)
         bits.put(false)  // pcm_enabled_flag
-        bits.putUnsigned(referenceSets.count)
-        for (index, set) in referenceSets.enumerated() { set.write(to: &bits, index: index) }
-        bits.put(longTerm != nil)
-        if let longTerm {
-            bits.putUnsigned(longTerm.count)
-            for picture in longTerm {
-                bits.put(UInt32(picture.lt_ref_pic_poc_lsb_sps), log2MaxPictureOrderCountLsb)
+        bits.putUnsigned(short_term_ref_pic_sets.count)
+        for (index, set) in short_term_ref_pic_sets.enumerated() { set.write(to: &bits, index: index) }
+        bits.put(long_term_ref_pics_present_flag)
+        if long_term_ref_pics_present_flag {
+            bits.putUnsigned(long_term_ref_pics_sps.count)
+            for picture in long_term_ref_pics_sps {
+                bits.put(UInt32(picture.lt_ref_pic_poc_lsb_sps), log2_max_pic_order_cnt_lsb)
                 bits.put(picture.used_by_curr_pic_lt_sps_flag)
             }
         }
@@ -136,23 +154,28 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         guard let end = HeaderBitReader.end(of: rbsp) else { return nil }
         var bits = HeaderBitReader(rbsp, bitCount: end)
         sps_video_parameter_set_id = Int(bits.get(4))
-        sps_max_sub_layers_minus1 = Int(bits.get(3))
+        sps_max_sub_layers = Int(bits.get(3)) + 1
         sps_temporal_id_nesting_flag = bits.flag()
-        profile_tier_level = HEVCProfileTierLevel(&bits, maxSubLayersMinus1: sps_max_sub_layers_minus1)
+        profileTierLevel = HEVCProfileTierLevel(&bits, maxSubLayers: sps_max_sub_layers)
         sps_seq_parameter_set_id = bits.unsigned()
         chroma_format_idc = bits.unsigned()
         if chroma_format_idc == 3 { _ = bits.flag() }
         pic_width_in_luma_samples = bits.unsigned()
         pic_height_in_luma_samples = bits.unsigned()
-        if bits.flag() {
-            window = Window(
-                left: bits.unsigned(), right: bits.unsigned(), top: bits.unsigned(), bottom: bits.unsigned())
+        conformance_window_flag = bits.flag()
+        if conformance_window_flag {
+            conf_win_left_offset = bits.unsigned()
+            conf_win_right_offset = bits.unsigned()
+            conf_win_top_offset = bits.unsigned()
+            conf_win_bottom_offset = bits.unsigned()
         }
-        bitDepthLuma = 8 + bits.unsigned()
-        bitDepthChroma = 8 + bits.unsigned()
-        log2MaxPictureOrderCountLsb = 4 + bits.unsigned()
-        buffering = ((bits.flag() ? 0 : sps_max_sub_layers_minus1)...sps_max_sub_layers_minus1).map { _ in
-            SubLayerOrdering(picturesMinus1: bits.unsigned(), reordered: bits.unsigned(), latencyPlus1: bits.unsigned())
+        bit_depth_luma = 8 + bits.unsigned()
+        bit_depth_chroma = 8 + bits.unsigned()
+        log2_max_pic_order_cnt_lsb = 4 + bits.unsigned()
+        subLayers = ((bits.flag() ? 0 : sps_max_sub_layers - 1)..<sps_max_sub_layers).map { _ in
+            SubLayerOrdering(
+                max_dec_pic_buffering: bits.unsigned() + 1, max_num_reorder_pics: bits.unsigned(),
+                max_latency_increase_plus1: bits.unsigned())
         }
         guard !bits.failed, readBlocks(&bits) else { return nil }
         scaling_list_enabled_flag = bits.flag()
@@ -169,13 +192,13 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     }
 
     private mutating func readBlocks(_ bits: inout HeaderBitReader) -> Bool {
-        log2MinCodingBlock = 3 + bits.unsigned()
-        log2CodingTreeBlock = log2MinCodingBlock + bits.unsigned()
-        log2MinTransformBlock = 2 + bits.unsigned()
-        log2MaxTransformBlock = log2MinTransformBlock + bits.unsigned()
+        log2_min_luma_coding_block_size = 3 + bits.unsigned()
+        log2_diff_max_min_luma_coding_block_size = bits.unsigned()
+        log2_min_luma_transform_block_size = 2 + bits.unsigned()
+        log2_diff_max_min_luma_transform_block_size = bits.unsigned()
         max_transform_hierarchy_depth_inter = bits.unsigned()
         max_transform_hierarchy_depth_intra = bits.unsigned()
-        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2MaxPictureOrderCountLsb) && pic_width_in_luma_samples > 0
+        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2_max_pic_order_cnt_lsb) && pic_width_in_luma_samples > 0
             && pic_height_in_luma_samples > 0 && pic_width_in_luma_samples <= 1 << 16 && pic_height_in_luma_samples <= 1 << 16
     }
 
@@ -191,15 +214,16 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         let count = bits.unsigned()
         guard count <= 64 else { return false }
         for _ in 0..<count {
-            guard let set = HEVCShortTermReferencePictureSet(&bits, after: referenceSets, inSliceHeader: false) else { return false }
-            referenceSets.append(set)
+            guard let set = HEVCShortTermReferencePictureSet(&bits, after: short_term_ref_pic_sets, inSliceHeader: false) else { return false }
+            short_term_ref_pic_sets.append(set)
         }
-        if bits.flag() {
+        long_term_ref_pics_present_flag = bits.flag()
+        if long_term_ref_pics_present_flag {
             let pictures = bits.unsigned()
             guard pictures <= 32 else { return false }
-            longTerm = (0..<pictures).map { _ in
-                LongTerm(
-                    lt_ref_pic_poc_lsb_sps: Int(bits.get(log2MaxPictureOrderCountLsb)), used_by_curr_pic_lt_sps_flag: bits.flag())
+            long_term_ref_pics_sps = (0..<pictures).map { _ in
+                LongTermPicture(
+                    lt_ref_pic_poc_lsb_sps: Int(bits.get(log2_max_pic_order_cnt_lsb)), used_by_curr_pic_lt_sps_flag: bits.flag())
             }
         }
         return !bits.failed

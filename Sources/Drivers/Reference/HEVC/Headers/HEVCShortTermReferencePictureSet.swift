@@ -3,42 +3,42 @@
 package struct HEVCShortTermReferencePictureSet: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         /// DeltaPocS0 or DeltaPocS1.
-        package var delta: Int
+        package var deltaPOC: Int
         /// used_by_curr_pic_s0_flag or used_by_curr_pic_s1_flag.
         package var isUsed: Bool
 
-        package init(delta: Int, isUsed: Bool) {
-            self.delta = delta
+        package init(deltaPOC: Int, isUsed: Bool) {
+            self.deltaPOC = deltaPOC
             self.isUsed = isUsed
         }
     }
 
     /// The pictures before and after the current one in output order, each list sorted by increasing distance.
-    package var before: [Entry] = []
-    package var after: [Entry] = []
+    package var negative: [Entry] = []
+    package var positive: [Entry] = []
 
     package init() {}
 
     /// Creates a set from entries in any order.
     package init(_ entries: [Entry]) {
-        before = entries.filter { $0.delta < 0 }.sorted { $0.delta > $1.delta }
-        after = entries.filter { $0.delta > 0 }.sorted { $0.delta < $1.delta }
+        negative = entries.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }
+        positive = entries.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC }
     }
 
-    var usedCount: Int { (before + after).count { $0.isUsed } }
+    var usedCount: Int { (negative + positive).count { $0.isUsed } }
 
     /// Writes the set without prediction from another set. `index` is stRpsIdx: the set's index in the sequence
     /// parameter set, or in a slice header the number of sets in the sequence parameter set.
     func write(to bits: inout HeaderBitWriter, index: Int) {
         if index != 0 { bits.put(false) }  // inter_ref_pic_set_prediction_flag
-        bits.putUnsigned(before.count)
-        bits.putUnsigned(after.count)
-        for (entries, sign) in [(before, -1), (after, 1)] {
+        bits.putUnsigned(negative.count)
+        bits.putUnsigned(positive.count)
+        for (entries, sign) in [(negative, -1), (positive, 1)] {
             var last = 0
             for entry in entries {
-                bits.putUnsigned(sign * (entry.delta - last) - 1)
+                bits.putUnsigned(sign * (entry.deltaPOC - last) - 1)
                 bits.put(entry.isUsed)
-                last = entry.delta
+                last = entry.deltaPOC
             }
         }
     }
@@ -58,12 +58,12 @@ package struct HEVCShortTermReferencePictureSet: Equatable, Sendable {
                 var delta = 0
                 for _ in 0..<counts[side] {
                     delta += sign * (bits.unsigned() + 1)
-                    let entry = Entry(delta: delta, isUsed: bits.flag())
-                    if side == 0 { before.append(entry) } else { after.append(entry) }
+                    let entry = Entry(deltaPOC: delta, isUsed: bits.flag())
+                    if side == 0 { negative.append(entry) } else { positive.append(entry) }
                 }
             }
         }
-        guard !bits.failed, before.count + after.count <= 16, (before + after).allSatisfy({ abs($0.delta) <= 1 << 15 })
+        guard !bits.failed, negative.count + positive.count <= 16, (negative + positive).allSatisfy({ abs($0.deltaPOC) <= 1 << 15 })
         else { return nil }
     }
 
@@ -71,7 +71,7 @@ package struct HEVCShortTermReferencePictureSet: Equatable, Sendable {
     private mutating func readPredicted(_ bits: inout HeaderBitReader, from other: HEVCShortTermReferencePictureSet) {
         let isNegative = bits.flag()
         let shift = (isNegative ? -1 : 1) * (bits.unsigned() + 1)
-        let count = other.before.count + other.after.count
+        let count = other.negative.count + other.positive.count
         var uses: [Bool] = []
         var keeps: [Bool] = []
         for _ in 0...count {
@@ -80,8 +80,8 @@ package struct HEVCShortTermReferencePictureSet: Equatable, Sendable {
             keeps.append(isUsed || bits.flag())
         }
         /// The distances of the other set, followed by that of its own picture, in the order of the flags.
-        let distances = (other.before + other.after).map { $0.delta + shift } + [shift]
-        let moved = distances.indices.filter { keeps[$0] }.map { Entry(delta: distances[$0], isUsed: uses[$0]) }
+        let distances = (other.negative + other.positive).map { $0.deltaPOC + shift } + [shift]
+        let moved = distances.indices.filter { keeps[$0] }.map { Entry(deltaPOC: distances[$0], isUsed: uses[$0]) }
         self = HEVCShortTermReferencePictureSet(moved)
     }
 }

@@ -14,22 +14,22 @@ extension HEVCSliceSegmentHeader {
         no_output_of_prior_pics_flag = unsafe buffer.pic_fields.bits.no_output_of_prior_pics_flag != 0
         slice_pic_parameter_set_id = Int(slice.slice_pic_parameter_set_id)
         slice_segment_address = Int(slice.slice_segment_address)
-        type = slice.slice_type == 0 ? .b : slice.slice_type == 1 ? .p : .i
+        slice_type = slice.slice_type == 0 ? .b : slice.slice_type == 1 ? .p : .i
         let count = Int(buffer.decoded_curr_pic.pic_order_cnt)
-        slice_pic_order_cnt_lsb = count & (1 << sequence.log2MaxPictureOrderCountLsb - 1)
+        slice_pic_order_cnt_lsb = count & (1 << sequence.log2_max_pic_order_cnt_lsb - 1)
         if !isIDR { setReferences(buffer, count, sequence) }
         slice_temporal_mvp_enabled_flag = !isIDR && sequence.sps_temporal_mvp_enabled_flag && fields.slice_temporal_mvp_enabled_flag != 0
         slice_sao_luma_flag = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_luma_flag != 0
         slice_sao_chroma_flag = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_chroma_flag != 0
         let given = [Int(slice.num_ref_idx_l0_active_minus1) + 1, Int(slice.num_ref_idx_l1_active_minus1) + 1]
-        for list in 0..<listCount { referenceCounts[list] = min(given[list], 15) }
+        for list in 0..<listCount { num_ref_idx_active[list] = min(given[list], 15) }
         num_ref_idx_active_override_flag =
-            listCount > 0 && referenceCounts.prefix(listCount) != picture.defaultReferenceCounts.prefix(listCount)
+            listCount > 0 && num_ref_idx_active.prefix(listCount) != picture.num_ref_idx_default_active.prefix(listCount)
         if listCount > 0 { setLists(slice, count, sequence, picture) }
-        mvd_l1_zero_flag = type == .b && fields.mvd_l1_zero_flag != 0
-        cabac_init_flag = type != .i && picture.cabac_init_present_flag && fields.cabac_init_flag != 0
-        if slice_temporal_mvp_enabled_flag && type != .i { setCollocated(slice, buffer) }
-        mergeCandidates = type == .i ? 5 : min(max(Int(slice.max_num_merge_cand), 1), 5)
+        mvd_l1_zero_flag = slice_type == .b && fields.mvd_l1_zero_flag != 0
+        cabac_init_flag = slice_type != .i && picture.cabac_init_present_flag && fields.cabac_init_flag != 0
+        if slice_temporal_mvp_enabled_flag && slice_type != .i { setCollocated(slice, buffer) }
+        maxNumMergeCand = slice_type == .i ? 5 : min(max(Int(slice.max_num_merge_cand), 1), 5)
         slice_qp_delta = Int(slice.slice_qp_delta)
         if picture.pps_slice_chroma_qp_offsets_present_flag {
             slice_cb_qp_offset = Int(slice.slice_cb_qp_offset)
@@ -41,15 +41,14 @@ extension HEVCSliceSegmentHeader {
     }
 
     private mutating func setDeblocking(_ slice: VAEncSliceParameterBufferHEVC, _ picture: HEVCPictureParameterSet) {
-        let control = picture.deblocking ?? .init()
         slice_deblocking_filter_disabled_flag = unsafe slice.slice_fields.bits.slice_deblocking_filter_disabled_flag != 0
         slice_beta_offset_div2 = Int(slice.slice_beta_offset_div2)
         slice_tc_offset_div2 = Int(slice.slice_tc_offset_div2)
         deblocking_filter_override_flag =
-            control.deblocking_filter_override_enabled_flag
-            && (slice_deblocking_filter_disabled_flag != control.pps_deblocking_filter_disabled_flag
+            picture.deblocking_filter_override_enabled_flag
+            && (slice_deblocking_filter_disabled_flag != picture.pps_deblocking_filter_disabled_flag
                 || !slice_deblocking_filter_disabled_flag
-                    && (slice_beta_offset_div2 != control.pps_beta_offset_div2 || slice_tc_offset_div2 != control.pps_tc_offset_div2))
+                    && (slice_beta_offset_div2 != picture.pps_beta_offset_div2 || slice_tc_offset_div2 != picture.pps_tc_offset_div2))
     }
 
     /// Sets the reference picture set to the buffer's reference frames. Frames without RPS flags are kept for later
@@ -58,17 +57,17 @@ extension HEVCSliceSegmentHeader {
         _ buffer: VAEncPictureParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceParameterSet
     ) {
         let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
-        referenceSet = HEVCShortTermReferencePictureSet(
+        shortTermSet = HEVCShortTermReferencePictureSet(
             frames.filter { !$0.isLongTerm }.map {
-                HEVCShortTermReferencePictureSet.Entry(delta: Int($0.pic_order_cnt) - count, isUsed: $0.isUsed)
+                HEVCShortTermReferencePictureSet.Entry(deltaPOC: Int($0.pic_order_cnt) - count, isUsed: $0.isUsed)
             })
-        short_term_ref_pic_set_idx = sequence.referenceSets.firstIndex(of: referenceSet)
-        guard sequence.longTerm != nil else { return }
-        let size = 1 << sequence.log2MaxPictureOrderCountLsb
-        longTerm = frames.filter(\.isLongTerm).sorted { $0.pic_order_cnt > $1.pic_order_cnt }.map {
+        short_term_ref_pic_set_idx = sequence.short_term_ref_pic_sets.firstIndex(of: shortTermSet)
+        guard sequence.long_term_ref_pics_present_flag else { return }
+        let size = 1 << sequence.log2_max_pic_order_cnt_lsb
+        longTermReferences = frames.filter(\.isLongTerm).sorted { $0.pic_order_cnt > $1.pic_order_cnt }.map {
             let lsb = Int($0.pic_order_cnt) & (size - 1)
             let cycle = ((count & ~(size - 1)) - (Int($0.pic_order_cnt) - lsb)) / size
-            return LongTerm(pictureOrderCountLsb: lsb, isUsed: $0.isUsed, cycle: cycle)
+            return LongTermReference(poc_lsb_lt: lsb, used_by_curr_pic_lt_flag: $0.isUsed, deltaPOCMsbCycle: cycle)
         }
     }
 
@@ -79,19 +78,19 @@ extension HEVCSliceSegmentHeader {
     ) {
         // A copy of the header whose lists contain each picture once, in the initial order.
         var plain = self
-        let pictures = currentCount
+        let pictures = numPicTotalCurr
         guard pictures > 1, picture.lists_modification_present_flag else { return }
-        plain.referenceCounts = [pictures, pictures]
-        plain.type = .b
+        plain.num_ref_idx_active = [pictures, pictures]
+        plain.slice_type = .b
         guard let initial = plain.lists(pictureOrderCount: count, sequence: sequence) else { return }
         for list in 0..<listCount {
-            let requested = (list == 0 ? slice.list0 : slice.list1).prefix(referenceCounts[list]).map {
+            let requested = (list == 0 ? slice.list0 : slice.list1).prefix(num_ref_idx_active[list]).map {
                 Int($0.pic_order_cnt)
             }
             let order = initial[list].map(\.pictureOrderCount)
             let indices = requested.compactMap { order.firstIndex(of: $0) }
             let isUsual = indices == (0..<requested.count).map { $0 % pictures }
-            if indices.count == referenceCounts[list] && !isUsual { listEntries[list] = indices }
+            if indices.count == num_ref_idx_active[list] && !isUsual { list_entry[list] = indices }
         }
     }
 
@@ -101,9 +100,9 @@ extension HEVCSliceSegmentHeader {
         let index = Int(buffer.collocated_ref_pic_index)
         let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15)
         let isFromList0 = unsafe slice.slice_fields.bits.collocated_from_l0_flag != 0
-        collocated_from_l0_flag = type == .p || isFromList0
+        collocated_from_l0_flag = slice_type == .p || isFromList0
         let list = collocated_from_l0_flag ? slice.list0 : slice.list1
-        let found = list.prefix(referenceCounts[collocated_from_l0_flag ? 0 : 1]).firstIndex {
+        let found = list.prefix(num_ref_idx_active[collocated_from_l0_flag ? 0 : 1]).firstIndex {
             frames.indices.contains(index) && $0.picture_id == frames[index].picture_id
         }
         guard let found else {

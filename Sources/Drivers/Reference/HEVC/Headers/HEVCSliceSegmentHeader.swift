@@ -5,29 +5,29 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     package var slice_pic_parameter_set_id = 0
     package var slice_segment_address = 0
     /// The slice_reserved_flag bits.
-    package var extraBits: UInt32 = 0
-    package var type = SliceType.i
+    package var slice_reserved_flags: UInt32 = 0
+    package var slice_type = SliceType.i
     package var pic_output_flag = true
     /// slice_pic_order_cnt_lsb. IDR pictures have neither this element nor the reference pictures.
     package var slice_pic_order_cnt_lsb = 0
     /// short_term_ref_pic_set_idx; nil if the header contains its own set.
     package var short_term_ref_pic_set_idx: Int?
-    package var referenceSet = HEVCShortTermReferencePictureSet()
-    package var longTerm: [LongTerm] = []
+    package var shortTermSet = HEVCShortTermReferencePictureSet()
+    package var longTermReferences: [LongTermReference] = []
     package var slice_temporal_mvp_enabled_flag = false
     package var slice_sao_luma_flag = false
     package var slice_sao_chroma_flag = false
     /// num_ref_idx_active_override_flag, and the number of references in each list.
     package var num_ref_idx_active_override_flag = false
-    package var referenceCounts = [0, 0]
+    package var num_ref_idx_active = [0, 0]
     /// list_entry_l0 and list_entry_l1; nil if the list is not modified.
-    package var listEntries: [[Int]?] = [nil, nil]
+    package var list_entry: [[Int]?] = [nil, nil]
     package var mvd_l1_zero_flag = false
     package var cabac_init_flag = false
     package var collocated_from_l0_flag = true
     package var collocated_ref_idx = 0
     /// MaxNumMergeCand.
-    package var mergeCandidates = 5
+    package var maxNumMergeCand = 5
     package var slice_qp_delta = 0
     package var slice_cb_qp_offset = 0
     package var slice_cr_qp_offset = 0
@@ -37,19 +37,21 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     package var slice_tc_offset_div2 = 0
     package var slice_loop_filter_across_slices_enabled_flag = false
 
-    package struct LongTerm: Equatable, Sendable {
+    package struct LongTermReference: Equatable, Sendable {
         /// lt_idx_sps; nil for an entry whose values are in the header.
         package var lt_idx_sps: Int?
         package var poc_lsb_lt = 0
         package var used_by_curr_pic_lt_flag = true
         /// DeltaPocMsbCycleLt; nil if the low bits identify the picture.
-        package var cycle: Int?
+        package var deltaPOCMsbCycle: Int?
 
-        package init(index: Int? = nil, pictureOrderCountLsb: Int = 0, isUsed: Bool = true, cycle: Int? = nil) {
-            self.lt_idx_sps = index
-            self.poc_lsb_lt = pictureOrderCountLsb
-            self.used_by_curr_pic_lt_flag = isUsed
-            self.cycle = cycle
+        package init(
+            lt_idx_sps: Int? = nil, poc_lsb_lt: Int = 0, used_by_curr_pic_lt_flag: Bool = true, deltaPOCMsbCycle: Int? = nil
+        ) {
+            self.lt_idx_sps = lt_idx_sps
+            self.poc_lsb_lt = poc_lsb_lt
+            self.used_by_curr_pic_lt_flag = used_by_curr_pic_lt_flag
+            self.deltaPOCMsbCycle = deltaPOCMsbCycle
         }
     }
 
@@ -58,11 +60,11 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     package var isIDR: Bool { nal_unit_type == 19 || nal_unit_type == 20 }
     /// Whether the picture is a BLA, IDR or CRA picture, or has a type reserved for IRAP pictures.
     package var isIRAP: Bool { (16...23).contains(nal_unit_type) }
-    package var listCount: Int { type == .b ? 2 : type == .p ? 1 : 0 }
+    package var listCount: Int { slice_type == .b ? 2 : slice_type == .p ? 1 : 0 }
 
     /// NumPicTotalCurr, (7-55).
-    package var currentCount: Int {
-        isIDR ? 0 : referenceSet.usedCount + longTerm.count { $0.used_by_curr_pic_lt_flag }
+    package var numPicTotalCurr: Int {
+        isIDR ? 0 : shortTermSet.usedCount + longTermReferences.count { $0.used_by_curr_pic_lt_flag }
     }
 
     /// Returns the header's bits up to the entry points, preceded by a start code and a NAL unit header with temporal
@@ -76,21 +78,21 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
             if picture.dependent_slice_segments_enabled_flag { bits.put(false) }
             bits.put(UInt32(slice_segment_address), Self.addressBits(sequence))
         }
-        bits.put(extraBits, picture.num_extra_slice_header_bits)
-        bits.putUnsigned(Int(type == .b ? 0 : type == .p ? 1 : 2))
+        bits.put(slice_reserved_flags, picture.num_extra_slice_header_bits)
+        bits.putUnsigned(Int(slice_type == .b ? 0 : slice_type == .p ? 1 : 2))
         if picture.output_flag_present_flag { bits.put(pic_output_flag) }
         if !isIDR { putReferences(&bits, sequence) }
         if sequence.sample_adaptive_offset_enabled_flag {
             bits.put(slice_sao_luma_flag)
             bits.put(slice_sao_chroma_flag)
         }
-        if type != .i { putInter(&bits, picture) }
+        if slice_type != .i { putInter(&bits, picture) }
         bits.putSigned(slice_qp_delta)
         if picture.pps_slice_chroma_qp_offsets_present_flag {
             bits.putSigned(slice_cb_qp_offset)
             bits.putSigned(slice_cr_qp_offset)
         }
-        if picture.deblocking?.deblocking_filter_override_enabled_flag ?? false { bits.put(deblocking_filter_override_flag) }
+        if picture.deblocking_filter_override_enabled_flag { bits.put(deblocking_filter_override_flag) }
         if deblocking_filter_override_flag {
             bits.put(slice_deblocking_filter_disabled_flag)
             if !slice_deblocking_filter_disabled_flag {
@@ -106,21 +108,22 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     }
 
     private func putReferences(_ bits: inout HeaderBitWriter, _ sequence: HEVCSequenceParameterSet) {
-        let lsbBits = sequence.log2MaxPictureOrderCountLsb
+        let lsbBits = sequence.log2_max_pic_order_cnt_lsb
         bits.put(UInt32(slice_pic_order_cnt_lsb), lsbBits)
         bits.put(short_term_ref_pic_set_idx != nil)
         if let short_term_ref_pic_set_idx {
-            if sequence.referenceSets.count > 1 {
-                bits.put(UInt32(short_term_ref_pic_set_idx), Self.bits(for: sequence.referenceSets.count))
+            if sequence.short_term_ref_pic_sets.count > 1 {
+                bits.put(UInt32(short_term_ref_pic_set_idx), Self.bits(for: sequence.short_term_ref_pic_sets.count))
             }
         } else {
-            referenceSet.write(to: &bits, index: sequence.referenceSets.count)
+            shortTermSet.write(to: &bits, index: sequence.short_term_ref_pic_sets.count)
         }
-        if let known = sequence.longTerm {
-            let listed = longTerm.filter { $0.lt_idx_sps != nil }
+        if sequence.long_term_ref_pics_present_flag {
+            let known = sequence.long_term_ref_pics_sps
+            let listed = longTermReferences.filter { $0.lt_idx_sps != nil }
             if !known.isEmpty { bits.putUnsigned(listed.count) }
-            bits.putUnsigned(longTerm.count - listed.count)
-            for part in [listed, longTerm.filter { $0.lt_idx_sps == nil }] {
+            bits.putUnsigned(longTermReferences.count - listed.count)
+            for part in [listed, longTermReferences.filter { $0.lt_idx_sps == nil }] {
                 var last = 0
                 for entry in part {
                     if let index = entry.lt_idx_sps {
@@ -129,8 +132,8 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
                         bits.put(UInt32(entry.poc_lsb_lt), lsbBits)
                         bits.put(entry.used_by_curr_pic_lt_flag)
                     }
-                    bits.put(entry.cycle != nil)
-                    if let cycle = entry.cycle {
+                    bits.put(entry.deltaPOCMsbCycle != nil)
+                    if let cycle = entry.deltaPOCMsbCycle {
                         bits.putUnsigned(cycle - last)
                         last = cycle
                     }
@@ -143,21 +146,21 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     private func putInter(_ bits: inout HeaderBitWriter, _ picture: HEVCPictureParameterSet) {
         bits.put(num_ref_idx_active_override_flag)
         if num_ref_idx_active_override_flag {
-            for list in 0..<listCount { bits.putUnsigned(referenceCounts[list] - 1) }
+            for list in 0..<listCount { bits.putUnsigned(num_ref_idx_active[list] - 1) }
         }
-        if picture.lists_modification_present_flag && currentCount > 1 {
+        if picture.lists_modification_present_flag && numPicTotalCurr > 1 {
             for list in 0..<listCount {
-                bits.put(listEntries[list] != nil)
-                for entry in listEntries[list] ?? [] { bits.put(UInt32(entry), Self.bits(for: currentCount)) }
+                bits.put(list_entry[list] != nil)
+                for entry in list_entry[list] ?? [] { bits.put(UInt32(entry), Self.bits(for: numPicTotalCurr)) }
             }
         }
-        if type == .b { bits.put(mvd_l1_zero_flag) }
+        if slice_type == .b { bits.put(mvd_l1_zero_flag) }
         if picture.cabac_init_present_flag { bits.put(cabac_init_flag) }
         if slice_temporal_mvp_enabled_flag {
-            if type == .b { bits.put(collocated_from_l0_flag) }
-            if referenceCounts[collocated_from_l0_flag ? 0 : 1] > 1 { bits.putUnsigned(collocated_ref_idx) }
+            if slice_type == .b { bits.put(collocated_from_l0_flag) }
+            if num_ref_idx_active[collocated_from_l0_flag ? 0 : 1] > 1 { bits.putUnsigned(collocated_ref_idx) }
         }
-        bits.putUnsigned(5 - mergeCandidates)
+        bits.putUnsigned(5 - maxNumMergeCand)
     }
 
     /// Returns Ceil(Log2(`count`)).
@@ -178,25 +181,25 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
     package func lists(pictureOrderCount count: Int, sequence: HEVCSequenceParameterSet) -> [[Reference]]? {
         guard listCount > 0 else { return [[], []] }
         func used(_ entries: [HEVCShortTermReferencePictureSet.Entry]) -> [Reference] {
-            entries.filter(\.isUsed).map { Reference(pictureOrderCount: count + $0.delta, isLongTerm: false) }
+            entries.filter(\.isUsed).map { Reference(pictureOrderCount: count + $0.deltaPOC, isLongTerm: false) }
         }
-        let size = 1 << sequence.log2MaxPictureOrderCountLsb
-        let distant = longTerm.filter(\.used_by_curr_pic_lt_flag).map { entry in
-            let msb = entry.cycle.map { count - $0 * size - (count & (size - 1)) }
+        let size = 1 << sequence.log2_max_pic_order_cnt_lsb
+        let distant = longTermReferences.filter(\.used_by_curr_pic_lt_flag).map { entry in
+            let msb = entry.deltaPOCMsbCycle.map { count - $0 * size - (count & (size - 1)) }
             return Reference(
                 pictureOrderCount: entry.poc_lsb_lt + (msb ?? 0), isLongTerm: true, isLsb: msb == nil)
         }
-        let (before, after) = (used(referenceSet.before), used(referenceSet.after))
+        let (before, after) = (used(shortTermSet.negative), used(shortTermSet.positive))
         let initial = [before + after + distant, after + before + distant]
-        guard !initial[0].isEmpty, currentCount == initial[0].count else { return nil }
+        guard !initial[0].isEmpty, numPicTotalCurr == initial[0].count else { return nil }
         var lists: [[Reference]] = []
         for list in 0..<2 {
-            let indices = listEntries[list] ?? (0..<referenceCounts[list]).map { $0 % currentCount }
+            let indices = list_entry[list] ?? (0..<num_ref_idx_active[list]).map { $0 % numPicTotalCurr }
             guard list < listCount else {
                 lists.append([])
                 continue
             }
-            guard indices.count == referenceCounts[list], indices.allSatisfy({ $0 < currentCount }) else { return nil }
+            guard indices.count == num_ref_idx_active[list], indices.allSatisfy({ $0 < numPicTotalCurr }) else { return nil }
             lists.append(indices.map { initial[list][$0] })
         }
         return lists

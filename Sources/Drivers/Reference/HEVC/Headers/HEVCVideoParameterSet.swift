@@ -1,13 +1,13 @@
 /// video_parameter_set_rbsp, H.265 7.3.2.1, as the driver writes it: one layer, no timing.
 package struct HEVCVideoParameterSet: Equatable, Sendable {
     package var vps_video_parameter_set_id = 0
-    package var profile_tier_level: HEVCProfileTierLevel
-    package var buffering: HEVCSequenceParameterSet.SubLayerOrdering
+    package var profileTierLevel: HEVCProfileTierLevel
+    package var subLayer: HEVCSequenceParameterSet.SubLayerOrdering
 
     package init(_ sequence: HEVCSequenceParameterSet) {
         vps_video_parameter_set_id = sequence.sps_video_parameter_set_id
-        profile_tier_level = sequence.profile_tier_level
-        buffering = sequence.buffering.last ?? .init()
+        profileTierLevel = sequence.profileTierLevel
+        subLayer = sequence.subLayers.last ?? .init()
     }
 
     /// Returns the NAL unit with a four-byte start code.
@@ -19,9 +19,9 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
         bits.put(0, 3)  // vps_max_sub_layers_minus1
         bits.put(true)  // vps_temporal_id_nesting_flag
         bits.put(0xffff, 16)
-        profile_tier_level.write(to: &bits)
+        profileTierLevel.write(to: &bits)
         bits.put(true)  // vps_sub_layer_ordering_info_present_flag
-        buffering.write(to: &bits)
+        subLayer.write(to: &bits)
         bits.put(0, 6)  // vps_max_layer_id
         bits.putUnsigned(0)  // vps_num_layer_sets_minus1
         bits.put(false)  // vps_timing_info_present_flag
