@@ -10,10 +10,9 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var seq_parameter_set_id = 0
     /// Whether CABAC is used instead of CAVLC.
     package var entropy_coding_mode_flag: Bool
-    /// num_ref_idx_l0_default_active_minus1 + 1: the default number of entries in list 0.
-    package var num_ref_idx_l0_default_active = 1
-    /// num_ref_idx_l1_default_active_minus1 + 1: the default number of entries in list 1.
-    package var num_ref_idx_l1_default_active = 1
+    /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1: the default numbers of
+    /// entries in lists 0 and 1.
+    package var num_ref_idx_default_active = [1, 1]
     /// Whether P slices use explicit weighted prediction.
     package var weighted_pred_flag = false
     /// The weighted prediction of B slices: 0 default, 1 explicit, 2 implicit.
@@ -43,7 +42,7 @@ package struct PictureParameterSet: Sendable, Hashable {
         hasHighFields = profile == .h264High
         transform_8x8_mode_flag = hasHighFields && transform8x8
         pic_init_qp = qp
-        num_ref_idx_l0_default_active = max(references, 1)
+        num_ref_idx_default_active[0] = max(references, 1)
     }
 
     /// The NAL unit without a start code.
@@ -54,8 +53,8 @@ package struct PictureParameterSet: Sendable, Hashable {
         w.flag(entropy_coding_mode_flag)
         w.flag(false)  // bottom_field_pic_order_in_frame_present_flag
         w.ue(0)  // num_slice_groups_minus1
-        w.ue(num_ref_idx_l0_default_active - 1)
-        w.ue(num_ref_idx_l1_default_active - 1)
+        w.ue(num_ref_idx_default_active[0] - 1)
+        w.ue(num_ref_idx_default_active[1] - 1)
         w.flag(weighted_pred_flag)
         w.u(2, weighted_bipred_idc)
         w.se(pic_init_qp - 26)

@@ -27,14 +27,10 @@ package struct SliceHeader: Sendable, Hashable {
     package var pic_order_cnt_lsb: Int
     /// Whether direct prediction in B slices is spatial. Otherwise, it is temporal.
     package var direct_spatial_mv_pred_flag = true
-    /// The number of entries in list 0; 0 if the slice type has no such list.
-    package var num_ref_idx_l0_active = 0
-    /// The number of entries in list 1; 0 if the slice type has no such list.
-    package var num_ref_idx_l1_active = 0
-    /// The modifications of list 0. Empty for the initial order.
-    package var modificationsL0: [ReferenceListModification] = []
-    /// The modifications of list 1. Empty for the initial order.
-    package var modificationsL1: [ReferenceListModification] = []
+    /// The numbers of entries in lists 0 and 1; 0 if the slice type has no such list.
+    package var num_ref_idx_active = [0, 0]
+    /// The modifications of lists 0 and 1. Empty for the initial order.
+    package var modifications: [[ReferenceListModification]] = [[], []]
     /// Whether an IDR picture becomes a long-term reference.
     package var long_term_reference_flag = false
     /// The memory management operations. Empty for the sliding window (8.2.5.3).
@@ -69,10 +65,10 @@ package struct SliceHeader: Sendable, Hashable {
     package func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
-        case .p: num_ref_idx_l0_active != pps.num_ref_idx_l0_default_active
+        case .p: num_ref_idx_active[0] != pps.num_ref_idx_default_active[0]
         case .b:
-            num_ref_idx_l0_active != pps.num_ref_idx_l0_default_active
-                || num_ref_idx_l1_active != pps.num_ref_idx_l1_default_active
+            num_ref_idx_active[0] != pps.num_ref_idx_default_active[0]
+                || num_ref_idx_active[1] != pps.num_ref_idx_default_active[1]
         }
     }
 
@@ -90,11 +86,11 @@ package struct SliceHeader: Sendable, Hashable {
             let num_ref_idx_active_override_flag = overridesReferenceCount(pps)
             w.flag(num_ref_idx_active_override_flag)
             if num_ref_idx_active_override_flag {
-                w.ue(num_ref_idx_l0_active - 1)
-                if slice_type == .b { w.ue(num_ref_idx_l1_active - 1) }
+                w.ue(num_ref_idx_active[0] - 1)
+                if slice_type == .b { w.ue(num_ref_idx_active[1] - 1) }
             }
-            writeModifications(modificationsL0, to: &w)
-            if slice_type == .b { writeModifications(modificationsL1, to: &w) }
+            writeModifications(modifications[0], to: &w)
+            if slice_type == .b { writeModifications(modifications[1], to: &w) }
         }
         if nal_ref_idc != 0 { writeMarking(to: &w) }
         if pps.entropy_coding_mode_flag, slice_type != .i { w.ue(cabac_init_idc) }

@@ -31,10 +31,9 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var sign_data_hiding_enabled_flag = false
     /// Whether slice headers contain cabac_init_flag.
     package var cabac_init_present_flag = false
-    /// num_ref_idx_l0_default_active_minus1 + 1: the default number of entries in list 0.
-    package var num_ref_idx_l0_default_active = 1
-    /// num_ref_idx_l1_default_active_minus1 + 1: the default number of entries in list 1.
-    package var num_ref_idx_l1_default_active = 1
+    /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1: the default numbers of
+    /// entries in lists 0 and 1.
+    package var num_ref_idx_default_active = [1, 1]
     /// init_qp_minus26 + 26: from −6·(bit depth − 8) to 51.
     package var init_qp: Int
     /// Whether intra blocks predict only from intra blocks.
@@ -78,7 +77,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     ///   - references: The default number of entries in list 0.
     package init(qp: Int, references: Int = 1) {
         init_qp = qp
-        num_ref_idx_l0_default_active = max(references, 1)
+        num_ref_idx_default_active[0] = max(references, 1)
     }
 
     /// Whether a deblocking field differs from the value that a decoder infers if the fields are not present.
@@ -97,8 +96,8 @@ package struct PictureParameterSet: Sendable, Hashable {
         w.u(3, 0)  // num_extra_slice_header_bits
         w.flag(sign_data_hiding_enabled_flag)
         w.flag(cabac_init_present_flag)
-        w.ue(num_ref_idx_l0_default_active - 1)
-        w.ue(num_ref_idx_l1_default_active - 1)
+        w.ue(num_ref_idx_default_active[0] - 1)
+        w.ue(num_ref_idx_default_active[1] - 1)
         w.se(init_qp - 26)
         w.flag(constrained_intra_pred_flag)
         w.flag(transform_skip_enabled_flag)

@@ -22,9 +22,10 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package var conf_win_right_offset: Int
     /// The cropping at the bottom edge, in units of two luma samples.
     package var conf_win_bottom_offset: Int
-    /// The bit depth of luma and chroma samples, bit_depth_luma_minus8 + 8 and bit_depth_chroma_minus8 + 8: 8, or 10 in
-    /// Main 10.
-    package var bitDepth: Int
+    /// bit_depth_luma_minus8 + 8: 8, or 10 in Main 10.
+    package var bit_depth_luma: Int
+    /// bit_depth_chroma_minus8 + 8: 8, or 10 in Main 10.
+    package var bit_depth_chroma: Int
     /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4…16.
     package var log2_max_pic_order_cnt_lsb = 8
     /// The ordering information of each temporal sub-layer, from the lowest on; 1…7 elements.
@@ -73,7 +74,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
         pic_height_in_luma_samples = coded.height
         conf_win_right_offset = (coded.width - size.width) / 2
         conf_win_bottom_offset = (coded.height - size.height) / 2
-        bitDepth = profile == .hevcMain10 ? 10 : 8
+        bit_depth_luma = profile == .hevcMain10 ? 10 : 8
+        bit_depth_chroma = bit_depth_luma
         self.subLayers = subLayers
         self.vui = vui
     }
@@ -107,8 +109,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
         w.flag(sps_temporal_id_nesting_flag || subLayers.count == 1)
         profileTierLevel.write(to: &w, subLayers: subLayers.count)
         writeSize(to: &w)
-        w.ue(bitDepth - 8)  // bit_depth_luma_minus8
-        w.ue(bitDepth - 8)  // bit_depth_chroma_minus8
+        w.ue(bit_depth_luma - 8)
+        w.ue(bit_depth_chroma - 8)
         w.ue(log2_max_pic_order_cnt_lsb - 4)
         writeOrdering(to: &w)
         writeCodingTools(to: &w)

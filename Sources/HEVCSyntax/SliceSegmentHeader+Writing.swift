@@ -65,12 +65,12 @@ extension SliceSegmentHeader {
         let num_ref_idx_active_override_flag = overridesReferenceCount(pps)
         w.flag(num_ref_idx_active_override_flag)
         if num_ref_idx_active_override_flag {
-            w.ue(num_ref_idx_l0_active - 1)
-            if slice_type == .b { w.ue(num_ref_idx_l1_active - 1) }
+            w.ue(num_ref_idx_active[0] - 1)
+            if slice_type == .b { w.ue(num_ref_idx_active[1] - 1) }
         }
         let total = numPicTotalCurr(sps)
         if pps.lists_modification_present_flag, total > 1 {
-            for entries in slice_type == .b ? [list_entry_l0, list_entry_l1] : [list_entry_l0] {
+            for entries in list_entry.prefix(slice_type == .b ? 2 : 1) {
                 w.flag(!entries.isEmpty)  // ref_pic_list_modification_flag_l0 or _l1
                 for entry in entries { w.u(bitsToNumber(total), entry) }
             }
@@ -80,7 +80,7 @@ extension SliceSegmentHeader {
         if sps.sps_temporal_mvp_enabled_flag, slice_temporal_mvp_enabled_flag {
             if slice_type == .b { w.flag(collocated_from_l0_flag) }
             let fromL0 = slice_type == .p || collocated_from_l0_flag
-            if (fromL0 ? num_ref_idx_l0_active : num_ref_idx_l1_active) > 1 { w.ue(collocated_ref_idx) }
+            if num_ref_idx_active[fromL0 ? 0 : 1] > 1 { w.ue(collocated_ref_idx) }
         }
         w.ue(5 - maxNumMergeCand)
     }

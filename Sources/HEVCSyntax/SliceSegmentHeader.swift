@@ -83,14 +83,11 @@ package struct SliceSegmentHeader: Sendable, Hashable {
     package var slice_sao_luma_flag = false
     /// Whether sample adaptive offset is used for chroma.
     package var slice_sao_chroma_flag = false
-    /// The number of entries in list 0; 0 if the slice type has no such list.
-    package var num_ref_idx_l0_active = 0
-    /// The number of entries in list 1; 0 if the slice type has no such list.
-    package var num_ref_idx_l1_active = 0
-    /// list_entry_l0, (7-57): for each entry of list 0, its index in the initial list. Empty for the initial order.
-    package var list_entry_l0: [Int] = []
-    /// list_entry_l1, (7-57): for each entry of list 1, its index in the initial list. Empty for the initial order.
-    package var list_entry_l1: [Int] = []
+    /// The numbers of entries in lists 0 and 1; 0 if the slice type has no such list.
+    package var num_ref_idx_active = [0, 0]
+    /// list_entry_l0 and list_entry_l1, (7-57): for each entry of a list, its index in the initial list. Empty for the
+    /// initial order.
+    package var list_entry: [[Int]] = [[], []]
     /// Whether motion vector differences for list 1 are zero in bi-prediction.
     package var mvd_l1_zero_flag = false
     /// Whether the initialization tables of CABAC for P and B slices are swapped.
@@ -152,10 +149,10 @@ package struct SliceSegmentHeader: Sendable, Hashable {
     package func overridesReferenceCount(_ pps: PictureParameterSet) -> Bool {
         switch slice_type {
         case .i: false
-        case .p: num_ref_idx_l0_active != pps.num_ref_idx_l0_default_active
+        case .p: num_ref_idx_active[0] != pps.num_ref_idx_default_active[0]
         case .b:
-            num_ref_idx_l0_active != pps.num_ref_idx_l0_default_active
-                || num_ref_idx_l1_active != pps.num_ref_idx_l1_default_active
+            num_ref_idx_active[0] != pps.num_ref_idx_default_active[0]
+                || num_ref_idx_active[1] != pps.num_ref_idx_default_active[1]
         }
     }
 

@@ -116,7 +116,7 @@ import Testing
         #expect(try stream("RADL").frames.contains { $0.isRADL })
         let layers = try stream("sub-layers")
         #expect(Set(layers.frames.map(\.temporalID)) == [0, 1])
-        #expect(layers.sequenceSets[0].buffering.count == 2)
+        #expect(layers.sequenceSets[0].subLayers.count == 2)
         let slices = try stream("slices and wavefronts")
         #expect(slices.frames.allSatisfy { $0.slices.count == 2 })
         #expect(slices.frames.contains { $0.slices.contains { !$0.header.entry_point_offset.isEmpty } })

@@ -100,7 +100,7 @@ extension HEVCFrame {
 }
 
 extension HEVCStream {
-    fileprivate mutating func changeSchedule(_ body: (inout DeliverySchedule) -> Void) {
+    fileprivate mutating func changeSchedule(_ body: (inout HRDSchedule) -> Void) {
         for index in sequenceSets.indices {
             for layer in sequenceSets[index].vui?.hrd?.subLayers.indices ?? 0..<0 {
                 guard var schedule = sequenceSets[index].vui?.hrd?.subLayers[layer].nal.first else { continue }

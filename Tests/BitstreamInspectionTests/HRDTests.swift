@@ -146,7 +146,7 @@ extension H264Frame {
 }
 
 extension H264Stream {
-    fileprivate mutating func changeSchedule(_ body: (inout DeliverySchedule) -> Void) {
+    fileprivate mutating func changeSchedule(_ body: (inout HRDSchedule) -> Void) {
         for index in sequenceSets.indices {
             guard var hrd = sequenceSets[index].vui?.nal_hrd_parameters else { continue }
             body(&hrd.schedules[0])

@@ -121,11 +121,11 @@ extension EncodeCapabilities {
         }
         #expect(settings.effective.contains { $0.option == "pFrames" && $0.used == "B with equal lists" })
         let headers = try #require(settings.adapter() as? HEVCAdapter).stream.headers
-        #expect(headers.pps.num_ref_idx_l1_default_active == 3)
+        #expect(headers.pps.num_ref_idx_default_active[1] == 3)
         for picture in try written(settings, frames: 8) where picture.plan.type == .p {
             let header = SliceSegmentHeader(picture.plan, picture.numbers, headers, firstBlock: 0, qp: 30)
-            #expect(header.slice_type == .b && header.num_ref_idx_l0_active == header.num_ref_idx_l1_active)
-            #expect(header.num_ref_idx_l0_active == min(picture.plan.codingIndex, 3))
+            #expect(header.slice_type == .b && header.num_ref_idx_active[0] == header.num_ref_idx_active[1])
+            #expect(header.num_ref_idx_active[0] == min(picture.plan.codingIndex, 3))
         }
         // If list 1 holds one entry, both lists hold one.
         let narrow = Self.limits {

@@ -43,7 +43,7 @@ import VideoBase
         #expect(found.sequenceSets.count == 1 && expected.sequenceSets.count == 1)
         #expect(set.profileTierLevel == expectedSet.profileTierLevel)
         #expect([set, expectedSet].allSatisfy { $0.visibleSize == (270, 130) })
-        #expect(set.buffering == expectedSet.buffering && set.vui == expectedSet.vui)
+        #expect(set.subLayers == expectedSet.subLayers && set.vui == expectedSet.vui)
         #expect(found.frames.map(\.nal_unit_type) == expected.frames.map(\.nal_unit_type))
         // FFmpeg reads the same values.
         let fields = [

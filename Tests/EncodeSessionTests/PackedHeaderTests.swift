@@ -49,7 +49,7 @@ import VideoBase
         #expect(sequence.log2MaxFrameNumMinus4 == 4 && sequence.log2MaxPicOrderCntLsbMinus4 == 4)
         #expect(sequence.vui?.timing == .init(numUnitsInTick: 1001, timeScale: 60000))
         #expect(sequence.vui?.aspectRatioIDC == 255 && sequence.vui?.sarWidth == 7 && sequence.vui?.sarHeight == 5)
-        #expect(headers.pps.num_ref_idx_l0_default_active == 3)
+        #expect(headers.pps.num_ref_idx_default_active[0] == 3)
         // The first P picture has one reference, not three.
         let (plan, numbers) = plans(2)[1]
         let header = SliceHeader(plan, numbers, firstMacroblock: 41, qp: 20)

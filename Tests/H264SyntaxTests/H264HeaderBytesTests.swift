@@ -90,7 +90,7 @@ import VideoBase
         var header = SliceHeader(
             nal_ref_idc: 2, isIDR: false, slice_type: .p, frame_num: 5, pic_order_cnt_lsb: 10, qp: 23)
         header.first_mb_in_slice = 3
-        header.num_ref_idx_l0_active = 1
+        header.num_ref_idx_active[0] = 1
         // 00100 001 | 10 1 00000 | 101 00001 | 010 0 0 0 1 0 | 11 1 1 1
         let plain = try bits(header, pps: Self.pps())
         #expect(plain.bytes == [0x21, 0xA0, 0xA1, 0x42, 0xF8])
@@ -98,8 +98,8 @@ import VideoBase
         // Two references instead of the PPS's one, modified (−3, long term 1), and one picture marked as unused (2
         // back):
         // 00100 001 | 10 1 00000 | 101 00001 | 010 1 010 1 | 1 011 011 0 | 10 00100 1 | 010 010 1 1 | 011 1 1 1
-        header.num_ref_idx_l0_active = 2
-        header.modificationsL0 = [.subtract(abs_diff_pic_num: 3), .longTerm(long_term_pic_num: 1)]
+        header.num_ref_idx_active[0] = 2
+        header.modifications[0] = [.subtract(abs_diff_pic_num: 3), .longTerm(long_term_pic_num: 1)]
         header.marking = [.forgetShortTerm(difference_of_pic_nums: 2)]
         let marked = try bits(header, pps: Self.pps())
         #expect(marked.bytes == [0x21, 0xA0, 0xA1, 0x55, 0xB6, 0x89, 0x4B, 0x7C])

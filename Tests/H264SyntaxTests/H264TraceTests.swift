@@ -55,18 +55,18 @@ import VideoBase
         key.long_term_reference_flag = true
         key.idr_pic_id = 1
         var p = SliceHeader(nal_ref_idc: 2, isIDR: false, slice_type: .p, frame_num: 1, pic_order_cnt_lsb: 8, qp: 31)
-        p.num_ref_idx_l0_active = 1
-        p.modificationsL0 = [.longTerm(long_term_pic_num: 0)]
+        p.num_ref_idx_active[0] = 1
+        p.modifications[0] = [.longTerm(long_term_pic_num: 0)]
         p.marking = [
             .forgetShortTerm(difference_of_pic_nums: 3), .forgetLongTerm(long_term_pic_num: 2),
             .makeLongTerm(difference_of_pic_nums: 5, long_term_frame_idx: 1),
             .setLongTermCount(max_long_term_frame_idx_plus1: 4), .makeCurrentLongTerm(long_term_frame_idx: 3),
         ]
         var b = SliceHeader(nal_ref_idc: 0, isIDR: false, slice_type: .b, frame_num: 2, pic_order_cnt_lsb: 4, qp: 33)
-        b.num_ref_idx_l0_active = 2
-        b.num_ref_idx_l1_active = 3
+        b.num_ref_idx_active[0] = 2
+        b.num_ref_idx_active[1] = 3
         b.direct_spatial_mv_pred_flag = true
-        b.modificationsL1 = [.subtract(abs_diff_pic_num: 2), .add(abs_diff_pic_num: 1)]
+        b.modifications[1] = [.subtract(abs_diff_pic_num: 2), .add(abs_diff_pic_num: 1)]
         let found = try trace([
             AccessUnitDelimiter.unit(for: .i), sps.unit, pps.unit, SEIMessage.unit(messages), slice(key, sps, pps),
             AccessUnitDelimiter.unit(for: .p), slice(p, sps, pps), FillerData.unit(byteCount: 40),

@@ -64,7 +64,7 @@ import VideoBase
         // 1 1 010 | 00000101 | 0 010 1 1 1 | 0 | 1 | 00110 (QP 27: +3 = ue(5)) | 1: one picture, 1 back, used, merge 5
         var p = SliceSegmentHeader(nal_unit_type: .TRAIL_R, slice_type: .p, slice_pic_order_cnt_lsb: 5, qp: 27)
         p.shortTermReferences = .explicit(ShortTermReferencePictureSet([.init(deltaPOC: -1)]))
-        p.num_ref_idx_l0_active = 1
+        p.num_ref_idx_active[0] = 1
         #expect(bytes(p) == [0b1101_0000, 0b0010_1001, 0b0111_0100, 0b1101_0000])
     }
 

@@ -151,14 +151,14 @@ import VideoBase
         var pps = PictureParameterSet(qp: 26)
         pps.lists_modification_present_flag = true
         var p = SliceSegmentHeader(nal_unit_type: .TRAIL_R, slice_type: .p, slice_pic_order_cnt_lsb: 9, qp: 31)
-        p.num_ref_idx_l0_active = 4
+        p.num_ref_idx_active[0] = 4
         p.shortTermReferences = .explicit(
             ShortTermReferencePictureSet([.init(deltaPOC: -1), .init(deltaPOC: -5, isUsed: false)]))
         p.longTermReferences = [
             .init(poc_lsb_lt: 3, deltaPOCMsbCycle: 2), .init(poc_lsb_lt: 7, used_by_curr_pic_lt_flag: false),
             .init(poc_lsb_lt: 200, deltaPOCMsbCycle: 5),
         ]
-        p.list_entry_l0 = [2, 1, 0, 2]
+        p.list_entry[0] = [2, 1, 0, 2]
         #expect(p.numPicTotalCurr(sps) == 3)
         let delimiter = AccessUnitDelimiter.unit(for: .p)
         let header = try #require(

@@ -108,11 +108,11 @@ import VideoBase
         header.collocated_from_l0_flag = row["tmvp"] < 3
         header.slice_sao_luma_flag = row["sao"] == 2
         header.slice_sao_chroma_flag = row["sao"] == 3
-        header.num_ref_idx_l0_active = header.slice_type == .i ? 0 : row["l0"]
-        header.num_ref_idx_l1_active = header.slice_type == .b ? row["l1"] : 0
+        header.num_ref_idx_active[0] = header.slice_type == .i ? 0 : row["l0"]
+        header.num_ref_idx_active[1] = header.slice_type == .b ? row["l1"] : 0
         if row["modification"] == 2 {
-            header.list_entry_l0 = [Int](repeating: 1, count: header.num_ref_idx_l0_active)
-            header.list_entry_l1 = [Int](repeating: 0, count: header.num_ref_idx_l1_active)
+            header.list_entry[0] = [Int](repeating: 1, count: header.num_ref_idx_active[0])
+            header.list_entry[1] = [Int](repeating: 0, count: header.num_ref_idx_active[1])
         }
         header.mvd_l1_zero_flag = row.on("mvd")
         header.cabac_init_flag = row["cabacInit"] == 2

@@ -39,7 +39,7 @@ extension Feature {
             // Three levels need four stored pictures; devices that store three have two levels.
             missing: holds("sps_max_num_reorder_pics is 2 or 3, and pictures are predicted from B pictures") { run in
                 let order = run.hevc.sequenceSets[0].highest
-                return order.max_num_reorder_pics == min(order.max_dec_pic_buffering_minus1 - 1, 3)
+                return order.max_num_reorder_pics == min(order.max_dec_pic_buffering - 2, 3)
                     && order.max_num_reorder_pics > 1 && run.inspected.pictures.contains { $0.isB && $0.isReference }
             }),
         Feature(

@@ -4,7 +4,11 @@ extension HeaderAgreement {
     private static func bit(_ flag: Bool) -> Int { flag ? 1 : 0 }
 
     package static func sequenceFields(_ sps: HEVCSequenceParameterSet) -> Fields {
-        let window = sps.conf_win_offset
+        let window =
+            sps.conformance_window_flag
+            ? [
+                sps.conf_win_left_offset, sps.conf_win_right_offset, sps.conf_win_top_offset, sps.conf_win_bottom_offset,
+            ] : nil
         var fields: Fields = [
             ("sps_video_parameter_set_id", sps.sps_video_parameter_set_id),
             ("sps_max_sub_layers_minus1", sps.sps_max_sub_layers - 1),
@@ -21,15 +25,9 @@ extension HeaderAgreement {
             ("bit_depth_chroma_minus8", sps.bit_depth_chroma - 8),
             ("log2_max_pic_order_cnt_lsb_minus4", sps.log2_max_pic_order_cnt_lsb - 4),
             ("log2_min_luma_coding_block_size_minus3", sps.log2_min_luma_coding_block_size - 3),
-            (
-                "log2_diff_max_min_luma_coding_block_size",
-                sps.log2_ctb_size - sps.log2_min_luma_coding_block_size
-            ),
+            ("log2_diff_max_min_luma_coding_block_size", sps.log2_diff_max_min_luma_coding_block_size),
             ("log2_min_luma_transform_block_size_minus2", sps.log2_min_luma_transform_block_size - 2),
-            (
-                "log2_diff_max_min_luma_transform_block_size",
-                sps.log2_max_luma_transform_block_size - sps.log2_min_luma_transform_block_size
-            ),
+            ("log2_diff_max_min_luma_transform_block_size", sps.log2_diff_max_min_luma_transform_block_size),
             ("max_transform_hierarchy_depth_inter", sps.max_transform_hierarchy_depth_inter),
             ("max_transform_hierarchy_depth_intra", sps.max_transform_hierarchy_depth_intra),
             ("scaling_list_enabled_flag", bit(sps.scaling_list_enabled_flag)),
@@ -45,9 +43,9 @@ extension HeaderAgreement {
             ("vui_parameters_present_flag", bit(sps.vui != nil)),
             ("sps_extension_present_flag", bit(sps.sps_extension_present_flag)),
         ]
-        for (index, layer) in sps.buffering.enumerated() {
+        for (index, layer) in sps.subLayers.enumerated() {
             fields += [
-                ("sps_max_dec_pic_buffering_minus1[\(index)]", layer.max_dec_pic_buffering_minus1),
+                ("sps_max_dec_pic_buffering_minus1[\(index)]", layer.max_dec_pic_buffering - 1),
                 ("sps_max_num_reorder_pics[\(index)]", layer.max_num_reorder_pics),
                 ("sps_max_latency_increase_plus1[\(index)]", layer.max_latency_increase_plus1),
             ]
@@ -57,7 +55,12 @@ extension HeaderAgreement {
 
     private static func usabilityFields(_ vui: HEVCVUIParameters) -> Fields {
         let signal = vui.videoSignal
-        let window = vui.def_disp_win_offset
+        let window =
+            vui.default_display_window_flag
+            ? [
+                vui.def_disp_win_left_offset, vui.def_disp_win_right_offset, vui.def_disp_win_top_offset,
+                vui.def_disp_win_bottom_offset,
+            ] : nil
         let limits = vui.restriction
         let fields: Fields = [
             ("aspect_ratio_info_present_flag", bit(vui.aspect_ratio_idc != nil)),

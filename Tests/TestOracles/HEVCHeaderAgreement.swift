@@ -91,14 +91,14 @@ extension HeaderAgreement {
                 fields += list("chroma_weight_l\(index)_flag", weights.chroma[index].map(bit))
             }
         }
-        if !slice.short_term_ref_pic_set_sps_flag { fields += setFields(slice.shortTerm) }
-        let fromSequence = slice.longTerm.count { $0.lt_idx_sps != nil }
-        fields += [("num_long_term_sps", fromSequence), ("num_long_term_pics", slice.longTerm.count - fromSequence)]
-        for (index, picture) in slice.longTerm.enumerated() {
+        if !slice.short_term_ref_pic_set_sps_flag { fields += setFields(slice.shortTermSet) }
+        let fromSequence = slice.longTermReferences.count { $0.lt_idx_sps != nil }
+        fields += [("num_long_term_sps", fromSequence), ("num_long_term_pics", slice.longTermReferences.count - fromSequence)]
+        for (index, picture) in slice.longTermReferences.enumerated() {
             fields += [
-                ("lt_idx_sps[\(index)]", picture.lt_idx_sps), ("poc_lsb_lt[\(index)]", picture.lsb),
-                ("used_by_curr_pic_lt_flag[\(index)]", bit(picture.isUsed)),
-                ("delta_poc_msb_present_flag[\(index)]", bit(picture.msbCycle != nil)),
+                ("lt_idx_sps[\(index)]", picture.lt_idx_sps), ("poc_lsb_lt[\(index)]", picture.poc_lsb_lt),
+                ("used_by_curr_pic_lt_flag[\(index)]", bit(picture.used_by_curr_pic_lt_flag)),
+                ("delta_poc_msb_present_flag[\(index)]", bit(picture.deltaPOCMsbCycle != nil)),
             ]
         }
         return fields
@@ -133,7 +133,7 @@ extension HeaderAgreement {
     }
 
     private static func bufferingFields(_ prefix: String, _ layers: [HEVCSubLayerOrdering]) -> Fields {
-        list("\(prefix)_max_dec_pic_buffering_minus1", layers.map(\.max_dec_pic_buffering_minus1))
+        list("\(prefix)_max_dec_pic_buffering_minus1", layers.map { $0.max_dec_pic_buffering - 1 })
             + list("\(prefix)_max_num_reorder_pics", layers.map(\.max_num_reorder_pics))
             + list("\(prefix)_max_latency_increase_plus1", layers.map(\.max_latency_increase_plus1))
     }
@@ -157,7 +157,7 @@ extension HeaderAgreement {
             ("vps_temporal_id_nesting_flag", bit(set.vps_temporal_id_nesting_flag)),
             ("vps_max_layer_id", set.vps_max_layer_id), ("vps_num_hrd_parameters", set.vps_num_hrd_parameters),
             ("vps_extension_flag", bit(set.vps_extension_flag)),
-        ] + profileFields(set.profileTierLevel) + bufferingFields("vps", set.buffering)
+        ] + profileFields(set.profileTierLevel) + bufferingFields("vps", set.subLayers)
             + timingFields("vps", set.timing) + (set.firstHRD.map(hrdFields) ?? [])
     }
 

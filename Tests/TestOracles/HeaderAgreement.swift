@@ -56,7 +56,7 @@ package enum HeaderAgreement {
             ("log2_max_frame_num_minus4", sps.log2_max_frame_num - 4), ("pic_order_cnt_type", sps.pic_order_cnt_type),
             ("log2_max_pic_order_cnt_lsb_minus4", sps.log2_max_pic_order_cnt_lsb - 4),
             ("max_num_ref_frames", sps.max_num_ref_frames), ("pic_width_in_mbs_minus1", sps.pic_width_in_mbs - 1),
-            ("frame_crop_right_offset", sps.frame_crop_offset?[1]),
+            ("frame_crop_right_offset", sps.frame_cropping_flag ? sps.frame_crop_right_offset : nil),
             ("max_num_reorder_frames", sps.vui?.restriction?.max_num_reorder_frames),
             ("max_dec_frame_buffering", sps.vui?.restriction?.max_dec_frame_buffering),
             ("num_units_in_tick", sps.vui?.timing?.num_units_in_tick), ("time_scale", sps.vui?.timing?.time_scale),

@@ -1,6 +1,6 @@
 /// hrd_parameters() (H.264 E.1.2).
 package struct H264HRDParameters: Sendable, Hashable {
-    package var schedules: [DeliverySchedule]
+    package var schedules: [HRDSchedule]
     package var initial_cpb_removal_delay_length: Int
     package var cpb_removal_delay_length: Int
     package var dpb_output_delay_length: Int
@@ -15,7 +15,7 @@ package struct H264HRDParameters: Sendable, Hashable {
             let rate = try reader.unsigned("bit_rate_value_minus1", in: 0...0xffff_fffe) + 1
             let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
             schedules.append(
-                DeliverySchedule(
+                HRDSchedule(
                     bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
                     cbr_flag: reader.flag()))
         }

@@ -8,8 +8,8 @@ package struct H264PictureParameterSet: Sendable, Hashable {
     package var slice_group_map_type = 0
     /// SliceGroupChangeRate (slice_group_change_rate_minus1 + 1), for slice_group_map_type 3 to 5.
     package var slice_group_change_rate = 1
-    package var num_ref_idx_l0_default_active: Int
-    package var num_ref_idx_l1_default_active: Int
+    /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1.
+    package var num_ref_idx_default_active: [Int]
     package var weighted_pred_flag: Bool
     package var weighted_bipred_idc: Int
     /// 26 + pic_init_qp_minus26.
@@ -39,8 +39,10 @@ package struct H264PictureParameterSet: Sendable, Hashable {
             let map = try Self.sliceGroups(&reader, count: num_slice_groups)
             (slice_group_map_type, slice_group_change_rate) = map
         }
-        num_ref_idx_l0_default_active = try reader.unsigned("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1
-        num_ref_idx_l1_default_active = try reader.unsigned("num_ref_idx_l1_default_active_minus1", in: 0...31) + 1
+        num_ref_idx_default_active = [
+            try reader.unsigned("num_ref_idx_l0_default_active_minus1", in: 0...31) + 1,
+            try reader.unsigned("num_ref_idx_l1_default_active_minus1", in: 0...31) + 1,
+        ]
         weighted_pred_flag = reader.flag()
         weighted_bipred_idc = reader.bits(2)
         // The minimum with the highest luma bit depth: −(26 + 6 · 6).

@@ -25,8 +25,12 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     package var frame_mbs_only_flag: Bool
     package var mb_adaptive_frame_field_flag = false
     package var direct_8x8_inference_flag: Bool
-    /// frame_crop_left_offset, right, top and bottom, in this order; nil without frame_cropping_flag.
-    package var frame_crop_offset: [Int]?
+    package var frame_cropping_flag: Bool
+    /// The frame_crop offsets are 0 without frame_cropping_flag.
+    package var frame_crop_left_offset = 0
+    package var frame_crop_right_offset = 0
+    package var frame_crop_top_offset = 0
+    package var frame_crop_bottom_offset = 0
     package var vui: H264VUIParameters?
 
     /// MaxFrameNum.
@@ -43,9 +47,9 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     package var visibleSize: (width: Int, height: Int) {
         let unitX = chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1
         let unitY = (chromaArrayType == 1 ? 2 : 1) * (frame_mbs_only_flag ? 1 : 2)
-        let crop = frame_crop_offset ?? [0, 0, 0, 0]
         return (
-            pic_width_in_mbs * 16 - unitX * (crop[0] + crop[1]), frameHeightInMbs * 16 - unitY * (crop[2] + crop[3])
+            pic_width_in_mbs * 16 - unitX * (frame_crop_left_offset + frame_crop_right_offset),
+            frameHeightInMbs * 16 - unitY * (frame_crop_top_offset + frame_crop_bottom_offset)
         )
     }
 
@@ -91,12 +95,12 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
         frame_mbs_only_flag = reader.flag()
         if !frame_mbs_only_flag { mb_adaptive_frame_field_flag = reader.flag() }
         direct_8x8_inference_flag = reader.flag()
-        if reader.flag() {
-            var offsets: [Int] = []
-            for side in ["left", "right", "top", "bottom"] {
-                offsets.append(try reader.unsigned("frame_crop_\(side)_offset", in: 0...17000))
-            }
-            frame_crop_offset = offsets
+        frame_cropping_flag = reader.flag()
+        if frame_cropping_flag {
+            frame_crop_left_offset = try reader.unsigned("frame_crop_left_offset", in: 0...17000)
+            frame_crop_right_offset = try reader.unsigned("frame_crop_right_offset", in: 0...17000)
+            frame_crop_top_offset = try reader.unsigned("frame_crop_top_offset", in: 0...17000)
+            frame_crop_bottom_offset = try reader.unsigned("frame_crop_bottom_offset", in: 0...17000)
         }
         if reader.flag() { vui = try H264VUIParameters(&reader) }
         try reader.checkEnd("the SPS")

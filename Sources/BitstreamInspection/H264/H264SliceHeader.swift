@@ -13,12 +13,12 @@ package struct H264SliceHeader: Sendable, Hashable {
 
     /// One command of ref_pic_list_modification() (7.3.3.1).
     package enum ReferenceListModification: Sendable, Hashable {
-        /// modification_of_pic_nums_idc 0: abs_diff_pic_num.
-        case subtract(Int)
-        /// modification_of_pic_nums_idc 1: abs_diff_pic_num.
-        case add(Int)
-        /// modification_of_pic_nums_idc 2: long_term_pic_num.
-        case longTerm(Int)
+        /// modification_of_pic_nums_idc 0.
+        case subtract(abs_diff_pic_num: Int)
+        /// modification_of_pic_nums_idc 1.
+        case add(abs_diff_pic_num: Int)
+        /// modification_of_pic_nums_idc 2.
+        case longTerm(long_term_pic_num: Int)
     }
 
     /// memory_management_control_operation 1 to 6 (7.4.3.3).
@@ -176,7 +176,9 @@ extension H264SliceHeader {
     private mutating func readReferences(_ reader: inout BitReader, _ pps: H264PictureParameterSet) throws(Malformed) {
         guard !slice_type.isIntra else { return }
         let lists = slice_type == .b ? 2 : 1
-        num_ref_idx_active = [pps.num_ref_idx_l0_default_active, lists == 2 ? pps.num_ref_idx_l1_default_active : 0]
+        num_ref_idx_active = [
+            pps.num_ref_idx_default_active[0], lists == 2 ? pps.num_ref_idx_default_active[1] : 0,
+        ]
         num_ref_idx_active_override_flag = reader.flag()
         let limit = field_pic_flag ? 31 : 15
         if num_ref_idx_active_override_flag {
@@ -197,7 +199,10 @@ extension H264SliceHeader {
                     throw Malformed("there are more list modifications than entries in list \(list)")
                 }
                 let value = reader.unsigned()
-                commands.append(idc == 2 ? .longTerm(value) : idc == 0 ? .subtract(value + 1) : .add(value + 1))
+                commands.append(
+                    idc == 2
+                        ? .longTerm(long_term_pic_num: value)
+                        : idc == 0 ? .subtract(abs_diff_pic_num: value + 1) : .add(abs_diff_pic_num: value + 1))
             }
             modifications[list] = commands
         }

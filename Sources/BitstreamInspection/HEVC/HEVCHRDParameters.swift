@@ -17,9 +17,9 @@ package struct HEVCHRDParameters: Sendable, Hashable {
         package var elemental_duration_in_tc: Int?
         package var low_delay_hrd_flag = false
         /// The schedules of the NAL HRD parameters (type II), by SchedSelIdx.
-        package var nal: [DeliverySchedule] = []
+        package var nal: [HRDSchedule] = []
         /// The schedules of the VCL HRD parameters (type I), by SchedSelIdx.
-        package var vcl: [DeliverySchedule] = []
+        package var vcl: [HRDSchedule] = []
         package var cpb_cnt = 1
     }
 
@@ -86,8 +86,8 @@ package struct HEVCHRDParameters: Sendable, Hashable {
     }
 
     /// Reads sub_layer_hrd_parameters() (E.2.3) and computes BitRate and CpbSize (E.3.3).
-    private func schedules(_ reader: inout BitReader, _ count: Int) throws(Malformed) -> [DeliverySchedule] {
-        var result: [DeliverySchedule] = []
+    private func schedules(_ reader: inout BitReader, _ count: Int) throws(Malformed) -> [HRDSchedule] {
+        var result: [HRDSchedule] = []
         for _ in 0..<count {
             let rate = try reader.unsigned("bit_rate_value_minus1", in: 0...0xffff_fffe) + 1
             let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
@@ -96,7 +96,7 @@ package struct HEVCHRDParameters: Sendable, Hashable {
                 _ = try reader.unsigned("bit_rate_du_value_minus1", in: 0...0xffff_fffe)
             }
             result.append(
-                DeliverySchedule(
+                HRDSchedule(
                     bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
                     cbr_flag: reader.flag()))
         }

@@ -131,9 +131,9 @@ extension HEVCSequenceParameterSet {
         for length in [pic_width_in_luma_samples, pic_height_in_luma_samples] where length * length > side {
             faults.append("a side of \(length) samples is too long for \(name)")
         }
-        if highest.max_dec_pic_buffering_minus1 + 1 > limits.maxDpbSize(self) {
+        if highest.max_dec_pic_buffering > limits.maxDpbSize(self) {
             faults.append(
-                "the buffer holds \(highest.max_dec_pic_buffering_minus1 + 1) pictures, but \(name) allows "
+                "the buffer holds \(highest.max_dec_pic_buffering) pictures, but \(name) allows "
                     + "\(limits.maxDpbSize(self))")
         }
         if level >= 150, ctbSize < 32 { faults.append("\(name) does not allow coding tree blocks of \(ctbSize)") }

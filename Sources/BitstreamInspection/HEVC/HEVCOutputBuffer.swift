@@ -42,7 +42,7 @@ struct HEVCOutputBuffer {
     /// room (C.5.2.2).
     mutating func makeRoom(_ limits: HEVCSubLayerOrdering, isReferenced: (Int) -> Bool) {
         entries.removeAll { !$0.isWaiting && !isReferenced($0.frame) }
-        let size = limits.max_dec_pic_buffering_minus1 + 1
+        let size = limits.max_dec_pic_buffering
         while entries.contains(where: \.isWaiting), mustBump(limits) || entries.count >= size {
             bump()
             entries.removeAll { !$0.isWaiting && !isReferenced($0.frame) }

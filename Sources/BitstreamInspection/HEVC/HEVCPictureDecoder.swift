@@ -120,7 +120,7 @@ struct HEVCPictureDecoder {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
         for layer in outputs.indices where layer >= min(frame.temporalID, outputs.count - 1) {
-            let limits = sps.buffering[min(layer, sps.buffering.count - 1)]
+            let limits = sps.subLayers[min(layer, sps.subLayers.count - 1)]
             if frame.startsSequence {
                 // NoOutputOfPriorPicsFlag is inferred only for CRA pictures.
                 let discards = frame.index > 0 && (frame.isCRA || first.no_output_of_prior_pics_flag)

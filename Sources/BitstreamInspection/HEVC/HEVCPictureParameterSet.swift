@@ -73,7 +73,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         transform_skip_enabled_flag = reader.flag()
         cu_qp_delta_enabled_flag = reader.flag()
         if cu_qp_delta_enabled_flag {
-            let most = sps.map { $0.log2_ctb_size - $0.log2_min_luma_coding_block_size } ?? 3
+            let most = sps.map { $0.log2_diff_max_min_luma_coding_block_size } ?? 3
             diff_cu_qp_delta_depth = try reader.unsigned("diff_cu_qp_delta_depth", in: 0...most)
         }
         pps_cb_qp_offset = try reader.signed("pps_cb_qp_offset", in: -12...12)
@@ -101,7 +101,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         }
         lists_modification_present_flag = reader.flag()
         log2_parallel_merge_level =
-            try reader.unsigned("log2_parallel_merge_level_minus2", in: 0...((sps?.log2_ctb_size ?? 6) - 2)) + 2
+            try reader.unsigned("log2_parallel_merge_level_minus2", in: 0...((sps?.ctbLog2Size ?? 6) - 2)) + 2
         slice_segment_header_extension_present_flag = reader.flag()
         pps_extension_present_flag = reader.flag()
         try reader.checkEnd("the PPS")

@@ -196,13 +196,13 @@ struct HEVCPictureRules {
         _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        for picture in frame.slices.first?.header.longTerm ?? [] where picture.msbCycle == nil {
-            let alike = previousCounts[picture.lsb] ?? []
+        for picture in frame.slices.first?.header.longTermReferences ?? [] where picture.deltaPOCMsbCycle == nil {
+            let alike = previousCounts[picture.poc_lsb_lt] ?? []
             if alike.count > 1 {
                 faults.append(
                     (
                         .marking,
-                        "delta_poc_msb_present_flag is 0 for LSB \(picture.lsb), which POC \(alike.sorted()) have"
+                        "delta_poc_msb_present_flag is 0 for LSB \(picture.poc_lsb_lt), which POC \(alike.sorted()) have"
                     ))
             }
         }

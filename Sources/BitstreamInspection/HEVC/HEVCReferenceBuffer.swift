@@ -60,22 +60,22 @@ struct HEVCReferenceBuffer {
         // Long-term pictures are derived first: a picture that becomes a long-term picture is no longer a short-term
         // picture.
         let mask = sps.maxPictureOrderCountLsb - 1
-        for picture in header.longTerm {
+        for picture in header.longTermReferences {
             var found: Int?
-            var name = "the long-term picture with POC LSB \(picture.lsb)"
-            if let cycle = picture.msbCycle {
-                let count = pictureOrderCount - cycle * (mask + 1) - (pictureOrderCount & mask) + picture.lsb
+            var name = "the long-term picture with POC LSB \(picture.poc_lsb_lt)"
+            if let cycle = picture.deltaPOCMsbCycle {
+                let count = pictureOrderCount - cycle * (mask + 1) - (pictureOrderCount & mask) + picture.poc_lsb_lt
                 name = "the long-term picture of POC \(count)"
                 found = entries.firstIndex { $0.pictureOrderCount == count }
             } else {
-                let matching = entries.indices.filter { entries[$0].pictureOrderCount & mask == picture.lsb }
+                let matching = entries.indices.filter { entries[$0].pictureOrderCount & mask == picture.poc_lsb_lt }
                 if matching.count > 1 { faults.append((.marking, "\(name) is not the only one")) }
                 found = matching.first
             }
-            let frame = take(found, isUsed: picture.isUsed, asLongTerm: true, name)
-            if picture.isUsed { set.ltCurr.append(frame) } else { set.ltFoll.append(frame) }
+            let frame = take(found, isUsed: picture.used_by_curr_pic_lt_flag, asLongTerm: true, name)
+            if picture.used_by_curr_pic_lt_flag { set.ltCurr.append(frame) } else { set.ltFoll.append(frame) }
         }
-        for entry in header.shortTerm.entries {
+        for entry in header.shortTermSet.entries {
             let count = pictureOrderCount + entry.deltaPOC
             let found = entries.firstIndex { !$0.isLongTerm && $0.pictureOrderCount == count }
             if found == nil, entries.contains(where: { $0.isLongTerm && $0.pictureOrderCount == count }) {

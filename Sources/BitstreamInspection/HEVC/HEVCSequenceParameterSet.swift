@@ -24,19 +24,21 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var separate_colour_plane_flag = false
     package var pic_width_in_luma_samples: Int
     package var pic_height_in_luma_samples: Int
-    /// conf_win_left_offset, right, top and bottom, in this order, in units of chroma samples; nil without
-    /// conformance_window_flag.
-    package var conf_win_offset: [Int]?
+    package var conformance_window_flag: Bool
+    /// The conf_win offsets are in units of chroma samples, and 0 without conformance_window_flag.
+    package var conf_win_left_offset = 0
+    package var conf_win_right_offset = 0
+    package var conf_win_top_offset = 0
+    package var conf_win_bottom_offset = 0
     package var bit_depth_luma: Int
     package var bit_depth_chroma: Int
     package var log2_max_pic_order_cnt_lsb: Int
-    /// The buffering parameters by HighestTid.
-    package var buffering: [HEVCSubLayerOrdering]
+    /// The ordering information by HighestTid.
+    package var subLayers: [HEVCSubLayerOrdering]
     package var log2_min_luma_coding_block_size: Int
-    /// CtbLog2SizeY.
-    package var log2_ctb_size: Int
+    package var log2_diff_max_min_luma_coding_block_size: Int
     package var log2_min_luma_transform_block_size: Int
-    package var log2_max_luma_transform_block_size: Int
+    package var log2_diff_max_min_luma_transform_block_size: Int
     package var max_transform_hierarchy_depth_inter: Int
     package var max_transform_hierarchy_depth_intra: Int
     package var scaling_list_enabled_flag: Bool
@@ -55,8 +57,12 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
 
     /// MaxPicOrderCntLsb.
     package var maxPictureOrderCountLsb: Int { 1 << log2_max_pic_order_cnt_lsb }
+    /// CtbLog2SizeY.
+    package var ctbLog2Size: Int { log2_min_luma_coding_block_size + log2_diff_max_min_luma_coding_block_size }
+    /// MaxTbLog2SizeY.
+    package var maxTbLog2Size: Int { log2_min_luma_transform_block_size + log2_diff_max_min_luma_transform_block_size }
     /// CtbSizeY.
-    package var ctbSize: Int { 1 << log2_ctb_size }
+    package var ctbSize: Int { 1 << ctbLog2Size }
     /// PicWidthInCtbsY.
     package var widthInCtbs: Int { (pic_width_in_luma_samples + ctbSize - 1) / ctbSize }
     /// PicHeightInCtbsY.
@@ -67,30 +73,18 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     package var sizeInSamples: Int { pic_width_in_luma_samples * pic_height_in_luma_samples }
     /// ChromaArrayType.
     package var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
-    /// The buffering parameters of the highest sub-layer.
-    package var highest: HEVCSubLayerOrdering { buffering[buffering.count - 1] }
+    /// The ordering information of the highest sub-layer.
+    package var highest: HEVCSubLayerOrdering { subLayers[subLayers.count - 1] }
 
     /// The width and height of the conformance window in luma samples (7.4.3.2.1).
     package var visibleSize: (width: Int, height: Int) {
         let (unitX, unitY) = (
             chroma_format_idc == 1 || chroma_format_idc == 2 ? 2 : 1, chroma_format_idc == 1 ? 2 : 1
         )
-        let window = conf_win_offset ?? [0, 0, 0, 0]
         return (
-            pic_width_in_luma_samples - unitX * (window[0] + window[1]),
-            pic_height_in_luma_samples - unitY * (window[2] + window[3])
+            pic_width_in_luma_samples - unitX * (conf_win_left_offset + conf_win_right_offset),
+            pic_height_in_luma_samples - unitY * (conf_win_top_offset + conf_win_bottom_offset)
         )
-    }
-
-    /// Reads the left, right, top and bottom offsets of a window.
-    ///
-    /// - Parameter name: The prefix of the syntax elements: conf_win or def_disp_win.
-    static func window(_ reader: inout BitReader, _ name: String) throws(Malformed) -> [Int] {
-        var offsets: [Int] = []
-        for side in ["left", "right", "top", "bottom"] {
-            offsets.append(try reader.unsigned("\(name)_\(side)_offset", in: 0...17000))
-        }
-        return offsets
     }
 
     /// Parses a sequence parameter set.
@@ -112,21 +106,26 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         // Level 6.2 limits each side to √(8 · MaxLumaPs) (A.4.1).
         pic_width_in_luma_samples = try reader.unsigned("pic_width_in_luma_samples", in: 1...16888)
         pic_height_in_luma_samples = try reader.unsigned("pic_height_in_luma_samples", in: 1...16888)
-        if reader.flag() { conf_win_offset = try Self.window(&reader, "conf_win") }
+        conformance_window_flag = reader.flag()
+        if conformance_window_flag {
+            conf_win_left_offset = try reader.unsigned("conf_win_left_offset", in: 0...17000)
+            conf_win_right_offset = try reader.unsigned("conf_win_right_offset", in: 0...17000)
+            conf_win_top_offset = try reader.unsigned("conf_win_top_offset", in: 0...17000)
+            conf_win_bottom_offset = try reader.unsigned("conf_win_bottom_offset", in: 0...17000)
+        }
         bit_depth_luma = try reader.unsigned("bit_depth_luma_minus8", in: 0...8) + 8
         bit_depth_chroma = try reader.unsigned("bit_depth_chroma_minus8", in: 0...8) + 8
         log2_max_pic_order_cnt_lsb = try reader.unsigned("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
-        buffering = try HEVCSubLayerOrdering.read(&reader, maxSubLayers: sps_max_sub_layers)
+        subLayers = try HEVCSubLayerOrdering.read(&reader, maxSubLayers: sps_max_sub_layers)
         log2_min_luma_coding_block_size = try reader.unsigned("log2_min_luma_coding_block_size_minus3", in: 0...3) + 3
-        let minimum = log2_min_luma_coding_block_size
-        log2_ctb_size =
-            minimum + (try reader.unsigned("log2_diff_max_min_luma_coding_block_size", in: 0...(6 - minimum)))
+        log2_diff_max_min_luma_coding_block_size = try reader.unsigned(
+            "log2_diff_max_min_luma_coding_block_size", in: 0...(6 - log2_min_luma_coding_block_size))
         log2_min_luma_transform_block_size =
             try reader.unsigned("log2_min_luma_transform_block_size_minus2", in: 0...3) + 2
-        log2_max_luma_transform_block_size =
-            log2_min_luma_transform_block_size
-            + (try reader.unsigned("log2_diff_max_min_luma_transform_block_size", in: 0...3))
-        let depths = 0...(log2_ctb_size - min(log2_min_luma_transform_block_size, log2_ctb_size))
+        log2_diff_max_min_luma_transform_block_size = try reader.unsigned(
+            "log2_diff_max_min_luma_transform_block_size", in: 0...3)
+        let ctbLog2Size = log2_min_luma_coding_block_size + log2_diff_max_min_luma_coding_block_size
+        let depths = 0...(ctbLog2Size - min(log2_min_luma_transform_block_size, ctbLog2Size))
         max_transform_hierarchy_depth_inter = try reader.unsigned("max_transform_hierarchy_depth_inter", in: depths)
         max_transform_hierarchy_depth_intra = try reader.unsigned("max_transform_hierarchy_depth_intra", in: depths)
         scaling_list_enabled_flag = reader.flag()
@@ -151,7 +150,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
             short_term_ref_pic_sets.append(
                 try HEVCShortTermReferencePictureSet(
                     &reader, index: index, isInSlice: false, sets: short_term_ref_pic_sets,
-                    limit: buffering.last?.max_dec_pic_buffering_minus1 ?? 0))
+                    limit: (subLayers.last?.max_dec_pic_buffering ?? 1) - 1))
         }
         long_term_ref_pics_present_flag = reader.flag()
         if long_term_ref_pics_present_flag {
@@ -183,10 +182,10 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         guard log2_min_luma_transform_block_size < log2_min_luma_coding_block_size else {
             throw Malformed("MinTbLog2SizeY is not less than MinCbLog2SizeY")
         }
-        guard log2_max_luma_transform_block_size <= min(log2_ctb_size, 5) else {
+        guard maxTbLog2Size <= min(ctbLog2Size, 5) else {
             throw Malformed("MaxTbLog2SizeY exceeds CtbLog2SizeY or 5")
         }
-        guard log2_ctb_size >= 4 else { throw Malformed("coding tree blocks of 8×8 are not allowed") }
+        guard ctbLog2Size >= 4 else { throw Malformed("coding tree blocks of 8×8 are not allowed") }
     }
 }
 

@@ -20,7 +20,9 @@ enum HEVCSliceRules {
         check("pic_output_flag") { $0.pic_output_flag == first.pic_output_flag }
         check("no_output_of_prior_pics_flag") { $0.no_output_of_prior_pics_flag == first.no_output_of_prior_pics_flag }
         check("slice_pic_order_cnt_lsb") { $0.slice_pic_order_cnt_lsb == first.slice_pic_order_cnt_lsb }
-        check("their reference picture sets") { $0.shortTerm == first.shortTerm && $0.longTerm == first.longTerm }
+        check("their reference picture sets") { 
+            $0.shortTermSet == first.shortTermSet && $0.longTermReferences == first.longTermReferences
+        }
         check("slice_temporal_mvp_enabled_flag") {
             $0.slice_temporal_mvp_enabled_flag == first.slice_temporal_mvp_enabled_flag
         }

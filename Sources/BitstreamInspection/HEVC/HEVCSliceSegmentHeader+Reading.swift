@@ -130,11 +130,11 @@ extension HEVCSliceSegmentHeader {
             guard short_term_ref_pic_set_idx < sets.count else {
                 throw Malformed("short_term_ref_pic_set_idx is \(short_term_ref_pic_set_idx) of \(sets.count)")
             }
-            shortTerm = sets[short_term_ref_pic_set_idx]
+            shortTermSet = sets[short_term_ref_pic_set_idx]
         } else {
-            shortTerm = try HEVCShortTermReferencePictureSet(
+            shortTermSet = try HEVCShortTermReferencePictureSet(
                 &reader, index: sets.count, isInSlice: true, sets: sets,
-                limit: sps.highest.max_dec_pic_buffering_minus1)
+                limit: sps.highest.max_dec_pic_buffering - 1)
         }
         if sps.long_term_ref_pics_present_flag { try readLongTerm(&reader, sps) }
         if sps.sps_temporal_mvp_enabled_flag { slice_temporal_mvp_enabled_flag = reader.flag() }
@@ -142,7 +142,7 @@ extension HEVCSliceSegmentHeader {
 
     private mutating func readLongTerm(_ reader: inout BitReader, _ sps: HEVCSequenceParameterSet) throws(Malformed) {
         let known = sps.long_term_ref_pics_sps
-        let most = max(sps.highest.max_dec_pic_buffering_minus1 - shortTerm.count, 0)
+        let most = max(sps.highest.max_dec_pic_buffering - 1 - shortTermSet.count, 0)
         var num_long_term_sps = 0
         if !known.isEmpty {
             num_long_term_sps = try reader.unsigned("num_long_term_sps", in: 0...min(most, known.count))
@@ -152,21 +152,22 @@ extension HEVCSliceSegmentHeader {
         var cycle = 0
         for position in 0..<(num_long_term_sps + num_long_term_pics) {
             if position == num_long_term_sps { cycle = 0 }
-            var picture: LongTermPicture
+            var picture: LongTermReference
             if position < num_long_term_sps {
                 let index = known.count > 1 ? reader.bits(Self.bits(known.count)) : 0
                 guard index < known.count else { throw Malformed("lt_idx_sps is \(index) of \(known.count)") }
-                picture = LongTermPicture(
-                    lt_idx_sps: index, lsb: known[index].lt_ref_pic_poc_lsb_sps,
-                    isUsed: known[index].used_by_curr_pic_lt_sps_flag)
+                picture = LongTermReference(
+                    lt_idx_sps: index, poc_lsb_lt: known[index].lt_ref_pic_poc_lsb_sps,
+                    used_by_curr_pic_lt_flag: known[index].used_by_curr_pic_lt_sps_flag)
             } else {
-                picture = LongTermPicture(lsb: reader.bits(sps.log2_max_pic_order_cnt_lsb), isUsed: reader.flag())
+                picture = LongTermReference(
+                    poc_lsb_lt: reader.bits(sps.log2_max_pic_order_cnt_lsb), used_by_curr_pic_lt_flag: reader.flag())
             }
             if reader.flag() {
                 cycle += try reader.unsigned("delta_poc_msb_cycle_lt", in: 0...(1 << 28))
-                picture.msbCycle = cycle
+                picture.deltaPOCMsbCycle = cycle
             }
-            longTerm.append(picture)
+            longTermReferences.append(picture)
         }
         try reader.checkEnd("a slice header's long-term pictures")
     }
@@ -184,7 +185,7 @@ extension HEVCSliceSegmentHeader {
                 num_ref_idx_active[1] = try reader.unsigned("num_ref_idx_l1_active_minus1", in: 0...14) + 1
             }
         }
-        let total = currentPictures
+        let total = numPicTotalCurr
         guard total > 0 else {
             throw Malformed("a \(slice_type) slice has no reference pictures (NumPicTotalCurr is 0)")
         }

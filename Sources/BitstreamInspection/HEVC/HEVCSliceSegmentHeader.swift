@@ -8,15 +8,15 @@ package struct HEVCSliceSegmentHeader: Sendable, Hashable {
     }
 
     /// A long-term picture of the slice's reference picture set.
-    package struct LongTermPicture: Sendable, Hashable {
+    package struct LongTermReference: Sendable, Hashable {
         /// lt_idx_sps; nil if the slice describes the picture itself.
         package var lt_idx_sps: Int?
         /// PocLsbLt.
-        package var lsb: Int
+        package var poc_lsb_lt: Int
         /// UsedByCurrPicLt.
-        package var isUsed: Bool
+        package var used_by_curr_pic_lt_flag: Bool
         /// DeltaPocMsbCycleLt (7-52); nil without delta_poc_msb_present_flag.
-        package var msbCycle: Int?
+        package var deltaPOCMsbCycle: Int?
     }
 
     /// The contents of pred_weight_table() (7.3.6.3) that are stored.
@@ -43,8 +43,8 @@ package struct HEVCSliceSegmentHeader: Sendable, Hashable {
     package var short_term_ref_pic_set_sps_flag = false
     package var short_term_ref_pic_set_idx = 0
     /// The short-term reference picture set, from the header or from the SPS.
-    package var shortTerm = HEVCShortTermReferencePictureSet()
-    package var longTerm: [LongTermPicture] = []
+    package var shortTermSet = HEVCShortTermReferencePictureSet()
+    package var longTermReferences: [LongTermReference] = []
     package var slice_temporal_mvp_enabled_flag = false
     package var slice_sao_luma_flag = false
     package var slice_sao_chroma_flag = false
@@ -84,7 +84,7 @@ package struct HEVCSliceSegmentHeader: Sendable, Hashable {
     package var isIRAP: Bool { (16...23).contains(nal_unit_type) }
 
     /// NumPicTotalCurr (7-55).
-    package var currentPictures: Int {
-        shortTerm.entries.count { $0.isUsed } + longTerm.count { $0.isUsed }
+    package var numPicTotalCurr: Int {
+        shortTermSet.entries.count { $0.isUsed } + longTermReferences.count { $0.used_by_curr_pic_lt_flag }
     }
 }

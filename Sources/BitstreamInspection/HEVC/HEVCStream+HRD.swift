@@ -94,7 +94,7 @@ extension HEVCStream {
     }
 
     private func accessUnit(
-        _ frame: HEVCFrame, _ schedule: DeliverySchedule, _ removalDelay: Int, _ isNAL: Bool, _ index: Int,
+        _ frame: HEVCFrame, _ schedule: HRDSchedule, _ removalDelay: Int, _ isNAL: Bool, _ index: Int,
         _ headerBytes: Int, lowDelay: Bool
     ) -> HypotheticalDecoder.AccessUnit {
         let hasSets = frame.nalUnits.contains { nalUnits[$0].type == 33 }

@@ -171,7 +171,7 @@ struct HEVCStreamReader: ByteStreamReader {
             if set.profileTierLevel != video.profileTierLevel {
                 report(.parameterSet, "profile_tier_level() of SPS and VPS differ")
             }
-            if set.buffering != video.buffering { report(.parameterSet, "the buffers of SPS and VPS differ") }
+            if set.subLayers != video.subLayers { report(.parameterSet, "the buffers of SPS and VPS differ") }
         }
         if let timing = video.timing, let own = set.vui?.timing,
             (timing.num_units_in_tick, timing.time_scale) != (own.num_units_in_tick, own.time_scale)

@@ -21,8 +21,12 @@ package struct HEVCVUIParameters: Sendable, Hashable {
     package var neutral_chroma_indication_flag = false
     package var field_seq_flag = false
     package var frame_field_info_present_flag = false
-    /// def_disp_win_left_offset, right, top and bottom, in this order; nil without default_display_window_flag.
-    package var def_disp_win_offset: [Int]?
+    package var default_display_window_flag = false
+    /// The def_disp_win offsets are 0 without default_display_window_flag.
+    package var def_disp_win_left_offset = 0
+    package var def_disp_win_right_offset = 0
+    package var def_disp_win_top_offset = 0
+    package var def_disp_win_bottom_offset = 0
     package var timing: HEVCVideoParameterSet.Timing?
     package var hrd: HEVCHRDParameters?
     package var restriction: Restriction?
@@ -59,7 +63,13 @@ package struct HEVCVUIParameters: Sendable, Hashable {
         if field_seq_flag, !frame_field_info_present_flag {
             throw Malformed("frame_field_info_present_flag must be 1 with field_seq_flag")
         }
-        if reader.flag() { def_disp_win_offset = try HEVCSequenceParameterSet.window(&reader, "def_disp_win") }
+        default_display_window_flag = reader.flag()
+        if default_display_window_flag {
+            def_disp_win_left_offset = try reader.unsigned("def_disp_win_left_offset", in: 0...17000)
+            def_disp_win_right_offset = try reader.unsigned("def_disp_win_right_offset", in: 0...17000)
+            def_disp_win_top_offset = try reader.unsigned("def_disp_win_top_offset", in: 0...17000)
+            def_disp_win_bottom_offset = try reader.unsigned("def_disp_win_bottom_offset", in: 0...17000)
+        }
         if reader.flag() {
             timing = try HEVCVideoParameterSet.Timing(&reader)
             if reader.flag() { hrd = try HEVCHRDParameters(&reader, common: nil, maxSubLayers: maxSubLayers) }

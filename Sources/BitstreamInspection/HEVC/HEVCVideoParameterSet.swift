@@ -31,8 +31,8 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
     package var vps_max_sub_layers: Int
     package var vps_temporal_id_nesting_flag: Bool
     package var profileTierLevel: HEVCProfileTierLevel
-    /// The buffering parameters by HighestTid.
-    package var buffering: [HEVCSubLayerOrdering]
+    /// The ordering information by HighestTid.
+    package var subLayers: [HEVCSubLayerOrdering]
     package var vps_max_layer_id: Int
     package var timing: Timing?
     package var vps_num_hrd_parameters = 0
@@ -57,7 +57,7 @@ package struct HEVCVideoParameterSet: Sendable, Hashable {
         }
         guard reader.bits(16) == 0xffff else { throw Malformed("vps_reserved_0xffff_16bits is not 0xffff") }
         profileTierLevel = try HEVCProfileTierLevel(&reader, maxSubLayers: vps_max_sub_layers)
-        buffering = try HEVCSubLayerOrdering.read(&reader, maxSubLayers: vps_max_sub_layers)
+        subLayers = try HEVCSubLayerOrdering.read(&reader, maxSubLayers: vps_max_sub_layers)
         vps_max_layer_id = reader.bits(6)
         let vps_num_layer_sets_minus1 = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
         reader.skip(vps_num_layer_sets_minus1 * (vps_max_layer_id + 1))

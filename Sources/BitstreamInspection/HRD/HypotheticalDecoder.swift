@@ -5,7 +5,7 @@ struct HypotheticalDecoder {
         var frame: Int
         var bits: Double
         /// The schedule of the access unit's active parameter set.
-        var schedule: DeliverySchedule
+        var schedule: HRDSchedule
         /// num_units_in_tick / time_scale, in seconds.
         var tick: Double
         var lowDelay: Bool

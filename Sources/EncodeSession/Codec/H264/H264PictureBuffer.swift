@@ -23,8 +23,8 @@ extension H264PictureParameters {
         picParameterSetID = UInt8(pps.pic_parameter_set_id)
         seqParameterSetID = UInt8(pps.seq_parameter_set_id)
         picInitQP = UInt8(pps.pic_init_qp)
-        numRefIdxL0ActiveMinus1 = UInt8(pps.num_ref_idx_l0_default_active - 1)
-        numRefIdxL1ActiveMinus1 = UInt8(pps.num_ref_idx_l1_default_active - 1)
+        numRefIdxL0ActiveMinus1 = UInt8(pps.num_ref_idx_default_active[0] - 1)
+        numRefIdxL1ActiveMinus1 = UInt8(pps.num_ref_idx_default_active[1] - 1)
         chromaQPIndexOffset = Int8(pps.chroma_qp_index_offset)
         secondChromaQPIndexOffset = Int8(pps.second_chroma_qp_index_offset)
         weightedPred = pps.weighted_pred_flag

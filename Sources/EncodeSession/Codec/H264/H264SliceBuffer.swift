@@ -16,8 +16,8 @@ extension H264SliceParameters {
         picOrderCntLsb = UInt16(header.pic_order_cnt_lsb)
         directSpatialMVPred = header.direct_spatial_mv_pred_flag
         numRefIdxActiveOverride = header.overridesReferenceCount(pps)
-        numRefIdxL0ActiveMinus1 = UInt8(max(header.num_ref_idx_l0_active, 1) - 1)
-        numRefIdxL1ActiveMinus1 = UInt8(max(header.num_ref_idx_l1_active, 1) - 1)
+        numRefIdxL0ActiveMinus1 = UInt8(max(header.num_ref_idx_active[0], 1) - 1)
+        numRefIdxL1ActiveMinus1 = UInt8(max(header.num_ref_idx_active[1], 1) - 1)
         refPicList0 = numbers.list0.map { H264Picture($0, reconstructions) }
         refPicList1 = numbers.list1.map { H264Picture($0, reconstructions) }
         cabacInitIDC = UInt8(header.cabac_init_idc)

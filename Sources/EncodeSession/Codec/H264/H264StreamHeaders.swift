@@ -35,7 +35,7 @@ struct H264StreamHeaders: Sendable {
         var pps = PictureParameterSet(
             profile: settings.profile, entropy: tools.entropy, transform8x8: tools.transform8x8,
             qp: intraOnly ? settings.qpI : settings.qpP, references: settings.structure.references)
-        pps.num_ref_idx_l1_default_active = settings.structure.bFrames > 0 ? settings.structure.references1 : 1
+        pps.num_ref_idx_default_active[1] = settings.structure.bFrames > 0 ? settings.structure.references1 : 1
         self.pps = pps
         spsUnit = sps.unit
         ppsUnit = pps.unit

@@ -14,10 +14,10 @@ extension SliceHeader {
             frame_num: numbers.frame_num, pic_order_cnt_lsb: numbers.pic_order_cnt_lsb, qp: qp)
         first_mb_in_slice = firstMacroblock
         idr_pic_id = numbers.idr_pic_id
-        num_ref_idx_l0_active = numbers.list0.count
-        num_ref_idx_l1_active = numbers.list1.count
-        modificationsL0 = numbers.modifications0.map(ReferenceListModification.init)
-        modificationsL1 = numbers.modifications1.map(ReferenceListModification.init)
+        num_ref_idx_active[0] = numbers.list0.count
+        num_ref_idx_active[1] = numbers.list1.count
+        modifications[0] = numbers.modifications0.map(ReferenceListModification.init)
+        modifications[1] = numbers.modifications1.map(ReferenceListModification.init)
         disable_deblocking_filter_idc = deblocking.isOn ? 0 : 1
         slice_alpha_c0_offset_div2 = deblocking.alphaOffset
         slice_beta_offset_div2 = deblocking.betaOffset

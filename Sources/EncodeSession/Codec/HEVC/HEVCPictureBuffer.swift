@@ -26,8 +26,8 @@ extension HEVCPictureParameters {
         cbQPOffset = Int8(pps.pps_cb_qp_offset)
         crQPOffset = Int8(pps.pps_cr_qp_offset)
         log2ParallelMergeLevelMinus2 = UInt8(pps.log2_parallel_merge_level - 2)
-        numRefIdxL0DefaultActiveMinus1 = UInt8(pps.num_ref_idx_l0_default_active - 1)
-        numRefIdxL1DefaultActiveMinus1 = UInt8(pps.num_ref_idx_l1_default_active - 1)
+        numRefIdxL0DefaultActiveMinus1 = UInt8(pps.num_ref_idx_default_active[0] - 1)
+        numRefIdxL1DefaultActiveMinus1 = UInt8(pps.num_ref_idx_default_active[1] - 1)
         slicePicParameterSetID = UInt8(pps.pps_pic_parameter_set_id)
         signDataHiding = pps.sign_data_hiding_enabled_flag
         constrainedIntraPred = pps.constrained_intra_pred_flag

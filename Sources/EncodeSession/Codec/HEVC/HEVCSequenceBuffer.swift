@@ -9,7 +9,7 @@ extension HEVCSequenceParameters {
     init(_ headers: HEVCStreamHeaders, _ settings: EncodeSettings) {
         let sps = headers.sps
         let periods = SequencePeriods(settings.structure)
-        let depth = UInt32(sps.bitDepth - 8)
+        let depth = UInt32(sps.bit_depth_luma - 8)
         self.init(
             generalProfileIDC: sps.profileTierLevel.general_profile_idc,
             generalLevelIDC: sps.profileTierLevel.general_level_idc, intraPeriod: periods.intra,

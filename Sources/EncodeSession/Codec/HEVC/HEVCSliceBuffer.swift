@@ -14,8 +14,8 @@ extension HEVCSliceParameters {
             sliceType: SliceType(header.slice_type), isLastOfPicture: isLast)
         picParameterSetID = UInt8(pps.pps_pic_parameter_set_id)
         numRefIdxActiveOverride = header.overridesReferenceCount(pps)
-        numRefIdxL0ActiveMinus1 = UInt8(max(header.num_ref_idx_l0_active, 1) - 1)
-        numRefIdxL1ActiveMinus1 = UInt8(max(header.num_ref_idx_l1_active, 1) - 1)
+        numRefIdxL0ActiveMinus1 = UInt8(max(header.num_ref_idx_active[0], 1) - 1)
+        numRefIdxL1ActiveMinus1 = UInt8(max(header.num_ref_idx_active[1], 1) - 1)
         let list0 = numbers.list0.map { HEVCPicture($0, numbers, reconstructions) }
         refPicList0 = list0
         // If a picture uses B slices without a list 1 of its own, both lists are equal.

@@ -73,7 +73,7 @@ struct HEVCStreamHeaders: Sendable {
         let (limits, filter) = (tools.limits, settings.deblocking)
         var pps = PictureParameterSet(
             qp: structure.keyInterval == 1 ? settings.qpI : settings.qpP, references: structure.references)
-        pps.num_ref_idx_l1_default_active = tools.hasTwoLists ? structure.references : structure.references1
+        pps.num_ref_idx_default_active[1] = tools.hasTwoLists ? structure.references : structure.references1
         if tools.cuQPDelta {
             pps.diff_cu_qp_delta_depth = limits.log2CodingTreeBlock - limits.log2MinCodingBlock
         }

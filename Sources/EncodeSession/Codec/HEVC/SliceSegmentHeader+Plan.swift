@@ -26,15 +26,15 @@ extension SliceSegmentHeader {
         slice_temporal_mvp_enabled_flag = headers.sps.sps_temporal_mvp_enabled_flag
         slice_sao_luma_flag = headers.sps.sample_adaptive_offset_enabled_flag
         slice_sao_chroma_flag = slice_sao_luma_flag
-        num_ref_idx_l0_active = numbers.list0.count
-        list_entry_l0 = numbers.listEntries0
+        num_ref_idx_active[0] = numbers.list0.count
+        list_entry[0] = numbers.listEntries0
         if plan.type == .p, type == .b {
             // If no reference is shown later, both lists have the same initial order (8.3.4).
-            num_ref_idx_l1_active = num_ref_idx_l0_active
-            list_entry_l1 = list_entry_l0
+            num_ref_idx_active[1] = num_ref_idx_active[0]
+            list_entry[1] = list_entry[0]
         } else {
-            num_ref_idx_l1_active = numbers.list1.count
-            list_entry_l1 = numbers.listEntries1
+            num_ref_idx_active[1] = numbers.list1.count
+            list_entry[1] = numbers.listEntries1
         }
     }
 }

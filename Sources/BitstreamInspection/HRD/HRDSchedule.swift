@@ -1,5 +1,5 @@
 /// One delivery schedule of HRD parameters, H.264 E.2.2 and H.265 E.3.3. SchedSelIdx is its index.
-package struct DeliverySchedule: Sendable, Hashable {
+package struct HRDSchedule: Sendable, Hashable {
     /// BitRate[SchedSelIdx] in bits per second (E-37).
     package var bitRate: Int
     /// CpbSize[SchedSelIdx] in bits (E-38).
