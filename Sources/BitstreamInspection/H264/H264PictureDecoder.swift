@@ -33,7 +33,7 @@ struct H264PictureDecoder {
         if first.field_pic_flag {
             report(.unsupported, "the picture is a field: reference lists and marking of fields are not checked")
         }
-        activate(sps, first, index)
+        activate(sps, first)
         checkFrameNumber(first, sps)
         let count = order.decode(first, sps)
         if !(-(1 << 31)..<(1 << 31)).contains(count.frame) {
@@ -96,7 +96,7 @@ struct H264PictureDecoder {
         return kinds.contains(.b) ? .b : kinds.first { !$0.isIntra } ?? .i
     }
 
-    private mutating func activate(_ sps: H264SequenceParameterSet, _ first: H264SliceHeader, _ index: Int) {
+    private mutating func activate(_ sps: H264SequenceParameterSet, _ first: H264SliceHeader) {
         if !first.isIDR {
             if active == nil { report(.accessUnit, "the first picture is not an IDR picture") }
             if let active, active != sps { report(.parameterSet, "the SPS changes without an IDR picture") }

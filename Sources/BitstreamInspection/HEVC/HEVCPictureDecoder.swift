@@ -68,7 +68,7 @@ struct HEVCPictureDecoder {
             frame.slices[sliceIndex].lists = HEVCReferenceLists.lists(of: header, frame.referenceSet)
         }
         found += HEVCSliceRules.collocatedFaults(frame)
-        found += rules.faults(of: frame, irap: irap, references, sps, stream.frames)
+        found += rules.faults(of: frame, irap: irap, references, sps)
         for long in frame.referenceSet.longTerm { if let long { stream.frames[long].isLongTerm = true } }
         stream.mostReferences = max(stream.mostReferences, frame.referenceSet.all.count { $0 != nil })
         if nal.temporalID >= sps.sps_max_sub_layers {

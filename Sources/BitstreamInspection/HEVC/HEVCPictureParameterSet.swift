@@ -96,9 +96,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
             }
         }
         pps_scaling_list_data_present_flag = reader.flag()
-        if pps_scaling_list_data_present_flag {
-            try HEVCScalingLists.skip(&reader, chroma_format_idc: sps?.chroma_format_idc ?? 1)
-        }
+        if pps_scaling_list_data_present_flag { try HEVCScalingLists.skip(&reader) }
         lists_modification_present_flag = reader.flag()
         log2_parallel_merge_level =
             try reader.unsigned("log2_parallel_merge_level_minus2", in: 0...((sps?.ctbLog2Size ?? 6) - 2)) + 2

@@ -61,15 +61,13 @@ struct HEVCPictureRules {
     /// - Parameters:
     ///   - irap: The previous IRAP picture in coding order.
     ///   - references: The buffer after the reference picture set of `frame` was applied.
-    ///   - frames: All previous pictures, in coding order.
     func faults(
-        of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet,
-        _ frames: [HEVCFrame]
+        of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         orderFaults(frame, irap)
-            + referenceFaults(frame, irap, references, frames)
+            + referenceFaults(frame, irap, references)
             + layerFaults(frame, references, sps)
-            + distanceFaults(frame, references, sps)
+            + distanceFaults(frame, references)
     }
 
     /// Checks leading and trailing pictures (7.4.2.2).
@@ -110,7 +108,7 @@ struct HEVCPictureRules {
 
     /// Checks the pictures in the reference picture sets of IRAP, trailing and RADL pictures (8.3.2).
     private func referenceFaults(
-        _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ frames: [HEVCFrame]
+        _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         let name = HEVCNALUnit.name(of: frame.nal_unit_type)
@@ -192,9 +190,7 @@ struct HEVCPictureRules {
 
     /// Checks that long-term pictures identified by LSBs alone have unique LSBs (7.4.7.1), and that short-term pictures
     /// are near in picture order (8.3.1).
-    private func distanceFaults(
-        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
-    ) -> [(Violation.Rule, String)] {
+    private func distanceFaults(_ frame: HEVCFrame, _ references: HEVCReferenceBuffer) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         for picture in frame.slices.first?.header.longTermReferences ?? [] where picture.deltaPOCMsbCycle == nil {
             let alike = previousCounts[picture.poc_lsb_lt] ?? []

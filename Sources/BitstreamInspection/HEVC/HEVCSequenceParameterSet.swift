@@ -131,9 +131,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         scaling_list_enabled_flag = reader.flag()
         if scaling_list_enabled_flag {
             sps_scaling_list_data_present_flag = reader.flag()
-            if sps_scaling_list_data_present_flag {
-                try HEVCScalingLists.skip(&reader, chroma_format_idc: chroma_format_idc)
-            }
+            if sps_scaling_list_data_present_flag { try HEVCScalingLists.skip(&reader) }
         }
         amp_enabled_flag = reader.flag()
         sample_adaptive_offset_enabled_flag = reader.flag()
@@ -191,7 +189,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
 
 enum HEVCScalingLists {
     /// Skips scaling_list_data() (7.3.4).
-    static func skip(_ reader: inout BitReader, chroma_format_idc: Int) throws(Malformed) {
+    static func skip(_ reader: inout BitReader) throws(Malformed) {
         for size in 0..<4 {
             for matrix in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
                 if !reader.flag() {

@@ -354,8 +354,7 @@ struct RateController: Sendable {
     mutating func end(bits: Int, filler: Int, qp: Int, intraShare: Double) {
         let share = settings.bitsPerPicture(layer: picture.layer)
         let limit = share * settings.stream.framesPerSecond * 4
-        layers[picture.layer].spend(
-            picture.kind, bits: Double(bits + filler), share: share, limit: limit)
+        layers[picture.layer].spend(bits: Double(bits + filler), share: share, limit: limit)
         let expected = layers[picture.layer].bits(picture.kind, qp: qp)
         if picture.kind != .intra, expected > 0, Double(bits) > 3 * expected, Double(bits) > 2 * share {
             layers[picture.layer].beginScene(bits: Double(bits), qp: qp)

@@ -183,7 +183,7 @@ struct RateLayer: Sendable {
 
     /// Updates the surplus after a picture with `bits`. `share` is the average number of bits per picture, `limit` the
     /// maximum of the surplus in both directions.
-    mutating func spend(_ kind: RatedPicture.Kind, bits: Double, share: Double, limit: Double) {
+    mutating func spend(bits: Double, share: Double, limit: Double) {
         surplus = min(max(surplus + share - bits, -limit), limit)
         cycle = (cycle + planned - share) * (1 - 1 / memory)
     }

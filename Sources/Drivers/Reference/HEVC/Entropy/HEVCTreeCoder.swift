@@ -142,7 +142,7 @@ struct HEVCTreeCoder {
                 unit.partition, log2Size: log2Size, isSmallest: isSmallest,
                 amp_enabled_flag: syntax.amp_enabled_flag)
             for part in 0..<unit.partition.count {
-                writePrediction(predictions[part], unit, part: part)
+                writePrediction(predictions[part], unit)
             }
             if unit.partition != .part2Nx2N || predictions[0].mergeIndex < 0 {
                 arithmetic.codeRootFlag(unit.hasTransformTree)
@@ -178,7 +178,7 @@ struct HEVCTreeCoder {
     }
 
     /// Writes prediction_unit() of a unit that is not skipped.
-    private mutating func writePrediction(_ prediction: HEVCPredictionUnit, _ unit: HEVCCodingUnit, part: Int) {
+    private mutating func writePrediction(_ prediction: HEVCPredictionUnit, _ unit: HEVCCodingUnit) {
         arithmetic.codeMergeFlag(prediction.mergeIndex >= 0)
         if prediction.mergeIndex >= 0 {
             arithmetic.codeMergeIndex(Int(prediction.mergeIndex), count: syntax.mergeCandidates)

@@ -1,0 +1,18 @@
+@testable import ReferenceDriver
+
+/// Setters for single elements.
+extension MacroblockSyntax {
+    func setIntraMode(_ block: Int, _ mode: Int8) { intraModes.elements[block] = mode }
+
+    /// Sets the motion of a quadrant: 0…3 for list 0, 4…7 for list 1.
+    func setMotion(_ quadrant: Int, reference: Int8, difference: MotionVector) {
+        referenceIndices.elements[quadrant] = reference
+        motionDifferences.elements[quadrant] = difference
+    }
+
+    /// Sets a level. `index` is as in `MacroblockLevels`.
+    func setLevel(_ index: Int, _ level: Int16) { levels.elements[index] = level }
+
+    /// Sets a count. `block` is as in `MacroblockLevels`.
+    func setNonZeroCount(_ block: Int, _ count: UInt8) { nonZeroCounts.elements[block] = count }
+}
