@@ -47,8 +47,9 @@ package struct SliceHeader: Sendable, Hashable {
     package var slice_beta_offset_div2 = 0
 
     /// Creates a header. The other fields have their default values.
-    package init(nal_ref_idc: UInt8, isIDR: Bool, slice_type: SliceType, frame_num: Int, pic_order_cnt_lsb: Int, qp: Int)
-    {
+    package init(
+        nal_ref_idc: UInt8, isIDR: Bool, slice_type: SliceType, frame_num: Int, pic_order_cnt_lsb: Int, qp: Int
+    ) {
         self.nal_ref_idc = nal_ref_idc
         self.isIDR = isIDR
         self.slice_type = slice_type

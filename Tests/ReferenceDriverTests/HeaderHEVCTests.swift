@@ -66,13 +66,16 @@ import Testing
         bits.put(true)  // delta_rps_sign
         bits.putUnsigned(1)  // abs_delta_rps_minus1
         for flags in [[true], [false, true], [true], [false, false]] { for flag in flags { bits.put(flag) } }
-        let other = HEVCShortTermReferencePictureSet([.init(deltaPOC: -1, isUsed: true), .init(deltaPOC: -2, isUsed: false), .init(deltaPOC: 3, isUsed: true)])
+        let other = HEVCShortTermReferencePictureSet([
+            .init(deltaPOC: -1, isUsed: true), .init(deltaPOC: -2, isUsed: false), .init(deltaPOC: 3, isUsed: true),
+        ])
         var reader = HeaderBitReader(bits.bytes, bitCount: bits.bitCount)
         let set = HEVCShortTermReferencePictureSet(&reader, after: [other], inSliceHeader: false)
         #expect(
             set
                 == HEVCShortTermReferencePictureSet([
-                    .init(deltaPOC: -3, isUsed: true), .init(deltaPOC: -4, isUsed: false), .init(deltaPOC: 1, isUsed: true),
+                    .init(deltaPOC: -3, isUsed: true), .init(deltaPOC: -4, isUsed: false),
+                    .init(deltaPOC: 1, isUsed: true),
                 ]))
         #expect(reader.position == bits.bitCount)
     }
@@ -121,7 +124,9 @@ import Testing
         header.num_ref_idx_active = [1, 0]
         let bits = header.bits(sequence: sequence, picture: picture)
         var end = 0
-        #expect(HEVCSliceSegmentHeader(bits, sequence: sequence, picture: picture, end: &end) == header && end == bits.bitCount)
+        #expect(
+            HEVCSliceSegmentHeader(bits, sequence: sequence, picture: picture, end: &end) == header
+                && end == bits.bitCount)
         for count in 0..<bits.bitCount {
             var cut = bits
             cut.bitCount = count

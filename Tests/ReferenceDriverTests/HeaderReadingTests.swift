@@ -62,7 +62,9 @@ import Testing
             picture.redundant_pic_cnt_present_flag = Bool.random(using: &generator)
             if sequence.profile_idc == 100 {
                 picture.hasHighFields = true
-                (picture.transform_8x8_mode_flag, picture.second_chroma_qp_index_offset) = (pick(0...1) == 1, pick(-12...12))
+                (picture.transform_8x8_mode_flag, picture.second_chroma_qp_index_offset) = (
+                    pick(0...1) == 1, pick(-12...12)
+                )
             }
             #expect(H264PictureParameterSet(rbsp: payload(picture.nalUnit())) == picture)
             let header = slice(sequence, picture, &generator)

@@ -7,7 +7,8 @@ import Testing
 @Suite struct HeaderReferenceTests {
     /// Implements 8.2.4.3.1 and 8.2.4.3.2 as in the standard's pseudo code.
     private func modified(
-        _ initial: [ReferenceFrame], by commands: [H264SliceHeader.ReferenceListModification], count: Int, order: ReferenceOrder
+        _ initial: [ReferenceFrame], by commands: [H264SliceHeader.ReferenceListModification], count: Int,
+        order: ReferenceOrder
     ) -> [ReferenceFrame?] {
         var list: [ReferenceFrame?] = Array(initial.prefix(count))
         while list.count <= count { list.append(nil) }

@@ -218,7 +218,8 @@ struct PixelsEncoding {
     }
 
     private func sliceJobs(
-        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet, _ picture: H264PictureParameterSet
+        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet,
+        _ picture: H264PictureParameterSet
     ) -> [H264SliceJob] {
         let total = sequence.pic_width_in_mbs * sequence.pic_height_in_map_units
         let count = min(slices, total)

@@ -62,7 +62,8 @@ struct PixelsTransformTests {
         var generator = SplitMix64(state: 2)
         for round in 0..<200 {
             fill(&generator, extreme: round % 2 == 0)
-            ForwardTransform.block8x8(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
+            ForwardTransform.block8x8(
+                source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
             let expected = multiply(multiply(core8, difference(8)), transpose(core8))
             for row in 0..<8 {
                 for column in 0..<8 {
@@ -172,12 +173,14 @@ struct PixelsTransformTests {
                 let intra = round % 2 == 0
                 let large = round % 4 < 2
                 if large {
-                    ForwardTransform.block8x8(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
+                    ForwardTransform.block8x8(
+                        source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
                     _ = quantizer.quantize8x8(coefficients.elements, intra: intra)
                     quantizer.scale8x8(coefficients.elements)
                     InverseTransform.add8x8(coefficients.elements, to: block.elements, H264Scratch.workStride)
                 } else {
-                    ForwardTransform.pair(source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
+                    ForwardTransform.pair(
+                        source.elements, block.elements, H264Scratch.workStride, to: coefficients.elements)
                     _ = quantizer.quantizePair(coefficients.elements, intra: intra)
                     quantizer.scalePair(coefficients.elements)
                     InverseTransform.addPair(coefficients.elements, to: block.elements, H264Scratch.workStride)

@@ -7,7 +7,8 @@ extension HeaderAgreement {
         let window =
             sps.conformance_window_flag
             ? [
-                sps.conf_win_left_offset, sps.conf_win_right_offset, sps.conf_win_top_offset, sps.conf_win_bottom_offset,
+                sps.conf_win_left_offset, sps.conf_win_right_offset, sps.conf_win_top_offset,
+                sps.conf_win_bottom_offset,
             ] : nil
         var fields: Fields = [
             ("sps_video_parameter_set_id", sps.sps_video_parameter_set_id),

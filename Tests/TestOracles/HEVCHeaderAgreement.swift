@@ -93,7 +93,9 @@ extension HeaderAgreement {
         }
         if !slice.short_term_ref_pic_set_sps_flag { fields += setFields(slice.shortTermSet) }
         let fromSequence = slice.longTermReferences.count { $0.lt_idx_sps != nil }
-        fields += [("num_long_term_sps", fromSequence), ("num_long_term_pics", slice.longTermReferences.count - fromSequence)]
+        fields += [
+            ("num_long_term_sps", fromSequence), ("num_long_term_pics", slice.longTermReferences.count - fromSequence),
+        ]
         for (index, picture) in slice.longTermReferences.enumerated() {
             fields += [
                 ("lt_idx_sps[\(index)]", picture.lt_idx_sps), ("poc_lsb_lt[\(index)]", picture.poc_lsb_lt),

@@ -38,7 +38,9 @@ package struct H264VUIParameters: Sendable, Hashable {
             if aspect_ratio_idc == 255 {
                 sampleAspectRatio = [reader.bits(16), reader.bits(16)]
             } else {
-                sampleAspectRatio = aspect_ratio_idc < SampleAspectRatios.table.count ? SampleAspectRatios.table[aspect_ratio_idc] : [0, 0]
+                sampleAspectRatio =
+                    aspect_ratio_idc < SampleAspectRatios.table.count
+                    ? SampleAspectRatios.table[aspect_ratio_idc] : [0, 0]
             }
         }
         if reader.flag() { overscan_appropriate_flag = reader.flag() }

@@ -26,7 +26,8 @@ struct LostReferences {
     ///   - isComplete: Whether all its slices can be decoded.
     /// - Returns: Whether it refers to a lost frame.
     mutating func take(
-        _ slices: [H264SliceHeader], _ sps: H264SequenceParameterSet, after previous: Int?, pictureOrderCount: Int, isComplete: Bool
+        _ slices: [H264SliceHeader], _ sps: H264SequenceParameterSet, after previous: Int?, pictureOrderCount: Int,
+        isComplete: Bool
     ) -> Use {
         guard let first = slices.first else { return .none }
         if first.isIDR { restart() }
@@ -38,7 +39,9 @@ struct LostReferences {
         let isLost = use == .certain || !isComplete
         if isLost { hasLoss = true }
         _ = buffer.mark(
-            H264ReferenceBuffer.Entry(frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking, sps)
+            H264ReferenceBuffer.Entry(
+                frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking,
+            sps)
         buffer.faults = []
         count &+= 1
         return use
@@ -55,7 +58,9 @@ struct LostReferences {
 
     private func use(in slice: H264SliceHeader, _ sps: H264SequenceParameterSet, _ pictureOrderCount: Int) -> Use {
         if slice.slice_type.isIntra { return .none }
-        var lists = H264ReferenceLists(buffer: buffer, maxFrameNum: sps.maxFrameNum, frame_num: slice.frame_num, pictureOrderCount: pictureOrderCount)
+        var lists = H264ReferenceLists(
+            buffer: buffer, maxFrameNum: sps.maxFrameNum, frame_num: slice.frame_num,
+            pictureOrderCount: pictureOrderCount)
         let entries = lists.lists(of: slice)
         func isMissing(_ entry: H264ReferenceBuffer.Entry?) -> Bool { entry?.isNonExisting ?? true }
         // Where gaps are allowed, a missing frame may belong to a temporal layer that was removed. It can be in a list

@@ -35,6 +35,8 @@ package struct SliceQPs: Sendable {
         let whole = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
         guard let header = H264NALUnit(whole, in: bytes), header.type == 1 || header.type == 5 else { return nil }
         var reader = BitReader(AnnexB.unescape(bytes.dropFirst()))
-        return try? H264SliceHeader(&reader, unit: header, pictureSet: { pictureSets[$0] }, sequenceSet: { sequenceSets[$0] }).qp
+        return try? H264SliceHeader(
+            &reader, unit: header, pictureSet: { pictureSets[$0] }, sequenceSet: { sequenceSets[$0] }
+        ).qp
     }
 }

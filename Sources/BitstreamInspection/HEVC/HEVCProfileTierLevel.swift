@@ -6,7 +6,7 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
         package var tier_flag: Bool
         package var profile_idc: Int
         /// profile_compatibility_flag[0] to [31]; the first is bit 31.
-        package var compatibility: Int
+        package var profile_compatibility_flags: Int
         package var progressive_source_flag: Bool
         package var interlaced_source_flag: Bool
         package var non_packed_constraint_flag: Bool
@@ -18,7 +18,7 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
             profile_space = reader.bits(2)
             tier_flag = reader.flag()
             profile_idc = reader.bits(5)
-            compatibility = reader.bits(32)
+            profile_compatibility_flags = reader.bits(32)
             progressive_source_flag = reader.flag()
             interlaced_source_flag = reader.flag()
             non_packed_constraint_flag = reader.flag()
@@ -27,7 +27,7 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
         }
 
         /// Returns profile_compatibility_flag[index].
-        package func isCompatible(with index: Int) -> Bool { compatibility >> (31 - index) & 1 == 1 }
+        package func isCompatible(with index: Int) -> Bool { profile_compatibility_flags >> (31 - index) & 1 == 1 }
         /// Returns whether profile_idc is `index` or profile_compatibility_flag[index] is set.
         package func includes(_ index: Int) -> Bool { profile_idc == index || isCompatible(with: index) }
     }

@@ -32,6 +32,7 @@ package struct HEVCSubLayerOrdering: Sendable, Hashable {
             result.append(subLayer)
         }
         guard let last = result.last else { throw Malformed("there is no sub-layer") }
-        return sub_layer_ordering_info_present_flag ? result : [HEVCSubLayerOrdering](repeating: last, count: maxSubLayers)
+        return sub_layer_ordering_info_present_flag
+            ? result : [HEVCSubLayerOrdering](repeating: last, count: maxSubLayers)
     }
 }

@@ -122,7 +122,8 @@ struct H264Backend: PictureBackend {
             width: min(target.width, 16 * columns), height: min(target.height, 16 * rows))
         var job = H264PictureJob(
             widthInMacroblocks: columns, heightInMacroblocks: rows, source: source,
-            reconstruction: reconstruction(surfaces.destination, columns, rows), transform8x8: header.transform_8x8_mode_flag,
+            reconstruction: reconstruction(surfaces.destination, columns, rows),
+            transform8x8: header.transform_8x8_mode_flag,
             constrainedIntraPrediction: header.constrained_intra_pred_flag,
             chromaQPIndexOffset: header.chroma_qp_index_offset,
             secondChromaQPIndexOffset: header.secondChromaQPIndexOffset, quality: options.quality,

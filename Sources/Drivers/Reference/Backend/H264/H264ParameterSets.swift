@@ -36,8 +36,12 @@ struct H264ParameterSets {
     ) throws -> (sequence: H264SequenceParameterSet, picture: H264PictureParameterSet, written: [[UInt8]]) {
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
         var written: [[UInt8]] = []
-        let asked = (H264SequenceParameterSet(sequence, profile: profile), H264PictureParameterSet(picture, profile: profile))
-        if !packedSequences.contains(asked.0.seq_parameter_set_id), isIDR || sequences[asked.0.seq_parameter_set_id] != asked.0 {
+        let asked = (
+            H264SequenceParameterSet(sequence, profile: profile), H264PictureParameterSet(picture, profile: profile)
+        )
+        if !packedSequences.contains(asked.0.seq_parameter_set_id),
+            isIDR || sequences[asked.0.seq_parameter_set_id] != asked.0
+        {
             sequences[asked.0.seq_parameter_set_id] = asked.0
             written.append(asked.0.nalUnit())
         }
@@ -67,7 +71,8 @@ extension H264SequenceParameterSet {
             pic_width_in_mbs == asked.pic_width_in_mbs && pic_height_in_map_units == asked.pic_height_in_map_units,
             "the packed sequence parameter set has another size than the sequence buffer")
         try require(
-            frame_mbs_only_flag && chroma_format_idc == 1 && bit_depth_luma == 8 && bit_depth_chroma == 8 && !seq_scaling_matrix_present_flag,
+            frame_mbs_only_flag && chroma_format_idc == 1 && bit_depth_luma == 8 && bit_depth_chroma == 8
+                && !seq_scaling_matrix_present_flag,
             "the packed sequence parameter set has fields, scaling lists or other than 8-bit 4:2:0")
     }
 

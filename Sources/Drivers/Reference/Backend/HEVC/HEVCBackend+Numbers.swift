@@ -11,7 +11,8 @@ extension HEVCBackend {
     ) throws {
         var end = 0
         guard !parameters.isIDR, !behavior.writesOwnSets, let packed = units.slices.first,
-            let header = HEVCSliceSegmentHeader(packed, sequence: sets.asked.sequence, picture: sets.asked.picture, end: &end)
+            let header = HEVCSliceSegmentHeader(
+                packed, sequence: sets.asked.sequence, picture: sets.asked.picture, end: &end)
         else { return }
         let size = 1 << sets.asked.sequence.log2_max_pic_order_cnt_lsb
         let (found, asked) = (header.slice_pic_order_cnt_lsb, Int(parameters.decoded_curr_pic.pic_order_cnt))

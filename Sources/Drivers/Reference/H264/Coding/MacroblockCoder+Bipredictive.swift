@@ -49,7 +49,8 @@ extension MacroblockCoder {
         compensate()
         var interCost = best
         if !preset.hadamard {
-            interCost = H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
+            interCost =
+                H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
         }
         if decideIntra(against: interCost) {
             setMotion(15, PairMotion())
@@ -233,7 +234,8 @@ extension MacroblockCoder {
                 // A type with one list costs three bits. A type with both lists costs five bits, half of them for each
                 // list.
                 bits &+=
-                    referenceCaches[H264Scratch.motionCacheCount &* (1 &- list) &+ MotionCache.quadrant(i)] < 0 ? 768 : 640
+                    referenceCaches[H264Scratch.motionCacheCount &* (1 &- list) &+ MotionCache.quadrant(i)] < 0
+                    ? 768 : 640
                 let (dx, dy) = (Int(differences[i].x), Int(differences[i].y))
                 bits &+= 16 &* (Int(motionBits[abs(dx)]) &+ Int(motionBits[abs(dy)]))
                 if referenceCount > 1 { bits &+= 256 &* (1 &+ 2 &* (indices[i] > 0 ? 1 : 0)) }

@@ -251,7 +251,8 @@ extension MacroblockCoder {
                 let column = (i & 1) &* 8
                 let row = (i &>> 1) &* 8
                 large &+= H264BlockCost.satd8x8(
-                    sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride)
+                    sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column),
+                    stride)
             }
             transform8x8 = large < small
         }
@@ -310,7 +311,8 @@ extension MacroblockCoder {
             let c = coefficients + quarter &* 64
             let (column, row) = ((quarter & 1) &* 8, (quarter &>> 1) &* 8)
             ForwardTransform.block8x8(
-                sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
+                sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column),
+                stride, to: c)
             guard quantize8x8(c, intra: false) else { continue }
             let levels = inter.levels + quarter &* 64
             let count = Scan.block8x8(c, scan8x8, to: levels)

@@ -34,7 +34,8 @@ extension MacroblockCoder {
             let c = coefficients + pair &* 32
             let offset = Self.pairOffset(pair)
             ForwardTransform.pair(
-                sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x), block + (offset.y &* stride &+ offset.x), stride,
+                sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x),
+                block + (offset.y &* stride &+ offset.x), stride,
                 to: c)
             let raster = (offset.y &>> 2) &* 4 &+ (offset.x &>> 2)
             dc[raster] = c[0]

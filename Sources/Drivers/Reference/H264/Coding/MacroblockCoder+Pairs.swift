@@ -195,7 +195,8 @@ extension MacroblockCoder {
         var motions = [found[0].motion, found[1].motion] as InlineArray<2, MotionVector>
         var predictors = motions
         var fixedCost = 0
-        let blocks = [pairs + H264Scratch.pairBytes, pairs + 2 &* H264Scratch.pairBytes] as InlineArray<2, ElementPointer<UInt8>>
+        let blocks =
+            [pairs + H264Scratch.pairBytes, pairs + 2 &* H264Scratch.pairBytes] as InlineArray<2, ElementPointer<UInt8>>
         for list in 0..<2 {
             select(list)
             predictors[list] = predictor(partition, found[list].reference)

@@ -1,7 +1,7 @@
 /// Chooses how each macroblock is coded, and reconstructs it.
 ///
-/// The value consists of pointers and numbers. `H264PictureEncoder` owns the pictures, tables and scratch memory, and keeps
-/// them alive while the coder is used.
+/// The value consists of pointers and numbers. `H264PictureEncoder` owns the pictures, tables and scratch memory, and
+/// keeps them alive while the coder is used.
 struct MacroblockCoder {
     // The picture.
     let geometry: PlaneGeometry
@@ -116,7 +116,8 @@ struct MacroblockCoder {
     var qpSum = 0
 
     init(
-        job: H264PictureJob, geometry: PlaneGeometry, tables: H264PictureTables, scratch: H264Scratch, quantizers: ElementPointer<H264Quantizer>,
+        job: H264PictureJob, geometry: PlaneGeometry, tables: H264PictureTables, scratch: H264Scratch,
+        quantizers: ElementPointer<H264Quantizer>,
         references: ElementPointer<ReferencePlanes>, referenceIdentities: ElementPointer<Int8>, refresh: RefreshGuard,
         cleanLimits: ElementPointer<Int32>
     ) {

@@ -78,7 +78,9 @@ package struct H264PictureParameterSet: Equatable, Sendable {
             }
             second_chroma_qp_index_offset = bits.signed()
         }
-        guard !bits.failed, pic_parameter_set_id <= 255, seq_parameter_set_id <= 31, num_ref_idx_default_active.allSatisfy({ $0 <= 32 }) else {
+        guard !bits.failed, pic_parameter_set_id <= 255, seq_parameter_set_id <= 31,
+            num_ref_idx_default_active.allSatisfy({ $0 <= 32 })
+        else {
             return nil
         }
     }

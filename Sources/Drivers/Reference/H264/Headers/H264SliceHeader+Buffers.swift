@@ -26,7 +26,8 @@ extension H264SliceHeader {
         let overrides = [slice.num_ref_idx_l0_active_minus1, slice.num_ref_idx_l1_active_minus1]
         for list in 0..<listCount {
             num_ref_idx_active[list] =
-                num_ref_idx_active_override_flag ? min(Int(overrides[list]), 31) + 1 : picture.num_ref_idx_default_active[list]
+                num_ref_idx_active_override_flag
+                ? min(Int(overrides[list]), 31) + 1 : picture.num_ref_idx_default_active[list]
         }
         setModifications(slice, buffer, sequence: sequence)
         if hasWeights(picture) { weights = Weights(slice, counts: num_ref_idx_active) }
@@ -39,7 +40,8 @@ extension H264SliceHeader {
     }
 
     private mutating func setModifications(
-        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: H264SequenceParameterSet
+        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264,
+        sequence: H264SequenceParameterSet
     ) {
         guard let type, type != .i else { return }
         let maxFrameNum = 1 << sequence.log2_max_frame_num

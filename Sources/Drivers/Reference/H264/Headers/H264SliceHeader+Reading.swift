@@ -9,7 +9,8 @@ extension H264SliceHeader {
 
     /// Reads a slice header as above, and stores the positions of some fields in `fields`.
     init?(
-        _ header: SliceHeaderBits, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet, fields: inout SliceFields
+        _ header: SliceHeaderBits, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet,
+        fields: inout SliceFields
     ) {
         guard let nalHeader = header.prefix.last else { return nil }
         nal_ref_idc = Int(nalHeader >> 5 & 3)
@@ -94,7 +95,8 @@ extension H264SliceHeader {
             guard operation <= 6, !bits.failed, commands.count < 64 else { return false }
             let operandCount = operation == 3 ? 2 : operation == 5 ? 0 : 1
             commands.append(
-                MemoryManagementOperation(operation: operation, operands: (0..<operandCount).map { _ in bits.unsigned() }))
+                MemoryManagementOperation(
+                    operation: operation, operands: (0..<operandCount).map { _ in bits.unsigned() }))
         }
         marking = commands
         return true

@@ -106,7 +106,9 @@ extension H264SliceHeader {
             bitCount: bits.bitCount)
     }
 
-    private func write(to bits: inout HeaderBitWriter, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet) {
+    private func write(
+        to bits: inout HeaderBitWriter, sequence: H264SequenceParameterSet, picture: H264PictureParameterSet
+    ) {
         bits.putUnsigned(first_mb_in_slice)
         bits.putUnsigned(slice_type)
         bits.putUnsigned(pic_parameter_set_id)

@@ -53,7 +53,9 @@ package struct ReferenceOrder {
 
     /// Returns the smallest number of modification commands that change `initial` into `target`, 8.2.4.3. The commands
     /// set entries from the start of the list. If the lists agree, there are none.
-    package func modifications(from initial: [ReferenceFrame], to target: [ReferenceFrame]) -> [ReferenceListModification] {
+    package func modifications(from initial: [ReferenceFrame], to target: [ReferenceFrame])
+        -> [ReferenceListModification]
+    {
         var list = initial
         var commands: [ReferenceListModification] = []
         var predicted = frameNum

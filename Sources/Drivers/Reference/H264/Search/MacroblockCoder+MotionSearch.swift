@@ -59,7 +59,9 @@ extension MacroblockCoder {
 
     /// Limits the range to samples that intra refresh permits. The interpolation filter reads three samples beyond the
     /// block.
-    @inline(never) private func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int) -> SearchRange {
+    @inline(never) private func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int)
+        -> SearchRange
+    {
         let limit = Int(cleanLimits[Self.listLength &* list &+ reference]) &- 3
         return SearchRange(
             minX: range.minX, maxX: refresh.isRows ? range.maxX : min(range.maxX, limit &- 16 &* x &- partition.x &- partition.width),
@@ -152,7 +154,8 @@ extension MacroblockCoder {
 
     /// Returns the cost of the samples at a quarter-sample vector, without the bits of the vector.
     @inline(__always) private mutating func fractionalCost(
-        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int, _ motionY: Int
+        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int,
+        _ motionY: Int
     ) -> Int {
         let source = MotionCompensation.LumaPlanes(
             planes, stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ motionX,
@@ -173,7 +176,8 @@ extension MacroblockCoder {
     }
 
     @inline(__always) private mutating func refine(
-        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, predictor: MotionVector,
+        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>,
+        predictor: MotionVector,
         startX: Int, startY: Int, minX: Int, maxX: Int, minY: Int, maxY: Int, wholeCost: Int, reference: Int
     ) -> H264MotionChoice {
         var bestX = startX

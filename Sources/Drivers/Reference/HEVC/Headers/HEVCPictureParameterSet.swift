@@ -163,7 +163,8 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
                 pps_tc_offset_div2 = bits.signed()
             }
         }
-        guard !bits.failed, pps_pic_parameter_set_id <= 63, pps_seq_parameter_set_id <= 15, num_ref_idx_default_active.allSatisfy({ $0 <= 15 }),
+        guard !bits.failed, pps_pic_parameter_set_id <= 63, pps_seq_parameter_set_id <= 15,
+            num_ref_idx_default_active.allSatisfy({ $0 <= 15 }),
             [pps_cb_qp_offset, pps_cr_qp_offset].allSatisfy({ (-12...12).contains($0) })
         else { return nil }
         pps_scaling_list_data_present_flag = bits.flag()

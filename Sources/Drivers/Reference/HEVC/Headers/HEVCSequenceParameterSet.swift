@@ -198,8 +198,10 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         log2_diff_max_min_luma_transform_block_size = bits.unsigned()
         max_transform_hierarchy_depth_inter = bits.unsigned()
         max_transform_hierarchy_depth_intra = bits.unsigned()
-        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2_max_pic_order_cnt_lsb) && pic_width_in_luma_samples > 0
-            && pic_height_in_luma_samples > 0 && pic_width_in_luma_samples <= 1 << 16 && pic_height_in_luma_samples <= 1 << 16
+        return !bits.failed && hasValidBlockSizes && (4...16).contains(log2_max_pic_order_cnt_lsb)
+            && pic_width_in_luma_samples > 0
+            && pic_height_in_luma_samples > 0 && pic_width_in_luma_samples <= 1 << 16
+            && pic_height_in_luma_samples <= 1 << 16
     }
 
     /// Whether the block sizes conform to H.265 7.4.3.2.1.
@@ -214,7 +216,9 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
         let count = bits.unsigned()
         guard count <= 64 else { return false }
         for _ in 0..<count {
-            guard let set = HEVCShortTermReferencePictureSet(&bits, after: short_term_ref_pic_sets, inSliceHeader: false) else { return false }
+            guard
+                let set = HEVCShortTermReferencePictureSet(&bits, after: short_term_ref_pic_sets, inSliceHeader: false)
+            else { return false }
             short_term_ref_pic_sets.append(set)
         }
         long_term_ref_pics_present_flag = bits.flag()
@@ -223,7 +227,8 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
             guard pictures <= 32 else { return false }
             long_term_ref_pics_sps = (0..<pictures).map { _ in
                 LongTermPicture(
-                    lt_ref_pic_poc_lsb_sps: Int(bits.get(log2_max_pic_order_cnt_lsb)), used_by_curr_pic_lt_sps_flag: bits.flag())
+                    lt_ref_pic_poc_lsb_sps: Int(bits.get(log2_max_pic_order_cnt_lsb)),
+                    used_by_curr_pic_lt_sps_flag: bits.flag())
             }
         }
         return !bits.failed

@@ -24,7 +24,8 @@ extension HEVCSliceSegmentHeader {
         let given = [Int(slice.num_ref_idx_l0_active_minus1) + 1, Int(slice.num_ref_idx_l1_active_minus1) + 1]
         for list in 0..<listCount { num_ref_idx_active[list] = min(given[list], 15) }
         num_ref_idx_active_override_flag =
-            listCount > 0 && num_ref_idx_active.prefix(listCount) != picture.num_ref_idx_default_active.prefix(listCount)
+            listCount > 0
+            && num_ref_idx_active.prefix(listCount) != picture.num_ref_idx_default_active.prefix(listCount)
         if listCount > 0 { setLists(slice, count, sequence, picture) }
         mvd_l1_zero_flag = slice_type == .b && fields.mvd_l1_zero_flag != 0
         cabac_init_flag = slice_type != .i && picture.cabac_init_present_flag && fields.cabac_init_flag != 0
@@ -48,7 +49,8 @@ extension HEVCSliceSegmentHeader {
             picture.deblocking_filter_override_enabled_flag
             && (slice_deblocking_filter_disabled_flag != picture.pps_deblocking_filter_disabled_flag
                 || !slice_deblocking_filter_disabled_flag
-                    && (slice_beta_offset_div2 != picture.pps_beta_offset_div2 || slice_tc_offset_div2 != picture.pps_tc_offset_div2))
+                    && (slice_beta_offset_div2 != picture.pps_beta_offset_div2
+                        || slice_tc_offset_div2 != picture.pps_tc_offset_div2))
     }
 
     /// Sets the reference picture set to the buffer's reference frames. Frames without RPS flags are kept for later

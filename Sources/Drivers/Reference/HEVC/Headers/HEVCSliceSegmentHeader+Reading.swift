@@ -71,7 +71,9 @@ extension HEVCSliceSegmentHeader {
             short_term_ref_pic_set_idx = index
             shortTermSet = sets[index]
         } else {
-            guard let set = HEVCShortTermReferencePictureSet(&bits, after: sets, inSliceHeader: true) else { return false }
+            guard let set = HEVCShortTermReferencePictureSet(&bits, after: sets, inSliceHeader: true) else {
+                return false
+            }
             shortTermSet = set
         }
         if sequence.long_term_ref_pics_present_flag {

@@ -46,7 +46,8 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
         package var deltaPOCMsbCycle: Int?
 
         package init(
-            lt_idx_sps: Int? = nil, poc_lsb_lt: Int = 0, used_by_curr_pic_lt_flag: Bool = true, deltaPOCMsbCycle: Int? = nil
+            lt_idx_sps: Int? = nil, poc_lsb_lt: Int = 0, used_by_curr_pic_lt_flag: Bool = true,
+            deltaPOCMsbCycle: Int? = nil
         ) {
             self.lt_idx_sps = lt_idx_sps
             self.poc_lsb_lt = poc_lsb_lt
@@ -199,7 +200,9 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
                 lists.append([])
                 continue
             }
-            guard indices.count == num_ref_idx_active[list], indices.allSatisfy({ $0 < numPicTotalCurr }) else { return nil }
+            guard indices.count == num_ref_idx_active[list], indices.allSatisfy({ $0 < numPicTotalCurr }) else {
+                return nil
+            }
             lists.append(indices.map { initial[list][$0] })
         }
         return lists
