@@ -131,19 +131,9 @@ public final class CompressionSession: Sendable {
     /// The device and codec that the session uses, with the reasons.
     public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
 
-    /// The requested configuration; `encoderDescription` has the effective one. `codec` is the session's codec even if
-    /// none was requested. In that case `wantedCodec` is nil, and another session or a swap with this configuration
-    /// chooses the codec again.
-    public var configuration: EncoderConfiguration {
-        core.state.withLock { state in
-            var configuration = state.configuration
-            // A property that was set since the session chose its codec can determine another codec.
-            if configuration.wantedCodec == nil {
-                configuration.chosenCodec = CodecChoice.bound(by: configuration)?.codec ?? state.stage.choice.codec
-            }
-            return configuration
-        }
-    }
+    /// The requested configuration; `encoderDescription` has the effective one. If no codec was requested, `codec` is
+    /// nil, `choice` has the session's codec, and another session or a swap with this configuration chooses again.
+    public var configuration: EncoderConfiguration { core.state.withLock { $0.configuration } }
 
     /// The stream that the encoder produces, with the effective configuration. Prepares the encoder if necessary.
     /// Blocks while the device is reinitialized.

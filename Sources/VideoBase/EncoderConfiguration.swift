@@ -2,21 +2,10 @@
 /// effective configuration.
 public struct EncoderConfiguration: Sendable, Hashable {
     /// The requested codec. nil: the session chooses HEVC if the device encodes the requested profile, size and bit
-    /// depth in HEVC, otherwise H.264.
-    public var wantedCodec: VideoCodec?
-    /// The codec that a session has chosen, in the configuration that the session returns. It was not requested, so it
-    /// is ignored when configurations are compared.
-    package var chosenCodec: VideoCodec? {
-        get { chosen.value }
-        set { chosen.value = newValue }
-    }
-    private var chosen = Uncompared<VideoCodec>()
-    /// The requested codec. If none is requested, the codec that the session has chosen; H.264 if the configuration
-    /// does not belong to a session.
-    public var codec: VideoCodec {
-        get { wantedCodec ?? chosenCodec ?? .h264 }
-        set { wantedCodec = newValue }
-    }
+    /// depth in HEVC, otherwise H.264. `CompressionSession.choice` has the codec of a session.
+    public var codec: VideoCodec?
+    /// The codec of an encoder, whose configuration names one. H.264 if it names none.
+    package var encodedCodec: VideoCodec { codec ?? .h264 }
     /// The visible size. An odd width or height is padded by one, which is reported.
     public var size: VideoSize
     /// The frame rate in frames per second.
@@ -64,18 +53,10 @@ public struct EncoderConfiguration: Sendable, Hashable {
 
     /// The bit depth of coded samples: that of `profile` or `bitDepth`, otherwise that of the input if the codec has a
     /// profile for it.
-    public var codedBitDepth: Int {
+    package var codedBitDepth: Int {
         if let profile { return profile.bitDepth }
-        return bitDepth ?? (codec.bitDepths.contains(inputFormat.bitDepth) ? inputFormat.bitDepth : 8)
+        return bitDepth ?? (encodedCodec.bitDepths.contains(inputFormat.bitDepth) ? inputFormat.bitDepth : 8)
     }
-}
-
-/// A wrapper whose values are all equal in comparisons.
-private struct Uncompared<Value: Sendable>: Sendable, Hashable {
-    var value: Value?
-
-    static func == (_: Self, _: Self) -> Bool { true }
-    func hash(into _: inout Hasher) {}
 }
 
 /// One limit of *DataRateLimits*: the maximum number of bytes in any window of a duration.

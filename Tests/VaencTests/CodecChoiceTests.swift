@@ -14,7 +14,7 @@ import VAAPI
         var surface = SurfaceCapabilities()
         (surface.minWidth, surface.minHeight) = (least, least)
         (surface.maxWidth, surface.maxHeight) = (most, most)
-        return Capability(Profile(profile), .encodeSlice, ConfigAttributes(values: [:]), surface)
+        return Capability(Profile(profile), at: .encodeSlice, attributes: ConfigAttributes(values: [:]), surfaces: surface)
     }
 
     private static func choose(
@@ -106,7 +106,7 @@ import VAAPI
     /// Without a request, a session uses the choice and reports it.
     @Test func sessionUsesAndReportsTheChoice() throws {
         var configuration = Pictures.configuration()
-        #expect(configuration.wantedCodec == nil)
+        #expect(configuration.codec == nil)
         for (format, device, codec) in [
             (PixelFormat.nv12, DeviceSelector.software, VideoCodec.h264), (.p010, .software, .hevc), (.nv12, .reference, .hevc),
             (.p010, .reference, .hevc),
@@ -120,7 +120,7 @@ import VAAPI
             let entry = try #require(description.effective.first { $0.option == "codec" })
             #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == "\(session.choice.codecReason)")
             #expect(description.effective.filter { $0.option == "codec" }.count == 1)
-            #expect(configuration.wantedCodec == nil && session.configuration.wantedCodec == nil)
+            #expect(configuration.codec == nil && session.configuration.codec == nil)
             // The chosen codec is visible but is no request: the configurations are equal.
             #expect(session.configuration.codec == codec && session.configuration == configuration)
         }

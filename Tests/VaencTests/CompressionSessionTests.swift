@@ -10,7 +10,7 @@ import Vaenc
 
     private func configuration(_ codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: Self.size)
-        configuration.wantedCodec = codec
+        configuration.codec = codec
         configuration.frameRate = Rational(25)
         configuration.rate.qp = 28
         configuration.rate.qpI = 28

@@ -7,7 +7,7 @@ import VAAPI
     /// - Parameter codec: The codec, or nil to let the session choose.
     func session(_ device: DeviceSelector = .reference, _ codec: VideoCodec? = nil) throws -> CompressionSession {
         var configuration = EncoderConfiguration(size: Pictures.size)
-        configuration.wantedCodec = codec
+        configuration.codec = codec
         configuration.frameRate = Rational(25)
         return try CompressionSession(configuration: configuration, device: device)
     }

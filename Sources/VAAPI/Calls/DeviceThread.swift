@@ -52,11 +52,11 @@ package final class DeviceThread: Sendable {
 
     /// Runs code that does not belong to this thread's jobs, such as a caller's handler. Device calls in `body` run on
     /// a different thread with a timeout, as on any other thread, so this thread is not abandoned because of them.
-    package static func lent<R>(_ body: () throws -> R) rethrows -> R {
+    package static func runningForeignCode<R>(_ body: () throws -> R) rethrows -> R {
         guard let context = LaneExecutor.WorkerContext.current else { return try body() }
-        let wasLent = context.isLent
-        context.isLent = true
-        defer { context.isLent = wasLent }
+        let ranForeignCode = context.runsForeignCode
+        context.runsForeignCode = true
+        defer { context.runsForeignCode = ranForeignCode }
         return try body()
     }
 
@@ -82,7 +82,7 @@ package final class DeviceThread: Sendable {
         }
         done.wait()
         defer { unsafe outcome = nil }
-        guard let result = unsafe outcome else { preconditionFailure("the gate opens after the result is there") }
+        guard let result = unsafe outcome else { preconditionFailure("the event opens after the result is stored") }
         return try result.get()
     }
 }

@@ -39,7 +39,7 @@ struct CodecOptions: ParsableArguments {
     ///   for them.
     /// - Throws: `usage`.
     func apply(to configuration: inout EncoderConfiguration, others: Set<VideoCodec> = []) throws {
-        let wanted = configuration.wantedCodec
+        let wanted = configuration.codec
         if let profile {
             let meant = Self.profile(profile, codec: wanted)
             let isOthers = others.contains { Self.profile(profile, codec: $0) != nil }

@@ -5,7 +5,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Key frame interval in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
+            "Key frame interval in frames, \(SettingRange.gopFrames.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
@@ -15,7 +15,7 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(OptionRange.idrInterval.words) (default 1).", valueName: "N"))
+        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(SettingRange.idrInterval.words) (default 1).", valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "Use open GOPs: B frames before a key frame may reference frames of the previous GOP.")
@@ -24,7 +24,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of B frames between P frames, \(OptionRange.bFrames.words) "
+            "Number of B frames between P frames, \(SettingRange.bFrames.words) "
                 + "(default 2 if the device supports them).",
             valueName: "N"))
     var bframes: Int?
@@ -34,10 +34,10 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Number of reference pictures, \(OptionRange.references.words).", valueName: "N"))
+        help: ArgumentHelp("Number of reference pictures, \(SettingRange.references.words).", valueName: "N"))
     var refs: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(OptionRange.slices.words) (default 1).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(SettingRange.slices.words) (default 1).", valueName: "N"))
     var slices: Int?
 
     @Option(
@@ -49,7 +49,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of temporal layers, \(OptionRange.temporalLayers.words) (default 1). "
+            "Number of temporal layers, \(SettingRange.temporalLayers.words) (default 1). "
                 + "The upper layers can be dropped.",
             valueName: "N"))
     var temporalLayers: Int?
@@ -60,7 +60,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of long-term references, \(OptionRange.longTermReferences.words) (default 0).", valueName: "N"))
+            "Number of long-term references, \(SettingRange.longTermReferences.words) (default 0).", valueName: "N"))
     var ltr: Int?
 
     @Flag(help: "Output each packet before the next frame is accepted.")
@@ -68,21 +68,21 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Maximum number of frames in flight, \(OptionRange.asyncDepth.words).", valueName: "N"))
+        help: ArgumentHelp("Maximum number of frames in flight, \(SettingRange.asyncDepth.words).", valueName: "N"))
     var asyncDepth: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             "Maximum number of frames that the encoder holds before it outputs the first packet, "
-                + "\(OptionRange.frameDelay.words).", valueName: "N"))
+                + "\(SettingRange.maxFrameDelay.words).", valueName: "N"))
     var maxFrameDelay: Int?
 
     @Option(
         name: .customLong("transform-8x8"), help: ArgumentHelp("Whether to use the 8×8 transform of H.264 High.", valueName: "auto|on|off"))
     var transform8x8: Automatic = .auto
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(OptionRange.deblocking.words) (default on).", valueName: "on|off|ALPHA:BETA"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(SettingRange.deblockingOffset.words) (default on).", valueName: "on|off|ALPHA:BETA"))
     var deblock: String?
 
     @Option(
@@ -97,10 +97,10 @@ struct StructureOptions: ParsableArguments {
 
     func apply(to configuration: inout EncoderConfiguration) throws {
         for (name, value, range) in [
-            ("--gop", gop, OptionRange.gop), ("--bframes", bframes, OptionRange.bFrames), ("--refs", refs, OptionRange.references),
-            ("--slices", slices, OptionRange.slices), ("--async-depth", asyncDepth, OptionRange.asyncDepth),
-            ("--idr-interval", idrInterval, OptionRange.idrInterval), ("--temporal-layers", temporalLayers, OptionRange.temporalLayers),
-            ("--ltr", ltr, OptionRange.longTermReferences), ("--max-frame-delay", maxFrameDelay, OptionRange.frameDelay),
+            ("--gop", gop, SettingRange.gopFrames), ("--bframes", bframes, SettingRange.bFrames), ("--refs", refs, SettingRange.references),
+            ("--slices", slices, SettingRange.slices), ("--async-depth", asyncDepth, SettingRange.asyncDepth),
+            ("--idr-interval", idrInterval, SettingRange.idrInterval), ("--temporal-layers", temporalLayers, SettingRange.temporalLayers),
+            ("--ltr", ltr, SettingRange.longTermReferences), ("--max-frame-delay", maxFrameDelay, SettingRange.maxFrameDelay),
         ] {
             try OptionValue.check(name, value, range)
         }
