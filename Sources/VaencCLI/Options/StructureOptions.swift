@@ -5,17 +5,17 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Key frame interval in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
+            "Distance from one intra picture to the next, in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Key frame interval in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
+        help: ArgumentHelp("Distance from one intra picture to the next, in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
     var gopSeconds: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(OptionRange.idrInterval.words) (default 1).", valueName: "N"))
+        help: ArgumentHelp("Make every Nth intra picture an IDR picture and the others I pictures with a recovery point, \(OptionRange.idrInterval.words) (default 1).", valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "Use open GOPs: B frames before a key frame may reference frames of the previous GOP.")
