@@ -18,7 +18,7 @@ package struct StreamLimits: Sendable, Hashable {
     package var levelSlices: Int?
     package var maxFrameBytes: Int?
     package var maxSliceBytes: Int?
-    /// Each limits the bytes in a stretch of time.
+    /// The data-rate limits: the maximum number of bytes in any period.
     package var windows: [DataRateLimit] = []
     /// Bits per second, measured over a second; nil: no limit.
     package var maxBitrate: Int?

@@ -83,7 +83,7 @@ public final class MediaMuxer: Sendable {
                 return state.isStarted
             }) { throw VaencError(.usage, "the muxer was started already", remedy: "use a new one for another output") }
             guard configuration.queueLimit > 0 else {
-                throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
+                throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "use 1 or more")
             }
             // `cancel` of this muxer ends the wait, too.
             Self.cancelling.wait { outputs -> Void? in

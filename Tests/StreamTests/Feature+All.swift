@@ -234,7 +234,7 @@ extension Feature {
             missing: becomes("delimiters", 12) { $0.trace.units(named: "Access Unit Delimiter").count }),
         Feature(
             "without the encoder's name", "identifier", change: { $0.headers.identifier = false },
-            missing: holds("without the encoder's name") { $0.encoded.stream.firstRange(of: Array("vaenc ".utf8)) == nil }),
+            missing: holds("no identifier") { $0.encoded.stream.firstRange(of: Array("vaenc ".utf8)) == nil }),
         Feature("captions", change: { _ in }, missing: field("itu_t_t35_country_code", 0xb5)).with {
             $0.frameOptions = { index, _ in
                 var options = FrameOptions()
@@ -253,7 +253,7 @@ extension Feature {
             }
         },
         Feature(
-            "colour", change: { $0.display.color = ColorDescription(primaries: 1, transfer: 1, matrix: 1) },
+            "color", change: { $0.display.color = ColorDescription(primaries: 1, transfer: 1, matrix: 1) },
             missing: field("colour_primaries", 1)),
         Feature("full range", change: { $0.display.color.fullRange = true }, missing: field("video_full_range_flag", 1)),
         Feature(

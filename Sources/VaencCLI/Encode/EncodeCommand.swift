@@ -27,7 +27,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Input") var inputOptions: InputOptions
     @OptionGroup(title: "Sound") var soundOptions: SoundOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
-    @OptionGroup(title: "Colour") var color: ColorOptions
+    @OptionGroup(title: "Color") var color: ColorOptions
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
 
     func run() throws {
