@@ -8,8 +8,8 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Format of raw frames (default: i420, or from the file's extension): nv12, i420, yv12, yuyv, p010, …. With encode "
-                + "and capture also the format of a camera, for example mjpeg.",
+            "Format of raw frames: nv12, i420, yv12, yuyv, p010, … (default: from the file's extension, otherwise i420). "
+                + "With encode and capture also the format of a camera, for example mjpeg.",
             valueName: "FORMAT"))
     var inputFormat: String?
 
