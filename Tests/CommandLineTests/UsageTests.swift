@@ -33,7 +33,7 @@ import Testing
                 let arguments = [command] + (Self.inputs[command] ?? []) + output + names.flatMap { [$0, option.value] }
                 let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
                 #expect(result.status == 64 && result.errorLines.count == 1, "\(arguments): \(result.errors)")
-                #expect(result.errors.contains("is given 2 times (\(option.value), \(option.value))"), "\(arguments): \(result.errors)")
+                #expect(result.errors.contains("was used 2 times (\(option.value), \(option.value))"), "\(arguments): \(result.errors)")
                 #expect(option.names.contains { result.errors.contains($0) }, "\(arguments): \(result.errors)")
             }
             #expect(Files.list(folder).isEmpty)
