@@ -34,9 +34,10 @@ public import VideoBase
 /// `packetCapacity` packets are unread. No other call waits for a reader. `completeFrames`, `flush` and `swap` continue
 /// while an `encode` call waits for a reader; they cover only the frames taken before.
 ///
-/// Deadlock: if a blocking `encode` call would wait for a reader that runs on the actor or main thread that the call
-/// blocks, it throws. If a task makes the call through a function that is on no actor, the session does not know which
-/// actor is blocked. `encode` then throws if nothing has run on the reader's actor for 30 seconds.
+/// Deadlock: a blocking `encode` call throws instead of waiting forever if the reader of the packets runs on the actor,
+/// or on the main thread, that the call blocks. If a task makes the call through a function that is on no actor, the
+/// session does not know which actor the call blocks. `encode` then throws after nothing has run on the reader's actor
+/// for 30 seconds.
 ///
 /// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError`. `encode` has then not taken
 /// the frame. If `encode` has already taken the frame, it returns as usual. A cancelled `completeFrames` or `flush`

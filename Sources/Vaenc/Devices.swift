@@ -84,7 +84,7 @@ public enum Devices {
         RenderNode.all().map { renderNode($0.path) }.contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
     }
 
-    /// The directory of the reference driver's file; nil if it is not installed. Other programs can use it as
+    /// The folder of the reference driver's file; nil if it is not installed. Other programs can use it as
     /// LIBVA_DRIVERS_PATH, with LIBVA_DRIVER_NAME=libvaenc.
     public static var referenceDriverFolder: String? { ReferenceDisplay.driverFolder }
 

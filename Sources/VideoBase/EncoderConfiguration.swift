@@ -13,9 +13,10 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// Whether frames arrive at irregular times. `frameRate` is then their average, and the stream does not signal a
     /// fixed frame rate.
     public var frameRateVaries = false
-    /// The pixel format of the input. Its depth is the stream's. If it is RGB, the stream signals the range and the matrix
-    /// to which RGB is converted, if `display.color` states none: limited range, BT.709 from 720 rows on and BT.601 below.
-    /// Gray samples are not converted; the stream signals full range if `display.color` states none.
+    /// The pixel format of the input. The stream gets its bit depth if the codec and the device support it. RGB is
+    /// converted to the range and matrix of `display.color`; without them, to limited range with BT.709 (720 rows or
+    /// more) or BT.601. The stream signals the range and matrix. Gray samples are not converted; without a range in
+    /// `display.color`, the stream signals full range.
     public var inputFormat = PixelFormat.nv12
     /// The profile, or nil to let the encoder choose.
     public var profile: CodecProfile?
@@ -75,6 +76,7 @@ public struct DataRateLimit: Sendable, Hashable {
 
 /// The component that controls the bit rate.
 public enum RateControlOwner: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The driver's own rate control.
     case driver
     /// The rate controller of vaenc, which sets the QP of each picture.
     case vaenc

@@ -244,7 +244,7 @@ package final class DecodingSource: FrameSource {
             return InputContext.unreadable(reader.name, words, remedy: InputContext.layoutRemedy).about(.pictureLayout)
         }
         return VaencError(
-            .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
+            .badInput, "\(reader.name) is damaged or truncated after picture \(state.decoded) (\(words))",
             remedy: remedy ?? "use a complete file, or read only the good part with `frameLimit` \(state.decoded)")
     }
 

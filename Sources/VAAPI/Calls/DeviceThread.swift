@@ -40,9 +40,9 @@ package final class DeviceThread: Sendable {
 
     deinit { executor.end(lane) }
 
-    /// Makes device calls of jobs, issued through a `DriverCallWatchdog`, run directly on this thread (and on the other
-    /// thread of its pair), without a second thread that waits. If a call does not return in time, the thread is
-    /// abandoned with its job, and a new thread continues with the following jobs.
+    /// Lets jobs make driver calls directly on this thread and on the other thread of its pair. Without this,
+    /// `DriverCallWatchdog` moves each call to a worker thread while this thread waits. If a call does not return in
+    /// time, the thread is abandoned with its job, and a new thread continues with the following jobs.
     ///
     /// - Parameter whenLost: Called for each call that does not return, on the thread of `CallTimeoutMonitor`. If the
     ///   job ever continues, its call throws the same error.

@@ -145,7 +145,7 @@ final class OutputBranch {
                     remedy: "check `dmesg`" + VaencError.orSoftware)
             }
             throw VaencError(
-                .badInput, "the input has no frames to encode", remedy: "check `start`, `duration` and the input; a picture belongs to the part in which it begins")
+                .badInput, "the input has no frames to encode", remedy: "check the input, `start` and `duration`: only pictures that begin in this part are encoded")
         }
         feedsLeftOut = sink.soundsLeftOut
         if output.configuration.strict, !interrupted, let error = soundEntries.strictError { throw error }

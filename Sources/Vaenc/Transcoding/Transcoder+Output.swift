@@ -9,7 +9,7 @@ extension Transcoder {
         public var name: String?
         /// The configuration of the encoder.
         public var configuration: EncoderConfiguration
-        /// The options of the container. The colours, the aspect ratio and the HDR metadata are taken from the
+        /// The options of the container. The colors, the aspect ratio and the HDR metadata are taken from the
         /// configuration, the rotation and the tags from the source.
         public var options: SinkOptions
         /// How sound is written; nil copies it if the container can hold it, and otherwise encodes AAC.

@@ -9,7 +9,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         discussion: """
             INPUT is any file that libavformat reads, Y4M, raw frames (with --input-size), a camera (/dev/videoN), - for \
             stdin, or testsrc:WxH@FPS:FRAMES for the test pattern. Without INPUT, vaenc encodes ten seconds of the test \
-            pattern into test.h265, or into test.h264 if the device does not encode HEVC.
+            pattern into test.h265, or into test.h264 if --codec auto chooses H.264.
 
               vaenc encode movie.mp4 -o movie.h264 --qp 26
               vaenc encode --device /dev/dri/renderD128 clip.y4m -o clip.mp4 --gop-seconds 2 --slices 4
@@ -27,7 +27,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Input") var inputOptions: InputOptions
     @OptionGroup(title: "Sound") var soundOptions: SoundOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
-    @OptionGroup(title: "Colour") var color: ColorOptions
+    @OptionGroup(title: "Color") var color: ColorOptions
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
 
     func run() throws {

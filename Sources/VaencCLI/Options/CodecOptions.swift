@@ -5,8 +5,8 @@ public import VideoBase
 struct CodecOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Codec; avc and h265 are accepted too. auto: from the output's extension, otherwise HEVC if the device "
-                + "encodes it, otherwise H.264.",
+            "Codec; avc and h265 are accepted too. auto: from the output's extension, otherwise HEVC if a device "
+                + "encodes it, otherwise H.264 (in software: HEVC only for 10 bits).",
             valueName: "auto|h264|hevc"))
     var codec: CodecOption = .auto
 

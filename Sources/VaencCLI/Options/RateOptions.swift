@@ -50,10 +50,10 @@ struct RateOptions: ParsableArguments {
         help: ArgumentHelp("Constant quality, 1 (best) to 51 (default 24), on the codec's QP scale.", valueName: "N"))
     var quality: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, \(SettingRange.qp.words).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
     var minQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, \(SettingRange.qp.words).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
     var maxQp: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, \(SettingRange.frameBytes.words) (default: no limit).", valueName: "BYTES"))
@@ -91,7 +91,7 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rate–distortion optimised quantisation, if the driver supports it.", valueName: "auto|on|off"))
+            "Rate–distortion optimized quantization, if the driver supports it.", valueName: "auto|on|off"))
     var trellis: Automatic = .auto
 
     @Option(
@@ -162,7 +162,7 @@ struct RateOptions: ParsableArguments {
                     "--change-bitrate \(text) is not valid", remedy: "write FRAME=RATE, such as 250=4M")
             }
             guard changes[frame] == nil else {
-                throw VaencError.usage("--change-bitrate names frame \(frame) twice", remedy: "give one rate for each frame")
+                throw VaencError.usage("--change-bitrate names frame \(frame) twice", remedy: "use one rate for each frame")
             }
             changes[frame, default: RunningChange()].bitrate = try OptionValue.rate("--change-bitrate", parts[1])
         }

@@ -5,17 +5,17 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Key frame interval in frames, \(SettingRange.gopFrames.words) (default: 5 seconds).", valueName: "FRAMES"))
+            "Key frame interval (length of the GOP) in frames, \(SettingRange.gopFrames.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Key frame interval in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
+        help: ArgumentHelp("Key frame interval (length of the GOP) in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
     var gopSeconds: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(SettingRange.idrInterval.words) (default 1).", valueName: "N"))
+        help: ArgumentHelp("Make every Nth intra picture an IDR picture and the others I pictures with a recovery point, \(SettingRange.idrInterval.words) (default 1).", valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "Use open GOPs: B frames before a key frame may reference frames of the previous GOP.")
@@ -29,12 +29,17 @@ struct StructureOptions: ParsableArguments {
             valueName: "N"))
     var bframes: Int?
 
-    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether B frames may reference other B frames.")
+    @Flag(
+        inversion: .prefixedNo, exclusivity: .exclusive,
+        help: "Whether B frames may reference other B frames (default: yes from three B frames on; in software: yes).")
     var bPyramid: Bool?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Number of reference pictures, \(SettingRange.references.words).", valueName: "N"))
+        help: ArgumentHelp(
+            "Number of reference pictures, \(SettingRange.references.words) (default: 1, or the value of --ltr; in "
+                + "software: the library's default).",
+            valueName: "N"))
     var refs: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(SettingRange.slices.words) (default 1).", valueName: "N"))
@@ -68,14 +73,17 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Maximum number of frames in flight, \(SettingRange.asyncDepth.words).", valueName: "N"))
+        help: ArgumentHelp(
+            "Maximum number of frames in flight, \(SettingRange.asyncDepth.words) (default 2; in software 4; 1 with "
+                + "--low-latency).",
+            valueName: "N"))
     var asyncDepth: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             "Maximum number of frames that the encoder holds before it outputs the first packet, "
-                + "\(SettingRange.maxFrameDelay.words).", valueName: "N"))
+                + "\(SettingRange.maxFrameDelay.words) (default: no limit; 0 with --low-latency).", valueName: "N"))
     var maxFrameDelay: Int?
 
     @Option(
@@ -92,7 +100,7 @@ struct StructureOptions: ParsableArguments {
             valueName: "auto|on|off"))
     var hrd: Automatic = .auto
 
-    @Option(help: ArgumentHelp("Whether to write the encoder's name and version into the stream.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Whether to write the encoder's name and version into the stream. auto: yes.", valueName: "auto|on|off"))
     var identifier: Automatic = .auto
 
     func apply(to configuration: inout EncoderConfiguration) throws {
