@@ -130,7 +130,16 @@ public final class CompressionSession: Sendable {
     public var unreadPacketCount: Int { channel?.unreadCount ?? 0 }
 
     /// The device and codec that the session uses, with the reasons.
-    public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
+    public var choice: EncoderChoice {
+        core.state.withLock { state in
+            var choice = state.stage.choice
+            // A property that was set since the session chose its codec can determine another codec.
+            if let bound = CodecChoice.bound(by: state.configuration), bound.codec != choice.codec {
+                (choice.codec, choice.codecReason) = bound
+            }
+            return choice
+        }
+    }
 
     /// The requested configuration; `encoderDescription` has the effective one. If no codec was requested, `codec` is
     /// nil, `choice` has the session's codec, and another session or a swap with this configuration chooses again.
