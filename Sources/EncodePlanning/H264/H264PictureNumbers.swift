@@ -32,9 +32,9 @@ package struct H264PictureNumbers: Sendable, Hashable {
 package struct H264StoredPicture: Sendable, Hashable {
     /// The picture.
     package var picture: StoredPicture
-    /// Its frame_num.
+    /// frame_num of the stored picture.
     package var frame_num: Int
-    /// Its picture order count.
+    /// The picture order count of the stored picture.
     package var picOrderCount: Int
 
     /// LongTermFrameIdx, which equals LongTermPicNum for a frame (8-29); nil: a short-term reference.

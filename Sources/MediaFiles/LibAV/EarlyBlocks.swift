@@ -33,7 +33,7 @@ struct EarlyBlocks {
     private var elements = 0
     /// The offset of the next element; nil if the search has ended.
     private var next: Int? = 0
-    /// For a pipe: the number of bytes that have arrived, and the bytes from `next` on.
+    /// The number of bytes that have arrived (pipes only), and the bytes from `next` on.
     private var count = 0
     private var pending: [UInt8] = []
 

@@ -239,9 +239,12 @@ package final class DecodingSource: FrameSource {
                 remedy: ByteReader.growthRemedy)
         }
         let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
-        if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy ?? InputContext.layoutRemedy) }
+        if state.decoded == 0 {
+            if let remedy { return InputContext.unreadable(reader.name, words, remedy: remedy) }
+            return InputContext.unreadable(reader.name, words, remedy: InputContext.layoutRemedy).about(.pictureLayout)
+        }
         return VaencError(
-            .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
+            .badInput, "\(reader.name) is damaged or truncated after picture \(state.decoded) (\(words))",
             remedy: remedy ?? "use a complete file, or read only the good part with `frameLimit` \(state.decoded)")
     }
 
