@@ -168,8 +168,7 @@ import VideoBase
         unsafe context.pointee.framerate = AVRational(num: n, den: d)
         unsafe context.pointee.thread_count = 0
         // The parameter sets are delivered separately, before the first picture.
-        let globalHeader: Int32 = 1 << 22
-        unsafe context.pointee.flags |= globalHeader
+        unsafe context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(settings.color.primaries))
         unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(settings.color.transfer))
         unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(settings.color.matrix))
@@ -294,8 +293,7 @@ import VideoBase
         if code == vaenc_averror_again() || code == vaenc_averror_eof() { return nil }
         if code < 0 { throw failure(code) }
         defer { unsafe av.pointee.av_packet_unref!(packet) }
-        let keyFlag: Int32 = 1
-        let isKey = unsafe packet.pointee.flags & keyFlag != 0
+        let isKey = unsafe packet.pointee.flags & AV_PKT_FLAG_KEY != 0
         let data = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         var output = unsafe Output(
             bytes: StreamHeaders.annexB(packet: data, codec), presentationIndex: packet.pointee.pts, isKey: isKey,

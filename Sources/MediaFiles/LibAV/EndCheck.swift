@@ -144,10 +144,9 @@ struct EndCheck {
         while end == nil {
             switch try unsafe demuxer.read(spare!) {
             case .packet:
-                let key: Int32 = 1
                 unsafe check.append(
                     Array(UnsafeBufferPointer(start: spare!.pointee.data, count: Int(spare!.pointee.size))),
-                    isKey: spare!.pointee.flags & key != 0)
+                    isKey: spare!.pointee.flags & AV_PKT_FLAG_KEY != 0)
                 let isReady = holds
                 if isReady { unsafe av.pointee.av_packet_move_ref!(packet, held) }
                 unsafe av.pointee.av_packet_move_ref!(held, spare)

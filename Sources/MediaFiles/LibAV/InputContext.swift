@@ -22,7 +22,7 @@ import VideoBase
     /// The stream of the packet that the latest `read` did not return because it lacks data, and the reason; nil if there
     /// is none. Reading can continue after it.
     private(set) var rejected: (stream: Int, words: String)?
-    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise such a packet
+    /// Whether packets of sound that lack data are returned, with AV_PKT_FLAG_CORRUPT. Otherwise such a packet
     /// counts as damage of the file, as for pictures.
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
@@ -85,7 +85,7 @@ import VideoBase
         // libavformat opens the pictures of a sequence itself.
         if reader.sequence == nil {
             unsafe opened.pointee.pb = io.context
-            unsafe opened.pointee.flags |= vaenc_flag_custom_io()
+            unsafe opened.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         }
         // The name helps to distinguish formats without a signature. On failure the call frees the context.
         let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
@@ -149,16 +149,15 @@ import VideoBase
     /// - Returns: libavformat's error if negative.
     func seek(_ stream: Int, to time: Int64) -> Int32 {
         ahead = []
-        let backward: Int32 = 1
-        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), time, backward)
+        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), time, AVSEEK_FLAG_BACKWARD)
     }
 
     /// Moves to the first key frame of a stream.
     /// - Returns: libavformat's error if negative.
     func seekToFirst(_ stream: Int) -> Int32 {
         ahead = []
-        let forward: Int32 = 0
-        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), 1 - Int64(Int32.max), forward)
+        // Without AVSEEK_FLAG_BACKWARD, to the first key frame at or after the time.
+        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), 1 - Int64(Int32.max), 0)
     }
 
     deinit {
@@ -219,7 +218,7 @@ import VideoBase
         }
         if let words = fault, try unsafe !isBeforeJump(packet), unsafe !isAtJoint(packet) {
             if toleratesDamagedSound, words != Self.cut, unsafe isSound(packet) {
-                unsafe packet.pointee.flags |= TrackPacket.corruptFlag
+                unsafe packet.pointee.flags |= AV_PKT_FLAG_CORRUPT
                 try unsafe continueTimes(of: packet)
                 return .packet
             }
@@ -301,11 +300,10 @@ import VideoBase
             }
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
-            let corrupt: Int32 = 2
             let isFirst = unsafe isFirstCorrupt(packet)
-            let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
+            let isCorrupt = unsafe packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0
             fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
-            unsafe packet.pointee.flags &= ~corrupt
+            unsafe packet.pointee.flags &= ~AV_PKT_FLAG_CORRUPT
             let offset = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(offset))
             latestEnd = offset < 0 || isOutside ? nil : end

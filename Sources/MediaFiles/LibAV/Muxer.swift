@@ -63,8 +63,7 @@ import VideoBase
         unsafe packet = av.pointee.av_packet_alloc!()
         guard unsafe packet != nil else { throw Self.noMemory }
         unsafe try destination.attach(to: context)
-        let flushPackets: Int32 = 0x0200
-        if destination.isImmediate { unsafe context.pointee.flags |= flushPackets }
+        if destination.isImmediate { unsafe context.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS }
     }
 
     deinit {

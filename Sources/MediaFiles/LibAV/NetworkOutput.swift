@@ -75,13 +75,12 @@ final class NetworkTimeout: Sendable {
                 guard let opaque = unsafe opaque else { return 0 }
                 return unsafe Unmanaged<NetworkTimeout>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
             }, opaque: Unmanaged.passUnretained(timeout).toOpaque())
-        let write: Int32 = 2
         var dictionary: OpaquePointer?
         // At the end SRT discards what has not arrived, unless this option makes it wait.
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
         guard unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0) >= 0 else { throw VaencError.noMemory("for \(url)") }
         let earlier = ConnectionSocket.openSockets
-        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)
+        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), AVIO_FLAG_WRITE, &callback, &dictionary)
         if code < 0 {
             let words = LibAV.takeLog()
             if isCancelled() { throw VaencError(.interrupted, "interrupted while connecting to \(url)") }
@@ -107,7 +106,7 @@ final class NetworkTimeout: Sendable {
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.pb = context
-        unsafe muxer.pointee.flags |= vaenc_flag_custom_io()
+        unsafe muxer.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     }
 
     func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) { unsafe muxer.pointee.pb = nil }

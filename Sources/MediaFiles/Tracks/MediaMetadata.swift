@@ -106,9 +106,9 @@ extension MediaMetadata {
     static func tags(_ dictionary: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> [Tag] {
         var tags: [Tag] = []
         var entry: UnsafeMutablePointer<AVDictionaryEntry>?
-        let everyKey: Int32 = 2
+        // The suffix of an empty key is any key.
         // SAFETY: entries belong to the dictionary, which does not change meanwhile. The texts are copied.
-        while let next = unsafe av.pointee.av_dict_get!(dictionary, "", entry, everyKey) {
+        while let next = unsafe av.pointee.av_dict_get!(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX) {
             let (key, value) = unsafe (String(cString: next.pointee.key), String(cString: next.pointee.value))
             if !ofForm.contains(key.lowercased()) { tags.append(Tag(key: key, value: value)) }
             unsafe entry = UnsafeMutablePointer(mutating: next)

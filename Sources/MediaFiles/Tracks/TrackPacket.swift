@@ -12,10 +12,8 @@ public import VideoBase
     /// The unit of the times, in seconds.
     let timeBase: Rational
 
-    /// AV_PKT_FLAG_CORRUPT: the packet lacks data.
-    static let corruptFlag: Int32 = 2
     /// Whether the packet lacks data that was lost before it was read.
-    var lacksData: Bool { unsafe packet.pointee.flags & Self.corruptFlag != 0 }
+    var lacksData: Bool { unsafe packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
     /// Takes ownership of the content of `packet`, which is empty afterwards.
     init(taking packet: UnsafeMutablePointer<AVPacket>, timeBase: Rational, _ av: UnsafePointer<VaencLibAV>) throws {
@@ -55,7 +53,7 @@ public import VideoBase
         unsafe filled.pointee.pts = shown
         unsafe filled.pointee.dts = min(decode.map { $0.converted(to: timescale).value } ?? shown, shown)
         unsafe filled.pointee.duration = duration.converted(to: timescale).value
-        unsafe filled.pointee.flags = isKey ? 1 : 0
+        unsafe filled.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
         unsafe try self.init(taking: filled, timeBase: Rational(1, Int(timescale)), av)
     }
 
@@ -151,9 +149,9 @@ public import VideoBase
     var durationTicks: Int64 { unsafe packet.pointee.duration }
     private static func known(_ ticks: Int64) -> Int64? { ticks == vaenc_no_pts() ? nil : ticks }
     /// Whether decoding can begin at this packet.
-    public var isKey: Bool { unsafe packet.pointee.flags & 1 != 0 }
+    public var isKey: Bool { unsafe packet.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Whether an edit list cuts the packet off. It is then needed only for the decoding of later packets.
-    var isCutOff: Bool { unsafe packet.pointee.flags & 4 != 0 }
+    var isCutOff: Bool { unsafe packet.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
     /// Whether the packet contains nothing for a decoder.
     var isEmpty: Bool { unsafe packet.pointee.size == 0 && packet.pointee.side_data_elems == 0 }
     /// Whether decoding the packet may legitimately return nothing: an edit list or its side data require it, or it has
