@@ -28,7 +28,7 @@ import VideoBase
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// What lies between a packet and the packet of its stream before it.
-    enum Joint {
+    enum Discontinuity {
         case none
         /// The times jump.
         case times
@@ -36,7 +36,7 @@ import VideoBase
         case recording
     }
     /// What lies before the latest packet.
-    var joint = Joint.none
+    var discontinuity = Discontinuity.none
     /// The offset in the input of each stream's latest packet.
     var offsets: [Int: Int] = [:]
     /// The `MediaTrack.adtsConfig` of each stream.
@@ -77,8 +77,8 @@ import VideoBase
             throw VaencError.noMemory("to read \(reader.name)")
         }
         self.io = io
-        endsEarly = try FileEnd.isEarly(reader)
-        io.early = try EarlyBlocks(reader)
+        endsEarly = try TruncationCheck.isTruncated(reader)
+        io.blocksBeforeZero = try NegativeTimeBlocks(reader)
         _ = LibAV.takeLog()
         _ = LibAV.takeCorruptPacket()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
@@ -113,7 +113,7 @@ import VideoBase
         let names = unsafe String(cString: context.pointee.iformat.pointee.name)
         container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
-        if container != "mpegts" { io.ignoreJoints() }
+        if container != "mpegts" { io.ignoreCounters() }
         if Self.rejectedDemuxers.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
         // libavformat computes the decoding times of Matroska from the number of reordered pictures. If a picture lasts
         // for seconds, it finds this number only after the usual five.
@@ -216,7 +216,7 @@ import VideoBase
             unsafe av.pointee.av_packet_unref!(packet)
             throw error
         }
-        if let words = fault, try unsafe !isBeforeJump(packet), unsafe !isAtJoint(packet) {
+        if let words = fault, try unsafe !isBeforeJump(packet), unsafe !isAtRestart(packet) {
             if toleratesDamagedSound, words != Self.cut, unsafe isSound(packet) {
                 unsafe packet.pointee.flags |= AV_PKT_FLAG_CORRUPT
                 try unsafe continueTimes(of: packet)
@@ -237,14 +237,14 @@ import VideoBase
 
     /// Whether the counter of the packet's stream jumps only because another segment or recording follows, or because
     /// whole pictures or sound packets are missing. The packet is then complete.
-    private func isAtJoint(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+    private func isAtRestart(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
         let (index, offset) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
         guard container == "mpegts", offset >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else {
             return false
         }
         // libavformat's id of an MPEG-TS stream is its PID.
         let pid = Int(unsafe context.pointee.streams[index]!.pointee.id)
-        return io.isJoint(pid: pid, from: offset) || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
+        return io.isRestart(pid: pid, from: offset) || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
     }
 
     /// Returns the notices about losses in the read streams so far: missing packets of MPEG-TS that left no damaged
@@ -307,7 +307,7 @@ import VideoBase
             let offset = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(offset))
             latestEnd = offset < 0 || isOutside ? nil : end
-            if !io.early.isEmpty { unsafe setEarlyTime(of: packet) }
+            if !io.blocksBeforeZero.isEmpty { unsafe setEarlyTime(of: packet) }
             return .packet
         }
     }

@@ -160,7 +160,7 @@ import VideoBase
             // Muxers would use the decoding time instead.
             case .copy(let isReordered): if output.storesPresentation, isReordered { throw untimed }
             }
-            if record.isAtStart(of: index), LeadingParameterSets.areMissing(track.track, first: packet) {
+            if record.isAtStart(of: index), RepeatedParameterSets.areMissing(track.track, first: packet) {
                 throw InputContext.unreadable(input.name, "its \(track.track.codecName) has no parameter sets")
             }
             do {

@@ -9,7 +9,7 @@ struct DecoderFeed {
     /// Reads the packets instead of the demuxer if the last packet must be checked first.
     private let checked: CheckedPackets?
     private let range: SourceRange
-    private var losses: LossWatch?
+    private var losses: LossDetector?
     /// The time of a loss. Pictures from there on are not output.
     private(set) var lossTime: Int64?
     /// The pictures at the beginning that cannot be decoded.
@@ -29,7 +29,7 @@ struct DecoderFeed {
         self.range = range
         checked = CheckedPackets(demuxer)
         let parameters = unsafe demuxer.parameters.pointee
-        losses = unsafe LossWatch(parameters)
+        losses = unsafe LossDetector(parameters)
         leading = LeadingPictures(keepsToKeys: unsafe VideoCodec(libavcodecID: parameters.codec_id)?.decodingBeginsAtKeys ?? false)
     }
 
@@ -107,7 +107,7 @@ struct DecoderFeed {
 
     /// Begins to leave out the pictures of a recording before its first key picture.
     private mutating func skipToKey() {
-        losses = unsafe LossWatch(demuxer.parameters.pointee)
+        losses = unsafe LossDetector(demuxer.parameters.pointee)
         joined.skip()
     }
 

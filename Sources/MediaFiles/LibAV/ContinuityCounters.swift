@@ -1,22 +1,21 @@
-/// Finds the joints of MPEG-TS: the offsets where another segment or recording follows whose continuity counters
-/// restart.
+/// Follows the continuity counters of MPEG-TS. It tells restarts, where another segment or recording follows, from lost
+/// packets, after which counters jump too (ISO/IEC 13818-1 2.4.3.3).
 ///
-/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). A joint begins with a table (PAT or SDT), and each
-/// PID continues there at the start of a PES packet or section and with the counter with which it began in the input.
-/// Multiplexers that begin with any counter are not recognized.
-struct TransportJoints {
-    private struct Joint {
-        /// The offset of the first packet after the joint.
+/// A restart begins with a table (PAT or SDT), and each PID continues there at the start of a PES packet or section and
+/// with the counter with which it began in the input. Multiplexers that begin with any counter are not recognized.
+struct ContinuityCounters {
+    private struct Restart {
+        /// The offset of the first packet after the restart.
         let offset: Int
-        /// The PIDs whose first packet after the joint was not read yet.
+        /// The PIDs whose first packet after the restart was not read yet.
         var waiting: Set<Int>
-        /// The offset of each PID's first packet after the joint, if its counter jumps there.
+        /// The offset of each PID's first packet after the restart, if its counter jumps there.
         var jumps: [Int: Int] = [:]
     }
 
-    /// The maximum number of joints and of jumps of a PID that are kept: the latest ones.
+    /// The maximum number of restarts and of jumps of a PID that are kept: the latest ones.
     private static let limit = 4096
-    /// The maximum number of joints to which a packet can belong.
+    /// The maximum number of restarts to which a packet can belong.
     private static let openLimit = 16
     private static let nullPID = 0x1FFF
     /// The PIDs of the program association table and the service description table.
@@ -40,7 +39,7 @@ struct TransportJoints {
     /// The offsets of jumps between two whole units.
     private var wholeJumps: [Int: [Int]] = [:]
     private var jumps: [Int: [Int]] = [:]
-    private var joints: [Joint] = []
+    private var restarts: [Restart] = []
 
     /// Processes the next bytes of the input. If they do not follow the previous bytes, the counters become unknown.
     ///
@@ -50,7 +49,7 @@ struct TransportJoints {
             // The layout begins at offset 0, so the packets are found again at every offset.
             (counters, partial) = ([:], [])
             // libavformat reads the end first, for the duration, and then begins again.
-            if offset < next ?? 0 { (jumps, wholeJumps, joints) = ([:], [:], []) }
+            if offset < next ?? 0 { (jumps, wholeJumps, restarts) = ([:], [:], []) }
             guard offset == 0 || layout != nil else { return }
             if offset == 0 { (layout, head, firstCounters) = (nil, [], [:]) }
         }
@@ -112,16 +111,16 @@ struct TransportJoints {
         if isJump, startsUnit, endsUnits[pid] == true { Self.append(offset, to: &wholeJumps[pid, default: []]) }
         endsUnits[pid] = Self.hasStuffing(bytes, sync, flags)
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
-        // At a joint, the counter of a table may continue by chance.
-        if begins, before != nil, Self.tables.contains(pid) { Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints) }
+        // At a restart, the counter of a table may continue by chance.
+        if begins, before != nil, Self.tables.contains(pid) { Self.append(Restart(offset: offset, waiting: Set(counters.keys)), to: &restarts) }
         if before == nil, firstCounters[pid] == nil { firstCounters[pid] = counter }
-        var index = joints.count - 1
-        while index >= max(0, joints.count - Self.openLimit) {
-            if joints[index].waiting.remove(pid) != nil {
+        var index = restarts.count - 1
+        while index >= max(0, restarts.count - Self.openLimit) {
+            if restarts[index].waiting.remove(pid) != nil {
                 if !begins {
-                    joints.remove(at: index)
+                    restarts.remove(at: index)
                 } else if isJump {
-                    joints[index].jumps[pid] = offset
+                    restarts[index].jumps[pid] = offset
                 }
             }
             index -= 1
@@ -150,9 +149,9 @@ struct TransportJoints {
         if list.count > limit { list.removeFirst(limit / 4) }
     }
 
-    /// Returns the number of gaps in the packets of some PIDs, apart from joints.
+    /// Returns the number of gaps in the packets of some PIDs, apart from restarts.
     func losses(of pids: Set<Int>) -> Int {
-        pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isJoint(pid: pid, from: $0) } ?? 0) }
+        pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isRestart(pid: pid, from: $0) } ?? 0) }
     }
 
     /// Removes the jumps of a PID's counter after the packet at one offset, up to that at another, because the times jump
@@ -172,12 +171,12 @@ struct TransportJoints {
         return wholeJumps[pid]?.contains(jump) ?? false
     }
 
-    /// Returns whether the first jump of a PID's counter from an offset on is at a joint.
+    /// Returns whether the first jump of a PID's counter from an offset on is at a restart.
     ///
     /// - Parameter offset: The offset of the packet that libavformat marks as damaged.
-    func isJoint(pid: Int, from offset: Int) -> Bool {
+    func isRestart(pid: Int, from offset: Int) -> Bool {
         // In M2TS, libavformat's offset is that of the sync byte.
         guard let jump = jumps[pid]?.first(where: { $0 >= offset - 8 }) else { return false }
-        return joints.contains { $0.jumps[pid] == jump && $0.jumps.count > 1 }
+        return restarts.contains { $0.jumps[pid] == jump && $0.jumps.count > 1 }
     }
 }

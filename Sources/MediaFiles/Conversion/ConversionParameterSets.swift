@@ -2,7 +2,7 @@ import NALUnits
 import VideoBase
 
 /// The parameter sets before a stream's first picture. They are collected for a record, or inserted from one.
-struct LeadingSets {
+struct ConversionParameterSets {
     /// The parameter sets of the stream, each once, in the stream's order.
     private(set) var found: [[UInt8]] = []
     /// Whether the first picture has not arrived yet.

@@ -10,7 +10,7 @@ import VideoBase
 /// complete picture writes all its samples. Therefore the latest pictures are decoded several times, with different
 /// bytes after the last slice and in the memory for pictures. If the last picture is complete, the result is always the
 /// same.
-struct EndCheck {
+struct LastPictureCheck {
     private static let pictureLimit = 32
     private static let byteLimit = 32 << 20
 
@@ -114,7 +114,7 @@ struct EndCheck {
 /// Reads a demuxer's packets one packet late, and returns the last one only if its picture is complete.
 @safe final class CheckedPackets {
     private let demuxer: Demuxer
-    private var check = EndCheck()
+    private var check = LastPictureCheck()
     // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private var held: UnsafeMutablePointer<AVPacket>?
     private var spare: UnsafeMutablePointer<AVPacket>?

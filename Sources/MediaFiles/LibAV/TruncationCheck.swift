@@ -1,12 +1,12 @@
 /// Detects files that end before the end that their structure announces, for formats that state the sizes of their
 /// parts. libavformat accepts some of these files as complete, because it meets the end while it searches for the
 /// streams.
-enum FileEnd {
+enum TruncationCheck {
     /// Whether the file is truncated. Supports Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC
     /// 14496-12 4.2), AVI (OpenDML 1.02: several RIFF lists) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2, where only packets
     /// have a size). Returns false for other formats, and if the reader cannot seek. The reader's position does not
     /// change.
-    static func isEarly(_ reader: ByteReader) throws -> Bool {
+    static func isTruncated(_ reader: ByteReader) throws -> Bool {
         guard let length = reader.length else { return false }
         let start = reader.position
         defer { reader.seek(to: start) }

@@ -1,6 +1,6 @@
 /// The blocks of a Matroska file with times before 0. A block's time is its cluster's time plus a difference, which may
 /// be negative (RFC 9559 11.2). libavformat gives the packets of these blocks no time, or a guessed one.
-struct EarlyBlocks {
+struct NegativeTimeBlocks {
     private struct Block {
         /// The track number in the file.
         var track: Int
@@ -72,7 +72,7 @@ struct EarlyBlocks {
     private mutating func take(_ head: [UInt8], at offset: Int) {
         next = nil
         elements += 1
-        guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = FileEnd.element(head) else { return }
+        guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = TruncationCheck.element(head) else { return }
         if offset == 0, element.id != Self.header { return }
         var length = element.headerSize
         // The elements inside segments, clusters and groups are processed too.
@@ -81,7 +81,7 @@ struct EarlyBlocks {
             guard let size = element.size else { return }
             let content = head[element.headerSize...]
             if element.id == Self.timestamp {
-                let time = FileEnd.number(content.prefix(min(size, 8)))
+                let time = TruncationCheck.number(content.prefix(min(size, 8)))
                 if time > Self.lastClusterTime { return }
                 clusterTime = time
             }
@@ -101,7 +101,7 @@ struct EarlyBlocks {
         let bytes = Array(content)
         let length = first.leadingZeroBitCount + 1
         guard length <= 8, bytes.count >= length + 2 else { return }
-        let track = FileEnd.number(bytes[..<length]) & (1 << (7 * length) - 1)
+        let track = TruncationCheck.number(bytes[..<length]) & (1 << (7 * length) - 1)
         let time = clusterTime + Int(Int16(bitPattern: UInt16(bytes[length]) << 8 | UInt16(bytes[length + 1])))
         guard time < 0 else {
             blocksFromZero += 1
