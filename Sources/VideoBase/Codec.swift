@@ -3,6 +3,9 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     case h264
     case hevc
 
+    /// The codec that is assumed for a stream if nothing tells which codec it has.
+    package static let assumedForUnknownStreams = VideoCodec.h264
+
     /// The standard's common name for people: `H.264`, `HEVC`.
     public var standardName: String {
         switch self {

@@ -17,8 +17,7 @@ struct ConversionParameterSets {
     private var isFirst = true
 
     init(codec: VideoCodec?, recordSets: [[UInt8]], output: StreamConverter.Framing) {
-        // If the codec is unknown, the first NAL units are read as H.264.
-        self.codec = codec ?? .h264
+        self.codec = codec ?? .assumedForUnknownStreams
         self.recordSets = recordSets
         self.output = output
     }
