@@ -17,20 +17,24 @@ struct ContinuityCounters {
     private static let limit = 4096
     /// The maximum number of restarts to which a packet can belong.
     private static let openLimit = 16
+    /// The PID of packets without contents.
     private static let nullPID = 0x1FFF
     /// The PIDs of the program association table and the service description table.
     private static let tables: Set<Int> = [0, 0x11]
 
-    /// The layout of the packets; nil until it is detected from `head`, the first bytes of the input.
+    /// The layout of the packets; nil until it is detected from `head`.
     private var layout: TransportPackets?
+    /// The first bytes of the input.
     private var head: [UInt8] = []
     /// The bytes of a packet that continues in the next piece of the input.
     private var partial: [UInt8] = []
     /// The offset of the next byte; nil before the first.
     private var next: Int?
-    /// The first and the latest counter of each PID, and whether the latest packet starts a unit.
+    /// The first counter of each PID.
     private var firstCounters: [Int: UInt8] = [:]
+    /// The latest counter of each PID.
     private var counters: [Int: UInt8] = [:]
+    /// Whether the latest packet of each PID starts a unit.
     private var startsUnits: [Int: Bool] = [:]
     /// The last bytes of the latest packet of each PID.
     private var tails: [Int: UInt64] = [:]
@@ -38,6 +42,7 @@ struct ContinuityCounters {
     private var endsUnits: [Int: Bool] = [:]
     /// The offsets of jumps between two whole units.
     private var wholeJumps: [Int: [Int]] = [:]
+    /// The offsets of all jumps.
     private var jumps: [Int: [Int]] = [:]
     private var restarts: [Restart] = []
 

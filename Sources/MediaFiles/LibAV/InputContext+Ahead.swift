@@ -12,8 +12,9 @@ extension InputContext {
         case error(any Error)
     }
 
-    /// The maximum number of packets that wait, and their maximum size in bytes.
+    /// The maximum number of packets that wait.
     private static let aheadLimit = 4096
+    /// The maximum size of the packets that wait, in bytes.
     private static let aheadByteLimit = 64 << 20
 
     /// Reads the next packet, and keeps it for a later `read`.

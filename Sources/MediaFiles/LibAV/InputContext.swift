@@ -44,6 +44,7 @@ import VideoBase
     /// The first packet of a stream, if it lacks data. libavformat does not mark this packet: its parsers mark the
     /// packet before the damaged one, and there is none.
     private var firstCorrupt: (stream: Int, dts: Int64)?
+    /// The reason for which such a packet is not returned.
     private static let lacksStart = "the first packet lacks data"
     private let reader: ByteReader
     private let start: Int

@@ -21,11 +21,14 @@ struct LastPictureCheck {
     /// The access units from the last key picture but one, because leading pictures may refer to that one; within the
     /// limits. Without a key picture, the first units miss their references in the same way each time.
     private var units: [AccessUnit] = []
+    /// The size of `units` in bytes.
     private var bytes = 0
     /// The parameter sets of dropped units, in order, each once. The remaining units may refer to them, and the decoder
     /// may be opened with the sets of another sequence.
     private var sets: [[UInt8]] = []
+    /// The maximum number of these sets.
     private static let setLimit = 64
+    /// The number of bytes of an access unit that are searched for parameter sets.
     private static let headLength = 4096
 
     mutating func append(_ unit: [UInt8], isKey: Bool) {

@@ -22,6 +22,7 @@ extension Muxer {
         var copies: Bool
         /// The tracks that are described by their first packets, and whose first packets have not arrived.
         var missing: Set<Int>
+        /// The packets that wait for the header.
         var packets: [(packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)] = []
         var byteCount = 0
         /// The presentation time of the first picture.

@@ -8,7 +8,7 @@ struct NegativeTimeBlocks {
         var time: Int64
     }
 
-    /// The IDs of elements.
+    // The IDs of elements.
     private static let header = 0x1A45_DFA3
     private static let segment = 0x1853_8067
     private static let cluster = 0x1F43_B675
@@ -22,19 +22,24 @@ struct NegativeTimeBlocks {
     private static let lastClusterTime = 1 << 15
     /// The search for blocks before 0 ends after this number of consecutive blocks with times from 0 on.
     private static let searchLimit = 256
+    /// The search also ends after this number of elements.
     private static let elementLimit = 1 << 16
 
     /// The blocks, by the offset of their data from the start of the file.
     private var blocks: [Int: Block] = [:]
     /// The earliest time of each track that has blocks before 0.
     private var starts: [Int: Int64] = [:]
+    /// The time of the latest cluster; nil before the first.
     private var clusterTime: Int?
+    /// The number of consecutive blocks with times from 0 on.
     private var blocksFromZero = 0
+    /// The number of elements that were read.
     private var elements = 0
     /// The offset of the next element; nil if the search has ended.
     private var next: Int? = 0
-    /// For a pipe: the number of bytes that have arrived, and the bytes from `next` on.
+    /// The number of bytes of a pipe that have arrived.
     private var count = 0
+    /// The bytes of a pipe from `next` on.
     private var pending: [UInt8] = []
 
     /// Starts a search in the bytes of a pipe, which `append` receives.

@@ -13,6 +13,7 @@ import VideoBase
     private let av: UnsafePointer<VaencLibAV>
     /// The open files, by the addresses of their contexts.
     private var files: [UInt: WriteContext] = [:]
+    /// The sizes of the files that were closed, by their names.
     private var closedBytes: [String: Int] = [:]
     /// The final names of the files that were begun, except the playlist.
     private var begun: Set<String> = []

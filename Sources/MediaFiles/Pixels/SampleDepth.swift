@@ -9,8 +9,9 @@ enum SampleDepth {
     /// The position of a component's samples in a plane.
     private struct Layout {
         var plane: Int
-        /// The samples from the row's first to the component's first, and from one sample of the component to the next.
+        /// The number of samples from the row's first to the component's first.
         var first = 0
+        /// The number of samples from one of the component to the next.
         var step = 1
         /// The number of zero bits below the sample's bits.
         var shift: UInt16 = 0

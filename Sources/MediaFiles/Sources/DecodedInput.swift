@@ -15,8 +15,9 @@ final class DecodedInput {
     var fitting: PictureFitting
     /// Whether the decoder's frame holds the first picture, which is not output yet.
     private(set) var isPrimed = false
-    /// The numbers of decoded pictures and of output pictures.
+    /// The number of decoded pictures.
     private(set) var decoded = 0
+    /// The number of pictures that were output.
     private var delivered = 0
     /// The number of pictures to output. It becomes the number of the pictures so far when the input ends.
     private var limit: Int

@@ -34,8 +34,9 @@ public struct MediaMetadata: Sendable, Hashable {
     public var tags: [Tag] = []
     /// The tags of the video stream, such as `language`, `title` and `timecode`.
     public var pictureTags: [Tag] = []
-    /// The index of the video stream in the file, and its dispositions.
+    /// The index of the video stream in the file.
     private var pictureStream = 0
+    /// The dispositions of the video stream.
     private var pictureDisposition: Int32 = 0
     /// The chapters in the order of their times, which are on the pictures' timeline.
     public var chapters: [Chapter] = []
