@@ -50,7 +50,7 @@ public enum DriverTrials {
     /// Runs a trial in a child process. Returns nil if trials are disabled or unavailable.
     ///
     /// - Parameter what: The arguments of the trial.
-    private static func run(_ what: [String], _ kind: DeviceKind, _ path: String?) throws -> TrialChild? {
+    private static func run(_ what: [String], _ kind: DeviceKind) throws -> TrialChild? {
         guard mustBeTried(kind), Environment.value("VAENC_DRIVER_TRIALS") != "0", !state.withLock({ $0.isServing }), let program else { return nil }
         // The trial makes many calls and pictures, each with the device's time limit.
         let (limit, isTooLong) = DriverCallWatchdog.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
@@ -87,7 +87,7 @@ public enum DriverTrials {
     ///
     /// - Throws: `deviceFailed` if the driver ends that process or does not respond.
     static func proveReport(_ kind: DeviceKind, _ path: String?) throws {
-        guard let child = try run(["report", name(kind, path)], kind, path) else { return }
+        guard let child = try run(["report", name(kind, path)], kind) else { return }
         if let failure = failure(child, kind, path) { throw failure }
     }
 
@@ -97,7 +97,7 @@ public enum DriverTrials {
     static func proveDecoder(_ kind: DeviceKind, _ path: String?) throws {
         let what = ["open", name(kind, path)]
         if state.withLock({ $0.proved.contains(what) }) { return }
-        guard let child = try run(what, kind, path) else { return }
+        guard let child = try run(what, kind) else { return }
         if let failure = failure(child, kind, path) { throw failure }
         if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
     }
@@ -109,7 +109,7 @@ public enum DriverTrials {
     static func proveEncoder(_ kind: DeviceKind, _ path: String?, _ configuration: EncoderConfiguration) throws {
         let what = ["encode", name(kind, path)] + configuration.trialArguments
         if state.withLock({ $0.proved.contains(what) }) { return }
-        guard let child = try run(what, kind, path) else { return }
+        guard let child = try run(what, kind) else { return }
         if let failure = failure(child, kind, path) { throw failure }
         if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
     }
@@ -124,7 +124,7 @@ public enum DriverTrials {
         var next = modes.lowerBound
         while next < modes.upperBound {
             let what = ["verify", name(report.kind, report.path), "\(next)", "\(modes.upperBound)"]
-            guard let child = try? run(what, report.kind, report.path) else { return nil }
+            guard let child = try? run(what, report.kind) else { return nil }
             let before = next
             for line in child.lines {
                 let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
