@@ -55,7 +55,7 @@ package import VideoBase
             output = copy
             unsafe to = copy.view
         }
-        unsafe try run(from, to, color, target)
+        unsafe try run(from, to: to, color: color, target: target)
         if bounces { unsafe to.copy(to: destination, av) }
     }
 
@@ -64,14 +64,14 @@ package import VideoBase
         return unsafe try AlignedPicture(like: picture, av)
     }
 
-    private func run(_ gray: PictureView, _ destination: PictureView, _ color: ColorDescription, _ target: ColorDescription?) throws {
+    private func run(_ gray: PictureView, to destination: PictureView, color: ColorDescription, target: ColorDescription?) throws {
         let source = unsafe destination.format.isGray(av) ? gray : try withChroma(gray)
         let requestedShape = unsafe Shape(
             source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
             destinationSize: destination.size, color: color, target: target)
         if shape != requestedShape {
             shape = nil
-            unsafe try make(requestedShape, source.format, destination.format)
+            unsafe try make(requestedShape, from: source.format, to: destination.format)
             shape = requestedShape
         }
         // SAFETY: both views cover the sizes that sws_getContext received. The arrays live until the call returns.
@@ -118,7 +118,7 @@ package import VideoBase
         return unsafe view
     }
 
-    private func make(_ shape: Shape, _ source: AVPixelFormat, _ destination: AVPixelFormat) throws {
+    private func make(_ shape: Shape, from source: AVPixelFormat, to destination: AVPixelFormat) throws {
         unsafe av.pointee.sws_freeContext!(context)
         let isFull = (shape.target ?? shape.color).fullRange == true
         let hasRGB = unsafe source.isRGB(av)

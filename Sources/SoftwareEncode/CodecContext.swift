@@ -78,7 +78,7 @@ import VideoBase
         }
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
-        switch unsafe Self.open(context, codec, settings, memory, av) {
+        switch unsafe Self.open(context, codec: codec, settings: settings, memory: memory, av: av) {
         case .done(let result, let log): (code, words) = (result, log)
         case .lacksMemory(let error):
             headers = []
@@ -122,8 +122,8 @@ import VideoBase
     /// threads is tried first. If the call still does not return, the thread that made it is abandoned after 30 s.
     /// The call normally takes milliseconds.
     private static func open(
-        _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, _ settings: EncoderSettings,
-        _ memory: EncoderMemory?, _ av: UnsafePointer<VaencLibAV>
+        _ context: UnsafeMutablePointer<AVCodecContext>, codec: UnsafePointer<AVCodec>, settings: EncoderSettings,
+        memory: EncoderMemory?, av: UnsafePointer<VaencLibAV>
     ) -> Opening {
         // SAFETY: this thread waits for the other thread. If that one does not return, this thread does not use the
         // context.

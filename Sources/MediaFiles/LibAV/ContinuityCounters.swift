@@ -117,7 +117,9 @@ struct ContinuityCounters {
         endsUnits[pid] = Self.hasStuffing(bytes, sync, flags)
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
         // At a restart, the counter of a table may continue by chance.
-        if begins, before != nil, Self.tables.contains(pid) { Self.append(Restart(offset: offset, waiting: Set(counters.keys)), to: &restarts) }
+        if begins, before != nil, Self.tables.contains(pid) {
+            Self.append(Restart(offset: offset, waiting: Set(counters.keys)), to: &restarts)
+        }
         if before == nil, firstCounters[pid] == nil { firstCounters[pid] = counter }
         var index = restarts.count - 1
         while index >= max(0, restarts.count - Self.openLimit) {

@@ -16,7 +16,8 @@ extension Demuxer {
         (0..<Int(unsafe input.context.pointee.nb_streams)).compactMap { index in
             let stream = unsafe input.context.pointee.streams[index]!
             let parameters = unsafe stream.pointee.codecpar!
-            guard unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO, unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+            guard unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
+                unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
             else { return nil }
             let (width, height) = unsafe (Int64(parameters.pointee.width), Int64(parameters.pointee.height))
             var score = width.multipliedReportingOverflow(by: height).partialValue

@@ -245,7 +245,8 @@ import VideoBase
         }
         // libavformat's id of an MPEG-TS stream is its PID.
         let pid = Int(unsafe context.pointee.streams[index]!.pointee.id)
-        return io.isRestart(pid: pid, from: offset) || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
+        return io.isRestart(pid: pid, from: offset)
+            || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
     }
 
     /// Returns the notices about losses in the read streams so far: missing packets of MPEG-TS that left no damaged

@@ -85,7 +85,7 @@ extension Muxer {
     }
 
     /// Keeps a packet until the header is written.
-    func hold(_ packet: TrackPacket, _ track: Int, _ origin: MediaTime, _ copies: Bool) throws {
+    func hold(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool) throws {
         delayed?.packets.append((packet, track, origin, copies))
         delayed?.byteCount += packet.byteCount
         let time = packet.decode ?? packet.presentation

@@ -77,7 +77,8 @@ struct NegativeTimeBlocks {
     private mutating func take(_ head: [UInt8], at offset: Int) {
         next = nil
         elements += 1
-        guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = TruncationCheck.element(head) else { return }
+        guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = TruncationCheck.element(head)
+        else { return }
         if offset == 0, element.id != Self.header { return }
         var length = element.headerSize
         // The elements inside segments, clusters and groups are processed too.

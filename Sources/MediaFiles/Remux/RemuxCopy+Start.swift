@@ -57,7 +57,9 @@ extension RemuxCopy {
         if beginning.search != nil {
             if let first = beginning.search?.add(packet) { try begin(with: first, index) }
             // The copy begins no earlier than here, or there is no such key frame before.
-            if packet.isKey, let time, let requestedStart = range.requestedStart, !(requestedStart < time) { beginning.dropHeld(before: time) }
+            if packet.isKey, let time, let requestedStart = range.requestedStart, !(requestedStart < time) {
+                beginning.dropHeld(before: time)
+            }
             return true
         }
         // Nothing can be decoded before the first key frame.

@@ -237,7 +237,9 @@ import VideoBase
                 option: "parameter sets", asked: "in the header only", used: "also in samples",
                 why: "they change in the input; some players read only those of the header"))
         }
-        do { try muxer.writeTrailer() } catch let error as VaencError where untimedPictures.areCopied && error.category == .badInput { throw untimed }
+        do { try muxer.writeTrailer() } catch let error as VaencError
+            where untimedPictures.areCopied && error.category == .badInput
+        { throw untimed }
         if hasChangedSets, !muxer.isFragmented, let file = (muxer.destination as? WriteContext)?.file {
             try MovieBox.edit(file, MovieBox.withParameterSetsInSamples)
             record.note(EffectiveEntry(option: "sampleEntry", asked: nil, used: "hev1", why: "the parameter sets change in the input"))

@@ -29,7 +29,8 @@ final class DecodedInput {
     private(set) var dynamicHDR: [UInt8] = []
 
     init(
-        _ reader: ByteReader, demuxer: Demuxer, decoder: any PictureDecoder, range: SourceRange, times: PictureTimes, fitting: PictureFitting
+        _ reader: ByteReader, demuxer: Demuxer, decoder: any PictureDecoder, range: SourceRange, times: PictureTimes,
+        fitting: PictureFitting
     ) {
         self.reader = reader
         self.range = range

@@ -66,7 +66,7 @@ package final class DecodingSource: FrameSource {
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
             frameCount: nil, durationSeconds: nil,
             nativeFormat: PixelFormat(av: native), nativeSize: size,
-            kind: unsafe Self.kind(stream.container, codec, native, demuxer.av))
+            kind: unsafe Self.kind(stream.container, codec: codec, format: native, av: demuxer.av))
         info.frameRateVaries = varyingRate != nil && options.frameRate == nil
         info.changes = demuxer.changes
         info.isImages = InputContext.holdsImages(stream.container)

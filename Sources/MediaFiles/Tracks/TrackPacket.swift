@@ -58,7 +58,7 @@ public import VideoBase
     }
 
     /// Returns a packet with the same data and other times, in ticks of `timeBase`; nil is an unknown time.
-    private func retimed(_ shown: Int64?, _ decoded: Int64?, _ duration: Int64, _ timeBase: Rational) throws -> TrackPacket {
+    private func retimed(shown: Int64?, decoded: Int64?, duration: Int64, timeBase: Rational) throws -> TrackPacket {
         var clone = unsafe av.pointee.av_packet_clone!(packet)
         defer { unsafe av.pointee.av_packet_free!(&clone) }
         guard let copy = unsafe clone else { throw Self.noMemory }
@@ -73,21 +73,26 @@ public import VideoBase
         let offset = MediaTime.rounded(
             Int128(origin.value) * Int128(timeBase.denominator), by: Int128(max(origin.timescale, 1)) * Int128(timeBase.numerator))
         func moved(_ ticks: Int64) -> Int64 { Int64(clamping: Int128(ticks) - Int128(offset)) }
-        return try retimed(presentationTicks.map(moved), decodeTicks.map(moved), durationTicks, timeBase)
+        return try retimed(
+            shown: presentationTicks.map(moved), decoded: decodeTicks.map(moved), duration: durationTicks, timeBase: timeBase)
     }
 
     /// Returns a packet with the same data and the given times.
     func shown(at presentation: MediaTime, decoded: MediaTime, duration: MediaTime, timescale: Int32) throws -> TrackPacket {
         try retimed(
-            presentation.converted(to: timescale).value, decoded.converted(to: timescale).value,
-            duration.converted(to: timescale).value, Rational(1, Int(timescale)))
+            shown: presentation.converted(to: timescale).value, decoded: decoded.converted(to: timescale).value,
+            duration: duration.converted(to: timescale).value, timeBase: Rational(1, Int(timescale)))
     }
 
     /// Returns a packet with the same data and another presentation time, in ticks of `timeBase`.
-    func shown(at ticks: Int64) throws -> TrackPacket { try retimed(ticks, decodeTicks, durationTicks, timeBase) }
+    func shown(at ticks: Int64) throws -> TrackPacket {
+        try retimed(shown: ticks, decoded: decodeTicks, duration: durationTicks, timeBase: timeBase)
+    }
 
     /// Returns a packet with the same data and another decoding time, in ticks of `timeBase`.
-    func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
+    func decoded(at ticks: Int64) throws -> TrackPacket {
+        try retimed(shown: presentationTicks, decoded: ticks, duration: durationTicks, timeBase: timeBase)
+    }
 
     /// Returns a packet with the same data that ends at a time, or the packet itself if it ends before.
     func ending(by end: MediaTime) throws -> TrackPacket {
@@ -95,7 +100,7 @@ public import VideoBase
         let base = timeBase
         let left = MediaTime.rounded(
             Int128((end - shown).value) * Int128(base.denominator), by: Int128(max((end - shown).timescale, 1)) * Int128(max(base.numerator, 1)))
-        return try retimed(presentationTicks, decodeTicks, max(left, 1), base)
+        return try retimed(shown: presentationTicks, decoded: decodeTicks, duration: max(left, 1), timeBase: base)
     }
 
     /// Returns a packet with other data and the same times.
