@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "DecodeSession",
-            dependencies: ["CLibAV", "CVA", "LibAV", "Threads", "VideoBase", "BitstreamInspection", "VAAPI"],
+            dependencies: ["CLibAV", "LibAV", "Threads", "VideoBase", "BitstreamInspection", "VAAPI"],
             swiftSettings: strict),
         .target(
             name: "Capture", dependencies: ["CV4L2", "CLibAV", "LibAV", "Threads", "VideoBase"], swiftSettings: strict),
@@ -105,15 +105,15 @@ let package = Package(
             name: "Vaenc",
             dependencies: [
                 "Threads", "VideoBase", "NALUnits", "VAAPI", "EncodeSession", "DecodeSession", "SoftwareEncode", "MediaFiles",
-                "Capture", "Preview", "ReferenceDisplay",
+                "Capture", "ReferenceDisplay",
             ],
             swiftSettings: strict),
         // L5
         .executableTarget(
             name: "VaencCLI",
             dependencies: [
-                "Vaenc", "Threads", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "DecodeSession", "BitstreamInspection",
-                "NALUnits", argumentParser,
+                "Vaenc", "Threads", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "BitstreamInspection", "NALUnits",
+                argumentParser,
             ],
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
         // The programs of docs/PROGRAMS.md, with the library alone.
@@ -173,22 +173,18 @@ let package = Package(
                 "Threads", "VideoBase",
             ],
             swiftSettings: strict),
-        .testTarget(
-            name: "ReferenceDecodeTests",
-            dependencies: ["ReferenceDisplay", "TestOracles", "CVA", "VAAPI", "VideoBase"],
-            swiftSettings: strict),
+        .testTarget(name: "ReferenceDecodeTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(
             name: "DecodeSessionTests",
             dependencies: [
-                "DecodeSession", "EncodeSession", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
+                "DecodeSession", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),
-        .testTarget(
-            name: "CaptureTests", dependencies: ["Capture", "Preview", "TestOracles", "VideoBase"], swiftSettings: strict),
+        .testTarget(name: "CaptureTests", dependencies: ["Capture", "Preview", "VideoBase"], swiftSettings: strict),
         // The programs that vaenc is the counterpart of, each as a command and as a library example.
         .testTarget(
             name: "PipelineTests",
-            dependencies: ["Capture", "MediaFiles", "NALUnits", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase"],
+            dependencies: ["Capture", "MediaFiles", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase"],
             swiftSettings: strict),
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(

@@ -7,7 +7,7 @@ func record(
 ) throws {
     defer { source.close() }
     var configuration = EncoderConfiguration(encoding: source.info)  // The default quality, as in `vaenc encode`.
-    configuration.wantedCodec = codec
+    configuration.codec = codec
 
     let format = try MediaOutput.format(of: output).format
     let sound = try source.sound.map { try SoundFeed($0, mode: format.holds($0.track) ? .copy : .aac) }

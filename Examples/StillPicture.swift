@@ -9,7 +9,7 @@ func stillPicture(_ camera: String, _ output: String) throws {
     defer { source.close() }
     let picture = try SystemPixelBuffer(format: .nv12, size: source.info.size)
     guard try unsafe picture.withUnsafePlanes({ unsafe try source.readFrame(into: $0) }) != nil else {
-        throw VaencError(.deviceFailed, "the camera gave no picture")
+        throw VaencError(.deviceFailed, "the camera delivered no picture")
     }
     _ = try StillPicture(output, format: format, overwrite: false).write(picture, color: source.info.color)
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """check-codec-seam.py [--print]: adds an unimplemented codec to a copy of the sources, and collects the files with
 compiler errors. They must be the files that docs/ADDING-A-CODEC.md lists. The script also rejects comparisons with one
-codec, because they would silently treat every new codec like the other one. `--print` prints the list for the page. The
+codec, because they would silently treat every new codec like the other one, and files that name a codec in another way
+(`?? .h264`, `"hevc"`, `AV_CODEC_ID_HEVC`) and are in no list of the page. `--print` prints the list for the page. The
 script takes some three minutes on two cores.
 """
 import pathlib
@@ -16,6 +17,27 @@ PAGE = ROOT / "docs/ADDING-A-CODEC.md"
 # The enums that have a case for each codec.
 ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecCapabilities", "StreamLevel", "SoftwareLibrary"]
 COMPARISON = re.compile(r"[=!]= *\.(h264|hevc)\b")
+
+# Names of codecs in code. Texts for people are not searched.
+NAME = re.compile(
+    r"(?:(?<!\w)|Codec)\.(h264|hevc)(?!\w)|\.(h264|hevc)(High|Main|Main10|ConstrainedBaseline)\b|hevc\?\."
+    r'|"(h264|hevc|h265|avc1|hvc1|hev1|avcC|hvcC|x264|x265)"|AV_CODEC_ID_(H264|HEVC)')
+# The parts that belong to one codec, and the drivers and readers, which have lists of their own.
+ONE_CODEC = re.compile(r"/(H264|HEVC)|/(AVC|H264|HEVC)[A-Z]|\+HEVC|/Drivers/|/BitstreamInspection/")
+
+
+def unlisted(listed):
+    """Yields the first line with a codec's name of each file that the page does not list. A case of a switch does not
+    count, because the compiler finds it."""
+    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+        name = str(path.relative_to(ROOT))
+        if name in listed or ONE_CODEC.search(name):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            code = re.sub(r"^\s*case \.[^:]*:", "", line.split("//")[0])
+            if NAME.search(code):
+                yield f"{name}:{number}: {line.strip()}"
+                break
 
 
 def comparisons():
@@ -91,6 +113,9 @@ def compiled(tree):
 def main():
     if found := list(comparisons()):
         print("Switch over the codec, so that a third codec is a compiler error here:", *found, sep="\n")
+        return 1
+    if found := list(unlisted(set(re.findall(r"^[-*] `(Sources/[^`]+)`", PAGE.read_text(), re.M)))):
+        print("docs/ADDING-A-CODEC.md must list these files, because they name a codec:", *found, sep="\n")
         return 1
     with tempfile.TemporaryDirectory(prefix="vaenc-codec-") as folder:
         tree = pathlib.Path(folder).resolve()

@@ -49,7 +49,7 @@ package final class HardwareEncoder: VideoEncoder {
             let device = attempt > 1 ? try display.reopened() ?? display : display
             device.watch.limitNanoseconds = limits.pictureNanoseconds
             let profile = try device.watch.run("querying capabilities", device.vendor, .setUp) {
-                try DeviceCapabilities(device, configuration.codec)
+                try DeviceCapabilities(device, configuration.encodedCodec)
             }
             return (device, profile)
         }

@@ -21,6 +21,9 @@ package struct UnescapedBits: Sendable {
         return last * 8 + 7 - bytes[last].trailingZeroBitCount
     }
 
+    /// Skips bits.
+    package mutating func skip(_ count: Int) { position += count }
+
     private func bit(at position: Int) -> Bool {
         position < bitCount && bytes[position >> 3] >> UInt8(7 - position & 7) & 1 == 1
     }

@@ -95,7 +95,7 @@ enum WindowThread {
                 shown = title
                 unsafe sdl.pointee.SDL_SetWindowTitle!(window, title)
             }
-            if let picture = next?.picture { unsafe update(texture, picture, size, sdl) }
+            if let picture = next?.picture { unsafe update(texture, with: picture, size: size, sdl: sdl) }
             if unsafe isClosed(sdl) { return }
             _ = unsafe sdl.pointee.SDL_RenderClear!(renderer)
             _ = unsafe sdl.pointee.SDL_RenderCopy!(renderer, texture, nil, nil)
@@ -104,7 +104,7 @@ enum WindowThread {
     }
 
     private static func update(
-        _ texture: OpaquePointer, _ picture: [UInt8], _ size: VideoSize, _ sdl: UnsafePointer<VaencSDL>
+        _ texture: OpaquePointer, with picture: [UInt8], size: VideoSize, sdl: UnsafePointer<VaencSDL>
     ) {
         let pitch = Int32(size.width)
         unsafe picture.withUnsafeBufferPointer { bytes in

@@ -15,7 +15,7 @@ struct BufferLookahead {
 
     /// The number of coming pictures to simulate: one second or the longest window, whichever is longer, between 2 and
     /// 120.
-    private func horizon(_ picture: RatePicture) -> Int {
+    private var horizon: Int {
         let longest = windows.map(\.count).max() ?? 0
         return min(max(Int(controller.targets.framesPerSecond), longest, 2), 120)
     }
@@ -94,7 +94,7 @@ struct BufferLookahead {
         var coded = underWay
         coded.reserveCapacity(underWay.count + 121)
         var nextIntra = picture.distanceToIntra
-        for step in 0..<horizon(picture) {
+        for step in 0..<horizon {
             let isIntra = step == nextIntra
             if isIntra { nextIntra = controller.intraPeriod.map { step + $0 } }
             let bits = step == 0 ? own : later(isIntra)

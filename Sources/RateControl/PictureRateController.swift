@@ -44,11 +44,11 @@ package struct PictureRateController: Sendable {
         var ceiling: Int
         /// The same maximum if a harder scene has begun.
         var ceilingAtCut: Int
-        /// How often it was encoded again because it took far more bits than expected.
+        /// The number of times that the picture was encoded again because it took far more bits than expected.
         var timesSurprised = 0
-        /// Its last rejected attempt.
+        /// The picture's last rejected attempt.
         var lastAttempt: (qp: Int, bits: Int)?
-        /// How often it was encoded again because it exceeded the maximum picture size.
+        /// The number of times that the picture was encoded again because it exceeded the maximum picture size.
         var timesBounded = 0
 
         func ceiling(for bits: Int) -> Int { Double(bits) > 3 * expectedBits ? ceilingAtCut : ceiling }

@@ -18,7 +18,7 @@ package struct StreamLimits: Sendable, Hashable {
     package var levelSlices: Int?
     package var maxFrameBytes: Int?
     package var maxSliceBytes: Int?
-    /// Each limits the bytes in a stretch of time.
+    /// The data-rate limits: the maximum number of bytes in any period.
     package var windows: [DataRateLimit] = []
     /// Bits per second, measured over a second; nil: no limit.
     package var maxBitrate: Int?
@@ -37,8 +37,8 @@ package struct RateComplianceTracker: Sendable {
     package private(set) var broken = LimitViolations()
     /// The number of pictures that violated the buffer, a data-rate limit or the maximum frame size.
     package private(set) var tooLarge = 0
-    private var stretches: [Stretch] = []
-    private var second: Stretch?
+    private var windows: [SlidingWindow] = []
+    private var second: SlidingWindow?
     private var level: CodedPictureBuffer
     private let levelPictures: PictureSizeLimit?
     private let levelSlices: Int?
@@ -46,45 +46,6 @@ package struct RateComplianceTracker: Sendable {
     private var isFirst = true
     private let maxFrameBits: Int?
     private let maxSliceBytes: Int?
-
-    /// A limit on the bits of `count` consecutive pictures.
-    private struct Stretch: Sendable {
-        let limit: Int
-        let count: Int
-        /// The number of coming pictures to ignore, because they were planned under another limit.
-        var pause = 0
-        /// The last `count - 1` pictures. The oldest is at index `next`.
-        private var recent: [Int] = []
-        private var next = 0
-        private var sum = 0
-
-        init(limit: Int, count: Int) {
-            self.limit = limit
-            self.count = max(count, 1)
-        }
-
-        /// Adds a picture.
-        ///
-        /// - Returns: Whether the limit holds with the picture.
-        mutating func add(_ bits: Int) -> Bool {
-            if pause > 0 {
-                pause -= 1
-                return true
-            }
-            let holds = sum + bits <= limit
-            if count > 1 {
-                sum += bits
-                if recent.count < count - 1 {
-                    recent.append(bits)
-                } else {
-                    sum -= recent[next]
-                    recent[next] = bits
-                    next = (next + 1) % recent.count
-                }
-            }
-            return holds
-        }
-    }
 
     package init(_ limits: StreamLimits) {
         level = CodedPictureBuffer(
@@ -94,21 +55,21 @@ package struct RateComplianceTracker: Sendable {
         levelSlices = limits.levelSlices
         maxFrameBits = limits.maxFrameBytes.map { Int(saturating: Double($0) * 8) }
         maxSliceBytes = limits.maxSliceBytes
-        stretches = Self.stretches(limits)
+        windows = Self.windows(limits)
         second = Self.second(limits)
     }
 
-    private static func stretches(_ limits: StreamLimits) -> [Stretch] {
+    private static func windows(_ limits: StreamLimits) -> [SlidingWindow] {
         limits.windows.map { limit in
             let count = (limit.seconds * limits.frameRate.value - 1e-6).rounded(.up)
-            return Stretch(limit: Int(saturating: Double(limit.bytes) * 8), count: Int(saturating: min(count, 1e5)))
+            return SlidingWindow(limit: Int(saturating: Double(limit.bytes) * 8), count: Int(saturating: min(count, 1e5)))
         }
     }
 
-    private static func second(_ limits: StreamLimits) -> Stretch? {
+    private static func second(_ limits: StreamLimits) -> SlidingWindow? {
         guard let maximum = limits.maxBitrate else { return nil }
         let count = max(limits.frameRate.value.rounded(), 1)
-        return Stretch(
+        return SlidingWindow(
             limit: Int(saturating: Double(maximum) * count / limits.frameRate.value), count: Int(saturating: min(count, 1e5)))
     }
 
@@ -134,7 +95,7 @@ package struct RateComplianceTracker: Sendable {
             found.insert(.sliceBytes)
         }
         var holds = true
-        for index in stretches.indices where !stretches[index].add(bits) { holds = false }
+        for index in windows.indices where !windows[index].add(bits) { holds = false }
         if !holds {
             broken.overDataRateLimits += 1
             found.insert(.dataRate)
@@ -159,15 +120,15 @@ package struct RateComplianceTracker: Sendable {
     /// - Parameter pending: The number of pictures that were planned before and are not added yet.
     package mutating func change(_ limits: StreamLimits, pending: Int) {
         level.change(frameRate: limits.frameRate)
-        func settle(_ new: Stretch, _ old: Stretch?) -> Stretch {
+        func settle(_ new: SlidingWindow, _ old: SlidingWindow?) -> SlidingWindow {
             if let old, old.limit == new.limit, old.count == new.count { return old }
             var new = new
             // The rate controller may take the length of the window to come down to a new limit.
             new.pause = pending + new.count
             return new
         }
-        let new = Self.stretches(limits)
-        stretches = new.indices.map { settle(new[$0], $0 < stretches.count ? stretches[$0] : nil) }
+        let new = Self.windows(limits)
+        windows = new.indices.map { settle(new[$0], $0 < windows.count ? windows[$0] : nil) }
         second = Self.second(limits).map { settle($0, second) }
     }
 }

@@ -77,13 +77,13 @@ package struct RateTargets: Sendable, Hashable {
 
 /// The difference of each picture kind's QP from the QP of a P picture that other pictures predict from.
 package struct QPOffsets: Sendable, Hashable {
-    /// For intra pictures. All pictures up to the next intra picture predict from them.
+    /// The offset of intra pictures. It is low because all pictures up to the next intra picture predict from them.
     package var intra = -3
-    /// For B pictures.
+    /// The offset of B pictures.
     package var bidirectional = 2
-    /// For each level down in a pyramid of B pictures.
+    /// The additional offset for each level of a pyramid of B pictures.
     package var perDepth = 1
-    /// For each temporal layer above the lowest.
+    /// The additional offset for each temporal layer above the lowest.
     package var perLayer = 1
 
     package init() {}

@@ -6,7 +6,9 @@ extension EncoderSettings {
         guard let asked = configuration.coding.slices else { return }
         let most = mostSlices
         if configuration.rate.maxSliceBytes != nil, library == .x264 {
-            return report("slices", asked: asked, used: "none", why: "libx264 divides a picture by `maxSliceBytes` alone")
+            return report(
+                "slices", asked: asked, used: "none",
+                why: "libx264 does not combine `slices` with `maxSliceBytes`, which has priority")
         }
         let used = min(asked, most.count)
         set("slices", used)

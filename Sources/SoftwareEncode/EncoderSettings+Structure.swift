@@ -77,7 +77,7 @@ extension EncoderSettings {
             let note: SettingReason =
                 switch library {
                 case .x264: .requested
-                case .x265: "as asked; libx265 codes forced key frames as CRA pictures then"
+                case .x265: "as asked; with an open GOP, libx265 codes forced key frames as CRA pictures"
                 }
             report("openGOP", asked: "on", used: open ? "on" : "off", why: reason ?? note)
         }

@@ -62,10 +62,10 @@ struct EncoderSettings: Sendable {
         try Self.validate(configuration)
         self.configuration = configuration
         color = configuration.display.color
-        codec = configuration.codec
+        codec = configuration.encodedCodec
         codedSize = configuration.size.aligned(to: 2)
         bufferFormat =
-            configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec.softwareLibrary.pixelFormat
+            configuration.codedBitDepth > 8 ? .i420p10 : configuration.encodedCodec.softwareLibrary.pixelFormat
         queueDepth = configuration.pipeline.lowLatency ? 1 : configuration.pipeline.asyncDepth ?? 4
 
         report(

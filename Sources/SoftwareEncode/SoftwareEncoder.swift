@@ -36,7 +36,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// without HRD parameters, which libx264 writes for one rate only.
     package static func changesRate(_ configuration: EncoderConfiguration) -> Bool {
         let writesHRD = configuration.headers.hrdParameters ?? (configuration.rate.rateControl == .cbr)
-        return configuration.codec.softwareLibrary.changesRate && !writesHRD
+        return configuration.encodedCodec.softwareLibrary.changesRate && !writesHRD
     }
 
     private struct Prepared {
@@ -55,7 +55,7 @@ public final class SoftwareEncoder: VideoEncoder {
     ///   does not support a setting, and for a difference that `strict` rejects.
     public init(configuration: EncoderConfiguration, onPacket: @escaping PacketHandler) throws {
         settings = try EncoderSettings(configuration)
-        if let missing = Self.unavailability(of: configuration.codec) { throw missing }
+        if let missing = Self.unavailability(of: configuration.encodedCodec) { throw missing }
         handler = onPacket
         pool = FramePool(
             format: settings.bufferFormat, size: configuration.size, limit: settings.queueDepth + 2)

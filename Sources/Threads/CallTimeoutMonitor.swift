@@ -24,7 +24,7 @@ package final class CallTimeoutMonitor: Sendable {
     }
 
     private let state = Mutex(State())
-    private let bell = Monitor(false)
+    private let wakeUp = Monitor(false)
 
     /// Registers a call and its deadline.
     ///
@@ -33,16 +33,16 @@ package final class CallTimeoutMonitor: Sendable {
     package func begin(nanoseconds: UInt64, isLost: @escaping @Sendable () -> Void) -> Call? {
         let (sum, isTooLong) = Self.now.addingReportingOverflow(nanoseconds)
         let deadline = isTooLong ? UInt64.max : sum
-        let (call, rings, starts) = state.withLock { state in
+        let (call, wakes, starts) = state.withLock { state in
             let call = Call(number: state.next)
             state.next += 1
             state.calls[call] = Watched(deadline: deadline, isLost: isLost)
-            let rings = state.wakesAt.map { deadline < $0 } ?? false
+            let wakes = state.wakesAt.map { deadline < $0 } ?? false
             let starts = state.wakesAt == nil
-            if rings || starts { state.wakesAt = deadline }
-            return (call, rings, starts)
+            if wakes || starts { state.wakesAt = deadline }
+            return (call, wakes, starts)
         }
-        if rings { bell.withLock { $0 = true } }
+        if wakes { wakeUp.withLock { $0 = true } }
         guard starts, !start() else { return call }
         state.withLock { state in
             state.calls[call] = nil
@@ -70,18 +70,14 @@ package final class CallTimeoutMonitor: Sendable {
                 return (lost, earliest)
             }
             for call in lost.values { call.isLost() }
-            // If a call with an earlier deadline was registered in the meantime, it has set the bell, and the wait
+            // If a call with an earlier deadline was registered in the meantime, it has set `wakeUp`, and the wait
             // returns immediately.
-            _ = bell.wait(atMostNanoseconds: wakesAt - min(wakesAt, Self.now)) { isRung -> Void? in
-                defer { isRung = false }
-                return isRung ? () : nil
+            _ = wakeUp.wait(atMostNanoseconds: wakesAt - min(wakesAt, Self.now)) { isSet -> Void? in
+                defer { isSet = false }
+                return isSet ? () : nil
             }
         }
     }
 
-    private static var now: UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    private static var now: UInt64 { UInt64(clamping: MonotonicClock.nanoseconds) }
 }

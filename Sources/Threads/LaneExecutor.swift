@@ -55,7 +55,7 @@ package final class LaneExecutor: Sendable {
         fileprivate let lane = Atomic(-1)
         fileprivate let isAbandoned = Atomic(false)
         private let calls = Atomic(false)
-        private let lent = Atomic(false)
+        private let foreignCode = Atomic(false)
 
         fileprivate init(_ executor: LaneExecutor) { self.executor = executor }
 
@@ -73,13 +73,13 @@ package final class LaneExecutor: Sendable {
         }
 
         /// Whether the thread runs foreign code, such as a caller's handler. Used only by the thread itself.
-        package var isLent: Bool {
-            get { lent.load(ordering: .relaxed) }
-            set { lent.store(newValue, ordering: .relaxed) }
+        package var runsForeignCode: Bool {
+            get { foreignCode.load(ordering: .relaxed) }
+            set { foreignCode.store(newValue, ordering: .relaxed) }
         }
 
         /// The handler of lost calls, or nil if device calls must not run on this thread.
-        package var whenLost: LossHandler? { isLent ? nil : executor.whenLost.withLock { $0 } }
+        package var whenLost: LossHandler? { runsForeignCode ? nil : executor.whenLost.withLock { $0 } }
 
         /// Marks the thread as abandoned: it takes no more jobs.
         package func abandon() { isAbandoned.store(true, ordering: .releasing) }

@@ -7,15 +7,21 @@ public import VideoBase
 public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
     /// The caller named the codec.
     case requested
+    /// The extension of the output's name determines it.
+    case outputExtension
     /// Another setting, the device or the container determines it. The text names the reason for messages.
     case decided(String)
 
     public var description: String {
         switch self {
         case .requested: "asked"
+        case .outputExtension: "the output's extension"
         case .decided(let words): words
         }
     }
+
+    /// The reason in the effective configuration.
+    package var settingReason: SettingReason { self == .requested ? .requested : .explained(description) }
 }
 
 /// Chooses the codec for the setting `auto`: HEVC if the device encodes the requested profile, size and depth, else
@@ -52,7 +58,7 @@ public enum CodecChoice {
     /// Returns the codec that the configuration alone determines, with the reason; nil if the choice depends on the
     /// device.
     public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: CodecReason)? {
-        if let wanted = wishes.wantedCodec { return (wanted, .requested) }
+        if let wanted = wishes.codec { return (wanted, .requested) }
         if let profile = wishes.profile { return (profile.codec, .decided("the requested profile")) }
         if let depth = wishes.bitDepth, depth > 8 {
             return (.hevc, .decided("\(depth) bits are requested, and vaenc encodes H.264 in 8 bits only"))

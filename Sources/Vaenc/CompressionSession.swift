@@ -34,9 +34,10 @@ public import VideoBase
 /// `packetCapacity` packets are unread. No other call waits for a reader. `completeFrames`, `flush` and `swap` continue
 /// while an `encode` call waits for a reader; they cover only the frames taken before.
 ///
-/// Deadlock: if a blocking `encode` call would wait for a reader that runs on the actor or main thread that the call
-/// blocks, it throws. If a task makes the call through a function that is on no actor, the session does not know which
-/// actor is blocked. `encode` then throws if nothing has run on the reader's actor for 30 seconds.
+/// Deadlock: a blocking `encode` call throws instead of waiting forever if the reader of the packets runs on the actor,
+/// or on the main thread, that the call blocks. If a task makes the call through a function that is on no actor, the
+/// session does not know which actor the call blocks. `encode` then throws after nothing has run on the reader's actor
+/// for 30 seconds.
 ///
 /// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError`. `encode` has then not taken
 /// the frame. If `encode` has already taken the frame, it returns as usual. A cancelled `completeFrames` or `flush`
@@ -129,21 +130,20 @@ public final class CompressionSession: Sendable {
     public var unreadPacketCount: Int { channel?.unreadCount ?? 0 }
 
     /// The device and codec that the session uses, with the reasons.
-    public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
-
-    /// The requested configuration; `encoderDescription` has the effective one. `codec` is the session's codec even if
-    /// none was requested. In that case `wantedCodec` is nil, and another session or a swap with this configuration
-    /// chooses the codec again.
-    public var configuration: EncoderConfiguration {
+    public var choice: EncoderChoice {
         core.state.withLock { state in
-            var configuration = state.configuration
+            var choice = state.stage.choice
             // A property that was set since the session chose its codec can determine another codec.
-            if configuration.wantedCodec == nil {
-                configuration.chosenCodec = CodecChoice.bound(by: configuration)?.codec ?? state.stage.choice.codec
+            if let bound = CodecChoice.bound(by: state.configuration), bound.codec != choice.codec {
+                (choice.codec, choice.codecReason) = bound
             }
-            return configuration
+            return choice
         }
     }
+
+    /// The requested configuration; `encoderDescription` has the effective one. If no codec was requested, `codec` is
+    /// nil, `choice` has the session's codec, and another session or a swap with this configuration chooses again.
+    public var configuration: EncoderConfiguration { core.state.withLock { $0.configuration } }
 
     /// The stream that the encoder produces, with the effective configuration. Prepares the encoder if necessary.
     /// Blocks while the device is reinitialized.

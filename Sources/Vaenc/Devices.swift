@@ -84,7 +84,7 @@ public enum Devices {
         RenderNode.all().map { renderNode($0.path) }.contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
     }
 
-    /// The directory of the reference driver's file; nil if it is not installed. Other programs can use it as
+    /// The folder of the reference driver's file; nil if it is not installed. Other programs can use it as
     /// LIBVA_DRIVERS_PATH, with LIBVA_DRIVER_NAME=libvaenc.
     public static var referenceDriverFolder: String? { ReferenceDisplay.driverFolder }
 
@@ -107,8 +107,7 @@ public enum Devices {
     private static func software() -> DeviceReport {
         let missing = VideoCodec.allCases.map { ($0, SoftwareEncoder.unavailability(of: $0)) }
         let names = missing.filter { $0.1 == nil }.map { $0.0.softwareLibrary.rawValue }
-        return DeviceReport(
-            kind: .software, driver: names.isEmpty ? nil : names.joined(separator: ", "), usable: !names.isEmpty,
-            why: names.isEmpty ? missing.first?.1?.description : nil)
+        if names.isEmpty, let failure = missing.first?.1 { return DeviceReport(kind: .software, path: nil, failure: failure) }
+        return DeviceReport(kind: .software, driver: names.joined(separator: ", "), usable: true)
     }
 }

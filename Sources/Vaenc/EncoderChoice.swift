@@ -192,7 +192,7 @@ extension EncoderChoice {
         if asked.strict, let error = added.strictError { throw error }
         description.effective.removeAll { $0.option == "codec" }
         let entry = EffectiveEntry(
-            option: "codec", asked: codecReason == .requested ? codec : nil, used: codec, why: "\(codecReason)")
+            option: "codec", asked: codecReason == .requested ? codec : nil, used: codec, why: codecReason.settingReason)
         description.effective = [entry] + description.effective + added
         return description
     }

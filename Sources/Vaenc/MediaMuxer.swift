@@ -6,7 +6,8 @@ import VideoBase
 ///
 /// A muxer may be used from any thread. Its own thread writes in the order of the calls, so no call waits for a disk or
 /// a network, except the blocking `stop`. Pictures are appended as an encoder returns them. Sound and other tracks are
-/// appended as packets with times on the same clock. The first sample of any track is time zero.
+/// appended as packets with times on the same clock. Time zero is the first picture. If sound was appended before it
+/// and begins earlier, time zero is the start of that sound. `SinkOptions.timeOrigin` sets another time zero.
 public final class MediaMuxer: Sendable {
     /// The output and options of a muxer.
     public struct Configuration: Sendable {
@@ -82,7 +83,7 @@ public final class MediaMuxer: Sendable {
                 return state.isStarted
             }) { throw VaencError(.usage, "the muxer was started already", remedy: "use a new one for another output") }
             guard configuration.queueLimit > 0 else {
-                throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
+                throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "use 1 or more")
             }
             // `cancel` of this muxer ends the wait, too.
             Self.cancelling.wait { outputs -> Void? in

@@ -18,7 +18,7 @@ struct VaencCommand: ParsableCommand {
             Without a GPU, vaenc encodes in software with libx264 or libx265 and prints a notice. With \
             --require-hardware, it fails instead.
 
-            Exit status: 0 success, 64 wrong usage, 65 invalid input, 66 input not found, 69 not available (for \
+            Exit status: 0 success, 64 usage error, 65 invalid input, 66 input not found, 69 not available (for \
             example, no device supports the request), 70 bug in vaenc, 73 cannot create the output, 74 I/O error, 75 \
             device failure, 77 no permission, 130 interrupted.
             """,

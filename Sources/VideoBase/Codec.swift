@@ -1,6 +1,8 @@
 /// A video coding standard that vaenc produces.
 public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
+    /// H.264 (ITU-T H.264, ISO/IEC 14496-10).
     case h264
+    /// HEVC (ITU-T H.265, ISO/IEC 23008-2).
     case hevc
 
     /// The codec that is assumed for a stream if nothing tells which codec it has.
@@ -104,9 +106,20 @@ public enum Tier: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// The mode of rate control.
+/// The mode of rate control. If the device lacks the mode, the nearest one is used and reported.
 public enum RateControlMode: String, Sendable, Hashable, Codable, CaseIterable {
-    case cqp, cbr, vbr, icq, qvbr, avbr
+    /// Constant QP: no rate control.
+    case cqp
+    /// Constant bit rate: the decoder's buffer never underflows or overflows.
+    case cbr
+    /// Variable bit rate: an average rate, and a maximum over any second.
+    case vbr
+    /// Constant quality through the driver's ICQ mode.
+    case icq
+    /// Constant quality that never exceeds a bit rate.
+    case qvbr
+    /// An average bit rate without a decoder buffer and without a maximum.
+    case avbr
 }
 
 /// A rate in bits per second.

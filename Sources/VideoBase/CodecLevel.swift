@@ -19,7 +19,7 @@ public struct CodecLevel: Sendable, Hashable, LosslessStringConvertible {
         tenths = whole * 10 + tenth
     }
 
-    /// The name of the level. Numbers of no level have a name, too: -1 gives -0.1.
+    /// The name of the level, such as `4.1`. Numbers that are not levels are formatted in the same way: −1 is `-0.1`.
     public var description: String {
         tenths == 9 ? "1b" : "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
     }

@@ -85,6 +85,8 @@ public struct DecoderStatistics: Sendable, Hashable {
 
 /// The output of a decompression session for an accepted picture.
 public enum DecodedOutput: Sendable {
+    /// A decoded picture.
     case frame(DecodedFrame)
+    /// A picture that is not delivered, with the reason.
     case skipped(SkippedPicture)
 }

@@ -1,4 +1,4 @@
-/// An entry of the effective configuration: the requested value, the used value, and why they differ (or who chose).
+/// An entry of the effective configuration: the requested value, the used value, and the reason for the used value.
 public struct EffectiveEntry: Sendable, Hashable, Encodable {
     /// The name of the option.
     public var option: String

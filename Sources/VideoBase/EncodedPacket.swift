@@ -23,7 +23,8 @@ public struct EncodedPacket: Sendable {
     public var codec: VideoCodec
     /// The coding type of the picture.
     public var type: PictureType
-    /// Whether this is an IDR picture: no later picture depends on an earlier one.
+    /// Whether this is an IDR picture: no later picture depends on an earlier one. Decoding can also begin at other
+    /// pictures (`isRandomAccess`). Reports and containers count these as key frames too.
     public var isKey: Bool { type.isKey }
     /// Whether decoding can begin here. This is true for an IDR picture, and for an I picture (in HEVC, a CRA picture)
     /// that no picture after it in output order predicts across.

@@ -2,21 +2,10 @@
 /// effective configuration.
 public struct EncoderConfiguration: Sendable, Hashable {
     /// The requested codec. nil: the session chooses HEVC if the device encodes the requested profile, size and bit
-    /// depth in HEVC, otherwise H.264.
-    public var wantedCodec: VideoCodec?
-    /// The codec that a session has chosen, in the configuration that the session returns. It was not requested, so it
-    /// is ignored when configurations are compared.
-    package var chosenCodec: VideoCodec? {
-        get { chosen.value }
-        set { chosen.value = newValue }
-    }
-    private var chosen = Uncompared<VideoCodec>()
-    /// The requested codec. If none is requested, the codec that the session has chosen; H.264 if the configuration
-    /// does not belong to a session.
-    public var codec: VideoCodec {
-        get { wantedCodec ?? chosenCodec ?? .h264 }
-        set { wantedCodec = newValue }
-    }
+    /// depth in HEVC, otherwise H.264. `CompressionSession.choice` has the codec of a session.
+    public var codec: VideoCodec?
+    /// The codec of an encoder, whose configuration names one. H.264 if it names none.
+    package var encodedCodec: VideoCodec { codec ?? .h264 }
     /// The visible size. An odd width or height is padded by one, which is reported.
     public var size: VideoSize
     /// The frame rate in frames per second.
@@ -24,9 +13,10 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// Whether frames arrive at irregular times. `frameRate` is then their average, and the stream does not signal a
     /// fixed frame rate.
     public var frameRateVaries = false
-    /// The pixel format of the input. Its depth is the stream's. If it is RGB, the stream signals the range and the matrix
-    /// to which RGB is converted, if `display.color` states none: limited range, BT.709 from 720 rows on and BT.601 below.
-    /// Gray samples are not converted; the stream signals full range if `display.color` states none.
+    /// The pixel format of the input. The stream gets its bit depth if the codec and the device support it. RGB is
+    /// converted to the range and matrix of `display.color`; without them, to limited range with BT.709 (720 rows or
+    /// more) or BT.601. The stream signals the range and matrix. Gray samples are not converted; without a range in
+    /// `display.color`, the stream signals full range.
     public var inputFormat = PixelFormat.nv12
     /// The profile, or nil to let the encoder choose.
     public var profile: CodecProfile?
@@ -64,18 +54,10 @@ public struct EncoderConfiguration: Sendable, Hashable {
 
     /// The bit depth of coded samples: that of `profile` or `bitDepth`, otherwise that of the input if the codec has a
     /// profile for it.
-    public var codedBitDepth: Int {
+    package var codedBitDepth: Int {
         if let profile { return profile.bitDepth }
-        return bitDepth ?? (codec.bitDepths.contains(inputFormat.bitDepth) ? inputFormat.bitDepth : 8)
+        return bitDepth ?? (encodedCodec.bitDepths.contains(inputFormat.bitDepth) ? inputFormat.bitDepth : 8)
     }
-}
-
-/// A wrapper whose values are all equal in comparisons.
-private struct Uncompared<Value: Sendable>: Sendable, Hashable {
-    var value: Value?
-
-    static func == (_: Self, _: Self) -> Bool { true }
-    func hash(into _: inout Hasher) {}
 }
 
 /// One limit of *DataRateLimits*: the maximum number of bytes in any window of a duration.
@@ -94,6 +76,7 @@ public struct DataRateLimit: Sendable, Hashable {
 
 /// The component that controls the bit rate.
 public enum RateControlOwner: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The driver's own rate control.
     case driver
     /// The rate controller of vaenc, which sets the QP of each picture.
     case vaenc

@@ -46,6 +46,15 @@ public struct VaencError: DescribedError, Hashable {
     public var message: String
     /// A remedy in one line, or nil if there is none.
     public var remedy: String?
+    /// The subject of the error, for code that adapts the remedy.
+    package var subject: Subject?
+
+    package enum Subject: Sendable, Hashable {
+        /// The size or format of raw pictures.
+        case pictureLayout
+        /// Memory, threads or file descriptors.
+        case resources
+    }
 
     /// Creates an error.
     public init(_ category: ErrorCategory, _ message: String, remedy: String? = nil) {
@@ -53,4 +62,16 @@ public struct VaencError: DescribedError, Hashable {
         self.message = message
         self.remedy = remedy
     }
+
+    /// Returns the error with a subject.
+    package func about(_ subject: Subject) -> VaencError {
+        var error = self
+        error.subject = subject
+        return error
+    }
+
+    /// The advice to use the software encoder. `HardwareRequirement` removes it if software is not allowed.
+    package static let softwareAdvice = "use `device: .software`"
+    /// The same advice after another one.
+    package static let orSoftware = ", or \(softwareAdvice)"
 }

@@ -6,7 +6,7 @@ extension VaencError {
     ///
     /// - Parameter purpose: The purpose of the memory, such as `to read movie.mp4`.
     package static func noMemory(_ purpose: String) -> VaencError {
-        VaencError(.unavailable, "no memory \(purpose)", remedy: memoryRemedy)
+        VaencError(.unavailable, "no memory \(purpose)", remedy: memoryRemedy).about(.resources)
     }
 }
 
@@ -31,7 +31,7 @@ extension VaencError {
     package static func noThread(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no thread \(purpose)",
-            remedy: "close other programs, or raise the process and memory limits (ulimit -u, ulimit -v)")
+            remedy: "close other programs, or raise the process and memory limits (ulimit -u, ulimit -v)").about(.resources)
     }
 
     /// Returns the error for file descriptors that the system does not provide.
@@ -40,6 +40,6 @@ extension VaencError {
     package static func noDescriptor(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no file descriptor \(purpose)",
-            remedy: "close other files, or raise the limit on open files (ulimit -n)")
+            remedy: "close other files, or raise the limit on open files (ulimit -n)").about(.resources)
     }
 }

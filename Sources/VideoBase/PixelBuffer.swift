@@ -11,7 +11,7 @@ internal import Glibc
     public var size: VideoSize
     /// The size of the allocated planes.
     public var allocatedSize: VideoSize
-    /// The addresses of the first bytes of planes 0, 1 and 2; nil from `format.planeCount` on.
+    /// The addresses of the first bytes of planes 0, 1 and 2; nil for planes that the format does not have.
     public var bases: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?)
     /// The distances between rows of planes 0, 1 and 2, in bytes.
     public var pitches: (Int, Int, Int)
@@ -133,6 +133,7 @@ extension VaencError {
 
     deinit { unsafe free(allocation) }
 
+    /// Calls `body` with the planes, which are valid only during the call.
     public func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let count = format.planeCount
         return unsafe try body(

@@ -4,10 +4,6 @@
 package enum Validation {
     /// The valid bit rates in bits per second. VA-API's fields hold no larger ones.
     package static let bitrates = 1000...4_000_000_000
-    /// The valid limits for the size of a coded picture, in bytes.
-    package static let frameBytes = 100...(1 << 28)
-    /// The valid limits for the size of a slice, in bytes.
-    package static let sliceBytes = 64...(1 << 28)
 
     package static func validate(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
         guard let bitrate, !bitrates.contains(bitrate.value) else { return }
@@ -138,7 +134,7 @@ package enum Validation {
     /// Rejects a region that is outside the picture, or whose difference is not a valid QP difference.
     package static func validate(_ region: RegionOfInterest, in size: VideoSize) throws(VaencError) {
         guard (1...65535).contains(region.width), (1...65535).contains(region.height),
-            (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
+            (0...65535).contains(region.x), (0...65535).contains(region.y), SettingRange.qpDelta.contains(region.qpDelta)
         else {
             throw VaencError(
                 .usage,

@@ -1,6 +1,11 @@
 /// The kind of device that an encoder runs on.
 public enum DeviceKind: String, Sendable, Hashable, Codable {
-    case vaapi, reference, software
+    /// A GPU, through VA-API.
+    case vaapi
+    /// The reference driver, through VA-API.
+    case reference
+    /// libx264 or libx265, without VA-API.
+    case software
 }
 
 /// The properties of an encoder that are known after it has been prepared.

@@ -183,10 +183,10 @@ import VideoBase
         }
     }
 
-    /// Mastering display, content light and colour, as ffprobe reads them and, in MP4, as the boxes store them.
+    /// Mastering display, content light and color, as ffprobe reads them and, in MP4, as the boxes store them.
     @Test(arguments: ["mp4", "mov", "mkv"]) func containersCarryHDRMetadata(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
-            // ffprobe prints the decoder's colours if there is a decoder, so the stream has the same.
+            // ffprobe prints the decoder's colors if there is a decoder, so the stream has the same.
             let packets = Self.packets(
                 try Self.stream(
                     depth: 10, folder, count: 2,

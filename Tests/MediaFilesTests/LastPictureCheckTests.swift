@@ -61,7 +61,7 @@ import VideoBase
                     try Files.write(Array(stream[..<(slice.lowerBound + cut)]), to: "\(folder)/cut.h265")
                     let read = try Self.read("\(folder)/cut.h265")
                     #expect(read.error?.category == .badInput, "\(cut) of \(slice.count) bytes: \(read)")
-                    let isSpoken = read.error?.message.contains("damaged or cut short after picture \(read.count)") == true
+                    let isSpoken = read.error?.message.contains("damaged or truncated after picture \(read.count)") == true
                     #expect(isSpoken && (5...9).contains(read.count), "\(read)")
                 }
             }

@@ -137,7 +137,7 @@ import VideoBase
         }
     }
 
-    /// A picture of one colour keeps that colour in each format.
+    /// A picture of one color keeps that color in each format.
     @Test func conversionKeepsGrey() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 32, height: 16)

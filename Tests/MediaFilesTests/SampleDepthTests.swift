@@ -56,7 +56,7 @@ import VideoBase
         for (a, b) in [(PixelFormat.p010, PixelFormat.i420p10), (.i420p10, .p010)] {
             #expect(try Self.converted(words, a, b, size, fullRange: nil) == Self.raw(words, b, size))
         }
-        // In full range, white stays white, black stays black, and the chroma of grey stays in the middle.
+        // In full range, white stays white, black stays black, and the chroma of gray stays in the middle.
         let full = try Self.converted(bytes, .i420, .i420p10, size, fullRange: true)
         let expected = bytes.enumerated().map { $0 < 37 * 29 ? $1 * 4 + $1 / 64 : $1 * 4 }
         #expect(full == Self.raw(expected, .i420p10, size) && expected.contains(1023))

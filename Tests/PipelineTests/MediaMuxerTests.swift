@@ -10,7 +10,7 @@ import Vaenc
     private func record(_ muxer: MediaMuxer, seconds: Int = 2) async throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         configuration.frameRate = Rational(25)
-        configuration.wantedCodec = .h264
+        configuration.codec = .h264
         let session = try CompressionSession(configuration: configuration, device: .software)
         muxer.start()
         muxer.describe(try session.encoderDescription)
@@ -71,7 +71,7 @@ import Vaenc
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
-        encoding.wantedCodec = .h264
+        encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
         defer { session.invalidate() }
         let muxer = MediaMuxer(configuration(path))
@@ -114,7 +114,7 @@ import Vaenc
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
-        encoding.wantedCodec = .h264
+        encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
         defer { session.invalidate() }
         let description = try session.encoderDescription
@@ -151,7 +151,7 @@ import Vaenc
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
         defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
-        encoding.wantedCodec = .h264
+        encoding.codec = .h264
         encoding.structure.gopFrames = 10
         let session = try CompressionSession(configuration: encoding, device: .software)
         defer { session.invalidate() }
@@ -186,7 +186,7 @@ import Vaenc
     /// The muxer has a description but no packet: the file would have no picture.
     @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func stopWithoutPacketsIsAnError(_ ending: String, _ survivesKill: Bool) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
-        encoding.wantedCodec = .h264
+        encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
         defer { session.invalidate() }
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
@@ -215,7 +215,7 @@ import Vaenc
     /// A value that no container can store is refused with an error that names it, and no file is left.
     @Test(arguments: ["mp4", "mkv", "ts", "h264"]) func invalidPacketsAreRefused(_ ending: String) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
-        encoding.wantedCodec = .h264
+        encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
         defer { session.invalidate() }
         let description = try session.encoderDescription
@@ -289,7 +289,7 @@ import Vaenc
     /// names the missing description.
     @Test(arguments: [[], [MediaTrack.Kind.video], [.audio]], [10, 1000]) func missingDescriptionIsReported(_ described: [MediaTrack.Kind], _ limit: Int) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
-        encoding.wantedCodec = .h264
+        encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
         defer { session.invalidate() }
         let sound = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)

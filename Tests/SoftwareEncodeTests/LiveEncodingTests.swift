@@ -29,14 +29,14 @@ import VideoBase
     @Test(arguments: [VideoCodec.h264, .hevc], [1, 4, 6, 7]) func liveEncodingHasLittleDelay(_ codec: VideoCodec, _ preset: Int) throws {
         for (rate, bFrames) in [(30, nil), (30, 0), (30, 7), (60, nil), (5, nil)] as [(Int, Int?)] {
             let live = try heldBack {
-                $0.wantedCodec = codec; $0.coding.preset = preset; $0.isLive = true; $0.structure.bFrames = bFrames; $0.frameRate = Rational(rate)
+                $0.codec = codec; $0.coding.preset = preset; $0.isLive = true; $0.structure.bFrames = bFrames; $0.frameRate = Rational(rate)
             }
             let most = rate == 5 ? 9 : rate * 9 / 20 + max(0, (bFrames ?? 2) - 2)
             #expect(live.pictures <= most && live.hasB == (bFrames != 0), "\(rate) \(bFrames ?? -1): \(live)")
         }
         guard preset < 6 else { return }
         let other = try heldBack {
-            $0.wantedCodec = codec; $0.coding.preset = preset
+            $0.codec = codec; $0.coding.preset = preset
         }
         #expect(other.pictures > 20)
     }
@@ -47,14 +47,14 @@ import VideoBase
             for most in 0...12 {
                 for preset in [1, 4, 7] {
                     let delay = try heldBack {
-                        $0.wantedCodec = codec; $0.coding.preset = preset; $0.isLive = true; $0.pipeline.maxFrameDelay = most
+                        $0.codec = codec; $0.coding.preset = preset; $0.isLive = true; $0.pipeline.maxFrameDelay = most
                     }
                     #expect(delay.pictures <= most, "\(codec) \(most) \(preset): \(delay)")
                 }
             }
             for most in [nil, 0, 1, 8] {
                 let none = try heldBack {
-                    $0.wantedCodec = codec; $0.isLive = true; $0.pipeline.lowLatency = true; $0.pipeline.maxFrameDelay = most
+                    $0.codec = codec; $0.isLive = true; $0.pipeline.lowLatency = true; $0.pipeline.maxFrameDelay = most
                     $0.rate.bitrate = BitsPerSecond(1_000_000)
                 }
                 #expect(none.pictures == 0)

@@ -1,3 +1,4 @@
+import BitstreamInspection
 import Testing
 import TestOracles
 import VideoBase

@@ -1,3 +1,4 @@
+import MediaFiles
 import NALUnits
 import Testing
 import TestOracles

@@ -122,7 +122,7 @@ extension Feature {
     private static let rate = [
         Feature("constant QP", "rateControl", "qp", change: { $0.rate.qp = 36 }, missing: becomes("QP of P pictures", [36]) { $0.qps(.p) }),
         Feature(
-            "a QP for each type", "qp", "qpI", "qpB", "bFrames",
+            "a QP for each picture type", "qp", "qpI", "qpB", "bFrames",
             change: { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB, $0.structure.bFrames) = (30, 24, 35, 2) },
             missing: becomes("QP of I, P and B pictures", [[24], [30], [35]]) { run in [.i, .p, .b].map { run.qps($0) } }),
         Feature("CBR", "rateControl", change: rate(.cbr, 300_000), missing: field("cbr_flag[0]", 1)),
@@ -141,13 +141,13 @@ extension Feature {
         Feature("CBR by vaenc", "rateControl", "rateController", change: rate(.cbr, 300_000, by: .vaenc), missing: field("cbr_flag[0]", 1)),
         Feature("VBR by vaenc", "rateControl", "rateController", change: rate(.vbr, 300_000, by: .vaenc), missing: field("cbr_flag[0]", 0)),
         Feature(
-            "least QP", "minQP", change: rate(.vbr, 3_000_000) { $0.rate.minQP = 32 },
+            "minimum QP", "minQP", change: rate(.vbr, 3_000_000) { $0.rate.minQP = 32 },
             missing: holds("no QP below 32") { $0.encoded.reconstruction.pictures.allSatisfy { $0.qp >= 32 } }),
         Feature(
-            "greatest QP", "maxQP", change: rate(.vbr, 50_000) { $0.rate.maxQP = 26 },
+            "maximum QP", "maxQP", change: rate(.vbr, 50_000) { $0.rate.maxQP = 26 },
             missing: holds("no QP above 26") { $0.encoded.reconstruction.pictures.allSatisfy { $0.qp <= 26 } }),
         Feature(
-            "largest frame", "maxFrameBytes", change: rate(.vbr, 200_000) { $0.rate.maxFrameBytes = 900 },
+            "maximum picture size", "maxFrameBytes", change: rate(.vbr, 200_000) { $0.rate.maxFrameBytes = 900 },
             missing: { run, _ in
                 let most = run.inspected.pictures.map(\.byteCount).max() ?? 0
                 return most <= 900 ? nil : "a frame of \(most) bytes"
@@ -160,7 +160,7 @@ extension Feature {
                 return sizes.indices.dropLast(5).allSatisfy { sizes[$0..<($0 + 6)].reduce(0, +) <= 1800 }
             }),
         Feature(
-            "size of the decoder's buffer", "vbvSize", change: rate(.vbr, 300_000) { $0.rate.vbvSize = 160_000 },
+            "decoder buffer size (VBV)", "vbvSize", change: rate(.vbr, 300_000) { $0.rate.vbvSize = 160_000 },
             missing: becomes("cpb_size", 160_000) {
                 $0.stream.sequenceSets[0].vui?.nal_hrd_parameters?.schedules[0].cpbSize ?? 0
             }),
@@ -198,7 +198,7 @@ extension Feature {
             "4 slices", "slices", change: { $0.coding.slices = 4 },
             missing: becomes("slices in a picture", [4]) { Set($0.inspected.pictures.map(\.sliceCount)) }),
         Feature(
-            "largest slice", "maxSliceBytes", change: { ($0.rate.maxSliceBytes, $0.rate.qp) = (700, 24) },
+            "maximum slice size", "maxSliceBytes", change: { ($0.rate.maxSliceBytes, $0.rate.qp) = (700, 24) },
             missing: holds("no slice above 700 bytes") { $0.inspected.largestSlice <= 700 }),
         Feature(
             "no deblocking", "deblocking", change: { $0.coding.deblocking = Deblocking(isOn: false) },
@@ -233,7 +233,7 @@ extension Feature {
             "access unit delimiters", "accessUnitDelimiters", change: { $0.headers.accessUnitDelimiters = true },
             missing: becomes("delimiters", 12) { $0.trace.units(named: "Access Unit Delimiter").count }),
         Feature(
-            "no identifier", "identifier", change: { $0.headers.identifier = false },
+            "without the encoder's name", "identifier", change: { $0.headers.identifier = false },
             missing: holds("no identifier") { $0.encoded.stream.firstRange(of: Array("vaenc ".utf8)) == nil }),
         Feature("captions", change: { _ in }, missing: field("itu_t_t35_country_code", 0xb5)).with {
             $0.frameOptions = { index, _ in
@@ -253,7 +253,7 @@ extension Feature {
             }
         },
         Feature(
-            "colour", change: { $0.display.color = ColorDescription(primaries: 1, transfer: 1, matrix: 1) },
+            "color", change: { $0.display.color = ColorDescription(primaries: 1, transfer: 1, matrix: 1) },
             missing: field("colour_primaries", 1)),
         Feature("full range", change: { $0.display.color.fullRange = true }, missing: field("video_full_range_flag", 1)),
         Feature(
@@ -265,9 +265,9 @@ extension Feature {
             }
             return rate(run) == 25 && rate(plain) == 30 ? nil : "\(rate(run)) frames/s"
         }),
-        Feature("a level", "level", change: { $0.level = 40 }, missing: field("level_idc", 40)),
+        Feature("requested level", "level", change: { $0.level = 40 }, missing: field("level_idc", 40)),
         Feature(
-            "a size of no whole macroblocks", "size", change: { $0.size = VideoSize(width: 270, height: 134) },
+            "a size that is not a multiple of 16", "size", change: { $0.size = VideoSize(width: 270, height: 134) },
             missing: field("frame_crop_right_offset", 1)),
     ]
 }

@@ -7,7 +7,7 @@ extension Feature {
     /// The features of H.264 alone.
     private static let ofH264: Set<String> = [
         "Constrained Baseline", "Main", "CAVLC", "no 8×8 transform", "4 slices", "trellis",
-        "fastest quality level", "a size of no whole macroblocks",
+        "fastest quality level", "a size that is not a multiple of 16",
     ]
 
     /// The HEVC features by groups: those that are checked as in H.264, with replacements for those that another syntax
@@ -69,7 +69,7 @@ extension Feature {
                 return sizes.indices.dropLast(5).allSatisfy { sizes[$0..<($0 + 6)].reduce(0, +) <= 1300 }
             }),
         Feature(
-            "size of the decoder's buffer", "vbvSize",
+            "decoder buffer size (VBV)", "vbvSize",
             change: {
                 ($0.rate.qp, $0.rate.rateControl, $0.rate.bitrate) = (nil, .vbr, BitsPerSecond(300_000))
                 $0.rate.vbvSize = 160_000
@@ -124,9 +124,9 @@ extension Feature {
             missing: becomes("clock ticks a second", 25) {
                 ($0.hevc.sequenceSets[0].vui?.timing?.tick).map { Int((1 / $0).rounded()) } ?? 0
             }),
-        Feature("a level", "level", change: { $0.level = 40 }, missing: field("general_level_idc", 120)),
+        Feature("requested level", "level", change: { $0.level = 40 }, missing: field("general_level_idc", 120)),
         Feature(
-            "a size of no whole coding blocks", "size", change: { $0.size = VideoSize(width: 270, height: 134) },
+            "a size that is not a multiple of the coding block", "size", change: { $0.size = VideoSize(width: 270, height: 134) },
             missing: becomes("the visible width", 270) { $0.inspected.visibleSize?.width ?? 0 }),
         Feature(
             "mastering display and content light",

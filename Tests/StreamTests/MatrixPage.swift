@@ -31,13 +31,16 @@ struct MatrixPage {
 
     private static let head = [
         "# Features by device", "",
-        "Written by the tests (FeatureMatrixTests): every cell is a stream that the reference driver made while it",
-        "played that device, from the device's own list of capabilities. Nothing here ran on the devices themselves.",
-        "**yes**: libavcodec takes the stream and shows the driver's reconstruction, so does openh264 where a stream of",
-        "H.264 has neither B pictures nor long-term references, and libde265 with HEVC, and the stream shows what was",
-        "asked for (by FFmpeg's trace_headers, where it is a header's field). A number: the device lacks it, for the",
-        "reason below; the effective configuration says so, and `--strict` refuses it. Streams of HEVC are of the",
-        "fastest quality level where no other is asked for.",
+        "The tests write this page (FeatureMatrixTests). For each cell, they encode one stream on the reference driver, which",
+        "imitates the device ([personalities](REFERENCE-DRIVER.md#personalities)). Nothing on this page ran on the devices",
+        "themselves.", "",
+        "- **yes**: The stream has the requested feature (fields of headers are checked with FFmpeg's trace_headers). The",
+        "  pictures that libavcodec decodes equal the driver's reconstruction. HEVC streams are also decoded by libde265, and",
+        "  H.264 streams without B pictures and long-term references by openh264.",
+        "- **yes \\***: vaenc's own rate controller provides the mode. The driver does not have it.",
+        "- **a number**: The device does not support the feature. The notes below have the reason. The effective configuration",
+        "  reports it, and `--strict` refuses it.", "",
+        "HEVC streams use the fastest quality level unless the feature is a quality level.",
     ]
 
     var text: String {

@@ -84,7 +84,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
     private static let headers: [Value] = [
         ("", { _ in }), ("aud", { $0.headers.accessUnitDelimiters = true }), ("no hrd", { $0.headers.hrdParameters = false }),
         ("hrd", { $0.headers.hrdParameters = true }), ("no identifier", { $0.headers.identifier = false }),
-        ("colour", { $0.display.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: true) }),
+        ("color", { $0.display.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: true) }),
     ]
     private static let pictures: [Value] = [
         ("", { _ in }),

@@ -14,7 +14,7 @@ import VAAPI
         var surface = SurfaceCapabilities()
         (surface.minWidth, surface.minHeight) = (least, least)
         (surface.maxWidth, surface.maxHeight) = (most, most)
-        return Capability(Profile(profile), .encodeSlice, ConfigAttributes(values: [:]), surface)
+        return Capability(Profile(profile), at: .encodeSlice, attributes: ConfigAttributes(values: [:]), surfaces: surface)
     }
 
     private static func choose(
@@ -106,7 +106,7 @@ import VAAPI
     /// Without a request, a session uses the choice and reports it.
     @Test func sessionUsesAndReportsTheChoice() throws {
         var configuration = Pictures.configuration()
-        #expect(configuration.wantedCodec == nil)
+        #expect(configuration.codec == nil)
         for (format, device, codec) in [
             (PixelFormat.nv12, DeviceSelector.software, VideoCodec.h264), (.p010, .software, .hevc), (.nv12, .reference, .hevc),
             (.p010, .reference, .hevc),
@@ -120,28 +120,28 @@ import VAAPI
             let entry = try #require(description.effective.first { $0.option == "codec" })
             #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == "\(session.choice.codecReason)")
             #expect(description.effective.filter { $0.option == "codec" }.count == 1)
-            #expect(configuration.wantedCodec == nil && session.configuration.wantedCodec == nil)
-            // The chosen codec is visible but is no request: the configurations are equal.
-            #expect(session.configuration.codec == codec && session.configuration == configuration)
+            #expect(session.choice.codec == codec)
+            // The chosen codec is no request.
+            #expect(session.configuration.codec == nil && session.configuration == configuration)
         }
         configuration.inputFormat = .nv12
         configuration.codec = .hevc
         let session = try CompressionSession(configuration: configuration, device: .software) { _ in }
         defer { session.invalidate() }
         let entry = try #require(try session.encoderDescription.effective.first { $0.option == "codec" })
-        #expect(entry.asked == "hevc" && entry.used == "hevc" && entry.why == "asked")
+        #expect(entry.asked == "hevc" && entry.used == "hevc" && entry.why == .requested)
     }
 
     /// Packets have the codec of their format, also after a swap. A property that decides the codec takes effect at
     /// once.
     @Test func packetsHaveTheirCodec() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
-        #expect(session.configuration.codec == .hevc)
+        #expect(session.choice.codec == .hevc)
         try session.set(.h264EntropyMode, to: .cavlc)
-        #expect(session.configuration.codec == .h264)
+        #expect(session.choice.codec == .h264)
         try Pictures.encode(0..<2, on: session)
         try await session.swap(to: Pictures.configuration())
-        #expect(session.configuration.codec == .hevc)
+        #expect(session.choice.codec == .hevc)
         try Pictures.encode(2..<4, on: session)
         try await session.completeFrames()
         session.invalidate()

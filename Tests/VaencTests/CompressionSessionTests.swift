@@ -10,7 +10,7 @@ import Vaenc
 
     private func configuration(_ codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: Self.size)
-        configuration.wantedCodec = codec
+        configuration.codec = codec
         configuration.frameRate = Rational(25)
         configuration.rate.qp = 28
         configuration.rate.qpI = 28
@@ -168,7 +168,7 @@ import Vaenc
         try session.completeFrames()
     }
 
-    /// Grey in RGB is luma 126 and chroma 128 in limited range.
+    /// Gray in RGB is luma 126 and chroma 128 in limited range.
     @Test(arguments: [DeviceSelector.reference, .software]) func framesInRGBAreConverted(_ device: DeviceSelector) throws {
         let list = PacketList()
         let session = try CompressionSession(configuration: configuration(.h264), device: device) { list.add($0) }

@@ -59,7 +59,7 @@ import VAAPI
 
     /// Other advice in the same remedy is kept.
     @Test(arguments: [
-        ("use another `device`, or `device: .software`", "use another `device`"), ("see `dmesg`, or use `device: .software`", "see `dmesg`"),
+        ("use another `device`, or use `device: .software`", "use another `device`"), ("see `dmesg`, or use `device: .software`", "see `dmesg`"),
         ("use `device: .software`", "leave out `requireHardware`"), ("lower the bit rate", "lower the bit rate"),
         ("this machine has no render node; use `device: .software` (libx264 and libx265)", "this machine has no render node"),
     ]) func requiredHardwareKeepsOtherAdvice(_ remedy: String, _ expected: String) {
@@ -113,7 +113,7 @@ import VAAPI
 
     /// If no hardware works, `auto` falls back to software with a notice, and `requireHardware` refuses.
     @Test func autoFallsBackWithANotice() throws {
-        let hardware = DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(.h264) }
+        let hardware = Devices.isHardwareEncodeSupported(.h264)
         var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
         configuration.rate.qp = 30
         let session = try CompressionSession(configuration: configuration, device: .auto) { _ in }

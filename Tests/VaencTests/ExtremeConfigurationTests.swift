@@ -12,7 +12,7 @@ import Vaenc
         var refused = 0
         for index in 0..<160 {
             var configuration = random.configuration()
-            if index % 3 == 0 { configuration.wantedCodec = index % 2 == 0 ? .h264 : .hevc }
+            if index % 3 == 0 { configuration.codec = index % 2 == 0 ? .h264 : .hevc }
             let change = random.change()
             // A constant rate of gigabits is filled up correctly, but slowly.
             if configuration.rate.rateControl == .cbr, (configuration.rate.bitrate?.value ?? 0) > 100_000_000 { continue }

@@ -10,7 +10,7 @@ enum Pictures {
     /// - Parameter codec: The codec, or nil to let the session choose.
     static func configuration(_ size: VideoSize = size, codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: size)
-        configuration.wantedCodec = codec
+        configuration.codec = codec
         configuration.frameRate = Rational(25)
         configuration.rate.qp = 30
         configuration.rate.qpI = 30

@@ -7,7 +7,7 @@ import VAAPI
     /// - Parameter codec: The codec, or nil to let the session choose.
     func session(_ device: DeviceSelector = .reference, _ codec: VideoCodec? = nil) throws -> CompressionSession {
         var configuration = EncoderConfiguration(size: Pictures.size)
-        configuration.wantedCodec = codec
+        configuration.codec = codec
         configuration.frameRate = Rational(25)
         return try CompressionSession(configuration: configuration, device: device)
     }
@@ -82,7 +82,7 @@ import VAAPI
         "MaxKeyFrameIntervalDuration": 86400, "IDRInterval": 2_147_483_647, "BFrameCount": 7, "ReferenceBufferCount": 16,
         "TemporalLayers": 4, "LongTermReferences": 15, "Level": 62, "Slices": 65535, "MaxFrameDelayCount": 64,
         // No device has 9 bits.
-        "OutputBitDepth": 8, "AsyncDepth": 256,
+        "OutputBitDepth": 8, "AsyncDepth": 64,
     ]
 
     /// Every property of every device can be set before the first frame and read back, but not with a wrong type.

@@ -128,7 +128,7 @@ import VideoBase
         _ trial: Trial, _ property: AnyProperty, _ value: PropertyValue, _ base: EncoderConfiguration,
         _ report: DeviceReport, _ device: DeviceCapabilities
     ) {
-        let label = "\(trial.name) \(value), \(base.codec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
+        let label = "\(trial.name) \(value), \(base.encodedCodec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
         var isTaken = false
         var refusal = ""
         for context in trial.contexts where !isTaken {
@@ -146,7 +146,7 @@ import VideoBase
             } catch { refusal = "\(error)" }
         }
         do {
-            _ = try CompressionSession.draft([(property, value)], of: base, chosen: base.codec, on: report)
+            _ = try CompressionSession.draft([(property, value)], of: base, chosen: base.encodedCodec, on: report)
             #expect(isTaken, "\(label) may be set, and is not taken: \(refusal)")
         } catch {
             let category = (error as? any DescribedError)?.category

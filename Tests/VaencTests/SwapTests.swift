@@ -76,7 +76,7 @@ import VAAPI
         expectOneLine(packets, count: 12)
         let parts = parts(packets)
         #expect(parts.map(\.count) == [6, 6])
-        #expect(parts.map { Pictures.codec($0).rawValue } == [first.codec.rawValue, second.codec.rawValue])
+        #expect(parts.map { Pictures.codec($0).rawValue } == [first.codec?.rawValue, second.codec?.rawValue])
         #expect(parts.map { Pictures.decode($0).count } == [6, 6])
     }
 

@@ -2,6 +2,7 @@ import CLibAV
 import CV4L2
 import Glibc
 import LibAV
+import Threads
 import VideoBase
 
 /// A device of libavdevice, and the decoder of its packets. One thread at a time. Reading blocks.
@@ -149,7 +150,7 @@ import VideoBase
     /// is used if it is plausible: the demuxers of ALSA and Pulse take it from the real-time clock. Else the time is
     /// derived from the packet's arrival.
     func captureTime() -> Int64 {
-        let now = FrameClock.now
+        let now = MonotonicClock.nanoseconds
         let count = unsafe Int64(frame?.pointee.nb_samples ?? 0)
         let arrived = now - count * 1_000_000_000 / Int64(max(rate, 1))
         guard let packetTime else { return arrived }

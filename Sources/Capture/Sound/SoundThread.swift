@@ -95,7 +95,7 @@ struct SoundClock {
     mutating func recordCapture(_ count: Int, at time: Int64?) -> Plan {
         defer { captured += count }
         guard let start else {
-            start = time ?? FrameClock.now
+            start = time ?? MonotonicClock.nanoseconds
             lastTime = start ?? 0
             driftStart = lastTime
             return Plan()
@@ -146,7 +146,7 @@ struct SoundClock {
     mutating func isFasterThanTime(_ count: Int) -> Bool {
         guard !isFast, let start, captured < 2 * rate else { return isFast }
         let length = Int64(Double(captured + count) / Double(rate) * 1e9)
-        isFast = start + length - FrameClock.now > 50_000_000
+        isFast = start + length - MonotonicClock.nanoseconds > 50_000_000
         return isFast
     }
 
@@ -154,7 +154,7 @@ struct SoundClock {
     mutating func pace(_ count: Int) {
         guard let start else { return }
         let due = start + Int64(Double(captured + count) / Double(rate) * 1e9)
-        let left = due - FrameClock.now
+        let left = due - MonotonicClock.nanoseconds
         if left > 0 { usleep(UInt32(min(left / 1000, 1_000_000))) }
     }
 }

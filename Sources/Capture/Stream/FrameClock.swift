@@ -1,6 +1,7 @@
 import CLibAV
 import CV4L2
 import Glibc
+import Threads
 import VideoBase
 
 /// Computes the times of a driver's pictures, and the gaps in its sequence numbers.
@@ -8,18 +9,11 @@ struct FrameClock {
     private var lastTime: Int64?
     private var lastSequence: UInt32?
 
-    /// The current time in nanoseconds on the monotonic clock.
-    static var now: Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
     /// Returns the capture time of a picture, the number of pictures that are missing before it, and whether its time
     /// did not increase and was replaced. The capture time is the driver's time if that is on the monotonic clock, else
     /// the current time.
     mutating func read(_ buffer: v4l2_buffer) -> (time: MediaTime, gap: Int, isReplaced: Bool) {
-        let now = Self.now / 1000
+        let now = MonotonicClock.nanoseconds / 1000
         var time = now
         if unsafe buffer.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK) == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) {
             let stamp = unsafe Int64(clamping: Int128(buffer.timestamp.tv_sec) * 1_000_000 + Int128(buffer.timestamp.tv_usec))

@@ -41,7 +41,7 @@ import VideoBase
     /// earlier pictures had.
     func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedPicture? {
         guard let packet = unsafe packet, bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] == 0xd8 else { return nil }
-        // For truncated data, decoders fill the rest of the picture with grey or another color.
+        // For truncated data, decoders fill the rest of the picture with gray or another color.
         let hasEnd = unsafe Self.hasEnd(bytes)
         if endsPictures, !hasEnd { return nil }
         endsPictures = hasEnd

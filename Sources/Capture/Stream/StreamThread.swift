@@ -14,7 +14,7 @@ struct StreamThread {
     /// The number of buffers that the driver has.
     private var driverBufferCount: Int
     /// The last time that the driver returned a buffer, or had no buffer to fill.
-    private var lastActivity = FrameClock.now
+    private var lastActivity = MonotonicClock.nanoseconds
     private var failuresInARow = 0
 
     /// Runs until the stream is closed or the camera ends.
@@ -50,12 +50,12 @@ struct StreamThread {
             if isClosing { return .stopped }
             for index in returned { if let end = requeue(index) { return end } }
             // A driver without buffers has not stalled.
-            if driverBufferCount == 0 { lastActivity = FrameClock.now }
+            if driverBufferCount == 0 { lastActivity = MonotonicClock.nanoseconds }
             var polled = [
                 pollfd(fd: buffers.node.descriptor, events: driverBufferCount > 0 ? Int16(POLLIN) : 0, revents: 0),
                 pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            let left = Double(lastActivity) / 1e9 + request.stallSeconds - Double(FrameClock.now) / 1e9
+            let left = Double(lastActivity) / 1e9 + request.stallSeconds - Double(MonotonicClock.nanoseconds) / 1e9
             if left <= 0 { return .stalled(seconds: request.stallSeconds) }
             unsafe poll(&polled, 2, Int32(clamping: min(left * 1000 + 1, 60_000)))
             if polled[1].revents != 0 { wake.clear() }
@@ -71,7 +71,7 @@ struct StreamThread {
         switch code {
         case 0:
             failuresInARow = 0
-            lastActivity = FrameClock.now
+            lastActivity = MonotonicClock.nanoseconds
             driverBufferCount -= 1
             return unsafe process(buffer)
         case ENODEV, ENXIO, EBADF: return .unplugged

@@ -96,7 +96,7 @@ package import VideoBase
     /// memory.
     package func buffer(of picture: DecodedPicture) throws -> SurfaceBuffer? {
         guard let decoded = picture.surface else { return nil }
-        let surface = Surface(lent: decoded.identifier, by: display, size: decoded.size, format: decoded.format)
+        let surface = Surface(borrowing: decoded.identifier, of: display, size: decoded.size, format: decoded.format)
         let visible = picture.visible
         return try SurfaceBuffer(
             surface: surface, visible: picture.size, offset: (visible.x, visible.y), owner: picture)

@@ -61,7 +61,7 @@ package final class DeviceScaler: Sendable {
 
     /// A surface from the pool, and the picture that was drawn into it. The retained picture counts as in use, so the
     /// number of loans is limited. A loan does not retain the scaler, so the scaler is released with its owner.
-    private final class Loan: Sendable {
+    private final class PooledPicture: Sendable {
         private let pool: Pool
         private let surface: Surface
         private let picture: DecodedPicture
@@ -93,6 +93,6 @@ package final class DeviceScaler: Sendable {
             return target
         }
         return try SurfaceBuffer(
-            surface: target, visible: output.size, color: output.color, owner: Loan(pool, target, picture))
+            surface: target, visible: output.size, color: output.color, owner: PooledPicture(pool, target, picture))
     }
 }

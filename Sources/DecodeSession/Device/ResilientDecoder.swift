@@ -258,10 +258,10 @@ package import VideoBase
             return true
         }
         let display = device.display
-        let lent = Surface(lent: surface.identifier, by: display, size: surface.size, format: surface.format)
+        let borrowed = Surface(borrowing: surface.identifier, of: display, size: surface.size, format: surface.format)
         do {
             try display.watch.run("vaSyncSurface", "a decoded picture", .wait) {
-                try lent.sync(timeoutNanoseconds: display.watch.limitNanoseconds)
+                try borrowed.sync(timeoutNanoseconds: display.watch.limitNanoseconds)
             }
         } catch let error as VAError where error.status == .decodingError {
             // The reference driver decodes in this process, so `lacksMemory` covers it.

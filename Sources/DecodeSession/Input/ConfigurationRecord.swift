@@ -15,7 +15,7 @@ struct ConfigurationRecord {
             case .hevc: try readHEVC(&reader)
             }
         } catch is Reader.Short {
-            throw Self.broken(codec, "it is cut short")
+            throw Self.broken(codec, "it is truncated")
         }
         if lengthSize == 3 { throw Self.broken(codec, "its length size is 3 bytes, which is invalid") }
     }

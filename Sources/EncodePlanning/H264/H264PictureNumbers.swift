@@ -32,9 +32,9 @@ public struct H264PictureNumbers: Sendable, Hashable {
 public struct H264StoredPicture: Sendable, Hashable {
     /// The picture.
     public var picture: StoredPicture
-    /// Its frame_num.
+    /// frame_num of the stored picture.
     public var frame_num: Int
-    /// Its picture order count.
+    /// The picture order count of the stored picture.
     public var picOrderCount: Int
 
     /// LongTermFrameIdx, which equals LongTermPicNum for a frame (8-29); nil: a short-term reference.

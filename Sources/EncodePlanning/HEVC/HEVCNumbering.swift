@@ -3,8 +3,8 @@ import VideoBase
 /// Converts plans, in coding order, into HEVC's picture order counts, reference picture sets, lists and picture kinds.
 ///
 /// A reference picture set names all pictures that a decoder keeps: the pictures stored by the plan, except those that
-/// HEVC forbids to keep. These are pictures that precede an IRAP picture, once a trailing picture of it is coded
-/// (8.3.2), and pictures of temporal sub-layers that no picture refers to any more.
+/// HEVC forbids a decoder to keep: pictures before an IRAP picture, as soon as its first trailing picture is coded
+/// (8.3.2), and pictures of temporal sub-layers that no later picture can refer to.
 public struct HEVCNumbering: Sendable {
     /// log2 of MaxPicOrderCntLsb, 4…16.
     public let log2_max_pic_order_cnt_lsb: Int

@@ -46,7 +46,7 @@ public struct HEVCPictureNumbers: Sendable, Hashable {
 
 /// A picture of the short-term reference picture set.
 public struct HEVCShortTermEntry: Sendable, Hashable {
-    /// Its picture order count minus that of the current picture.
+    /// The picture order count of the stored picture minus that of the current picture.
     public var deltaPOC: Int
     /// used_by_curr_pic: whether the current picture refers to it. If `false`, it only stays for later pictures.
     public var isUsed: Bool

@@ -12,7 +12,7 @@ extension DeviceCapabilities {
             for entryPoint in try display.entryPoints(of: Profile(profile)) where entryPoint.encodes {
                 let attributes = try display.attributes(of: Profile(profile), at: entryPoint)
                 let surfaces = try Config(display, profile: Profile(profile), entryPoint: entryPoint).surfaceCapabilities()
-                let answers = Capability(Profile(profile), entryPoint, attributes, surfaces)
+                let answers = Capability(Profile(profile), at: entryPoint, attributes: attributes, surfaces: surfaces)
                 if let encoder = EncodeCapabilities(answers, driver: driver) { encoders.append(encoder) }
             }
         }

@@ -5,23 +5,33 @@ import VideoBase
 /// VAConfigAttribEncHEVCFeatures, VAConfigAttribEncHEVCBlockSizes, VAConfigAttribPredictionDirection, and known values
 /// of drivers that do not answer.
 struct HEVCCapabilities: Sendable, Hashable {
-    /// log2 of the blocks' sides in luma samples.
+    /// log2 of the side of coding tree blocks, in luma samples.
     var log2CodingTreeBlock = 5
+    /// log2 of the side of the smallest coding blocks, in luma samples.
     var log2MinCodingBlock = 3
+    /// log2 of the side of the smallest transform blocks, in samples.
     var log2MinTransformBlock = 2
+    /// log2 of the side of the largest transform blocks, in samples.
     var log2MaxTransformBlock = 5
     /// max_transform_hierarchy_depth_inter.
     var transformDepthInter = 2
     /// max_transform_hierarchy_depth_intra.
     var transformDepthIntra = 2
+    /// amp_enabled_flag: asymmetric partitions of inter blocks.
     var amp = false
+    /// sample_adaptive_offset_enabled_flag.
     var sao = false
+    /// sps_temporal_mvp_enabled_flag.
     var temporalMVP = false
+    /// strong_intra_smoothing_enabled_flag.
     var strongIntraSmoothing = false
-    /// Tools that are used only if the driver requires them.
+    /// Whether the driver requires transform_skip_enabled_flag. vaenc does not use the tool otherwise.
     var needsTransformSkip = false
+    /// Whether the driver requires sign_data_hiding_enabled_flag. vaenc does not use the tool otherwise.
     var needsSignDataHiding = false
+    /// Whether the driver requires constrained_intra_pred_flag. vaenc does not use the tool otherwise.
     var needsConstrainedIntra = false
+    /// Whether the QP can differ within a picture (cu_qp_delta_enabled_flag).
     var cuQPDelta = Support.supported
     /// Whether deblocking can be disabled.
     var deblockingDisable = false

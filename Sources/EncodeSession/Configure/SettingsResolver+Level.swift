@@ -6,8 +6,8 @@ import VideoBase
 extension SettingsResolver {
     /// Returns the level and the number of references that its decoded picture buffer holds.
     func chooseLevel(
-        _ limits: EncodeCapabilities, _ grid: BlockGrid, _ structure: GOPStructure, _ settled: RateSettings,
-        _ estimate: LevelEstimate?
+        _ limits: EncodeCapabilities, grid: BlockGrid, structure: GOPStructure, rate settled: RateSettings,
+        estimate: LevelEstimate?
     ) throws -> (level: StreamLevel, room: Int) {
         let rate = asked.frameRate
         let bitrate = settled.maxBitrate > 0 ? settled.maxBitrate : nil
@@ -64,7 +64,7 @@ extension SettingsResolver {
     ///
     /// - Parameter foreseen: The estimated rate at the QP if no rate was requested.
     mutating func reportLevel(
-        _ used: StreamLevel, _ limits: EncodeCapabilities, _ rate: RateSettings, _ foreseen: LevelEstimate?
+        _ used: StreamLevel, limits: EncodeCapabilities, rate: RateSettings, estimate foreseen: LevelEstimate?
     ) throws {
         let most = BitsPerSecond(rate.maxBitrate)
         let need = rate.maxBitrate > 0 ? " and \(most)\(asked.tier.map { " in the \($0.name) tier" } ?? "")" : ""

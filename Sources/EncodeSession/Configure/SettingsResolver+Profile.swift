@@ -9,11 +9,11 @@ extension SettingsResolver {
     /// has it, unless low power is requested.
     mutating func chooseProfile() throws -> EncodeCapabilities {
         let offered = preferredProfiles.filter { profile in device.encoders.contains { $0.profile == profile } }
-        let standard = asked.codec.standardName
+        let standard = asked.encodedCodec.standardName
         guard let best = offered.first else {
             throw VaencError(
                 .unavailable, "\(device.driver) does not encode \(standard)",
-                remedy: "use another `device`, or `device: .software`")
+                remedy: "use another `device`" + VaencError.orSoftware)
         }
         // A requested bit depth is as binding as a requested profile.
         let byDepth: CodecProfile? = asked.bitDepth == 10 ? .hevcMain10 : nil
@@ -33,7 +33,7 @@ extension SettingsResolver {
 
     /// The usable profiles of the requested codec, the best first.
     private var preferredProfiles: [CodecProfile] {
-        switch asked.codec {
+        switch asked.encodedCodec {
         case .h264: [.h264High, .h264Main, .h264ConstrainedBaseline]
         // Main 10 codes 8-bit samples too, but decoders then need Main 10, so it is only used on request.
         case .hevc: asked.codedBitDepth > 8 ? [.hevcMain10, .hevcMain] : [.hevcMain]
@@ -64,7 +64,7 @@ extension SettingsResolver {
         let lowPower = device.capabilities(profile, .encodeSliceLowPower)
         let preferred = wanted == .encodeSliceLowPower ? lowPower : slice
         guard let used = preferred ?? slice ?? lowPower else {
-            let name = "\(asked.codec.standardName) \(profile.shortName)"
+            let name = "\(asked.encodedCodec.standardName) \(profile.shortName)"
             throw VaencError(
                 .unavailable, "\(device.driver) has no encode entry point for \(name)",
                 remedy: "choose another `profile`, `codec` or `device`")

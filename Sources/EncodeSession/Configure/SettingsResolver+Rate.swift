@@ -10,7 +10,7 @@ extension SettingsResolver {
     /// mode, or the driver cannot keep a requested limit.
     mutating func chooseRateControl(_ limits: EncodeCapabilities) throws -> RateSettings {
         let wanted = asked.wantedRateControl
-        try checkRates(wanted)
+        try asked.checkContradictions(wanted)
         var rate = RateSettings()
         rate.minQP = asked.rate.minQP
         rate.maxQP = asked.rate.maxQP
@@ -32,28 +32,6 @@ extension SettingsResolver {
         if rate.driverChoosesQP || rate.usesVaencRateControl { reportQPLimits() }
         chooseMacroblockRateControl(limits, &rate)
         return rate
-    }
-
-    private func checkRates(_ wanted: RateControlMode) throws {
-        try Validation.validate(bitrate: asked.rate.bitrate, "bitrate")
-        try Validation.validate(bitrate: asked.rate.maxBitrate, "maxBitrate")
-        if [.cbr, .vbr, .avbr].contains(wanted), asked.rate.bitrate == nil {
-            throw VaencError(
-                .usage, "rate control \(wanted.rawValue) needs a rate",
-                remedy: "set `bitrate`, for example to 6M")
-        }
-        if wanted == .qvbr, asked.rate.bitrate == nil, asked.rate.maxBitrate == nil {
-            throw VaencError(
-                .usage, "rate control qvbr needs a rate",
-                remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
-        }
-        try Validation.validate(vbvSize: asked.rate.vbvSize)
-        if let percent = asked.rate.vbvInitialPercent, !(0...100).contains(percent) {
-            throw VaencError(.usage, "`vbvInitialPercent` \(percent) is out of range", remedy: "use 0 to 100")
-        }
-        for limit in asked.rate.dataRateLimits { try Validation.validate(limit) }
-        try Self.check("maxFrameBytes", asked.rate.maxFrameBytes, Validation.frameBytes)
-        try asked.checkContradictions(wanted)
     }
 
     // MARK: Mode
@@ -120,7 +98,7 @@ extension SettingsResolver {
         if let mode = order.first(where: limits.rateControl.contains) { return mode }
         throw VaencError(
             .unavailable, "\(device.driver) has no rate control, and uses one QP for all pictures",
-            remedy: "use `qp`, or `device: .software`")
+            remedy: "use `qp`" + VaencError.orSoftware)
     }
 
     private func meaning(_ mode: RateControlMode) -> String {

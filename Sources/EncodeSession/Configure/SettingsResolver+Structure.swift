@@ -10,7 +10,7 @@ extension SettingsResolver {
     ) throws -> (GOPStructure, StreamLevel) {
         let interval = chooseGOP(limits)
         var reasons = Obstacles(limits, asked, intraOnly: interval == 1)
-        let wanted = wantedStructure(interval, limits, grid, &reasons)
+        let wanted = wantedStructure(interval, limits: limits, grid: grid, reasons: &reasons)
         // If no rate is requested, the estimated rate at the QP decides the level.
         func estimate(_ structure: GOPStructure) -> LevelEstimate? {
             if rate.maxBitrate > 0 { return nil }
@@ -18,7 +18,7 @@ extension SettingsResolver {
                 qp: rate.mode == .icq ? rate.quality : qp, keyInterval: structure.keyInterval ?? .max, grid,
                 share: limits.profile.codec.rateShare, frameRate: asked.frameRate)
         }
-        let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
+        let (level, room) = try chooseLevel(limits, grid: grid, structure: wanted, rate: rate, estimate: estimate(wanted))
         if wanted.longTermReferences < asked.structure.longTermReferences ?? 0 {
             reasons.longTerm = reasons.longTerm ?? "limited by `references`"
         }
@@ -29,8 +29,8 @@ extension SettingsResolver {
             room < limits.maxStored && wanted.storage > room ? "limit of level \(level.name)" : "driver limit"
         try reportStructure(used, reasons)
         let foreseen = estimate(used)
-        let final = try chooseLevel(limits, grid, used, rate, foreseen).level
-        try reportLevel(final, limits, rate, foreseen)
+        let final = try chooseLevel(limits, grid: grid, structure: used, rate: rate, estimate: foreseen).level
+        try reportLevel(final, limits: limits, rate: rate, estimate: foreseen)
         return (used, final)
     }
 
@@ -73,7 +73,7 @@ extension SettingsResolver {
 
     /// Returns the request without the excluded options. The lengths of lists and buffers are not applied yet.
     private func wantedStructure(
-        _ interval: Int, _ limits: EncodeCapabilities, _ grid: BlockGrid, _ reasons: inout Obstacles
+        _ interval: Int, limits: EncodeCapabilities, grid: BlockGrid, reasons: inout Obstacles
     ) -> GOPStructure {
         var structure = GOPStructure(keyInterval: interval, references: 1)
         // The first picture of layer 1 follows half a period after the key frame and must be in the group.
@@ -100,7 +100,7 @@ extension SettingsResolver {
         }
         if isLive, asked.structure.bFrames == nil {
             reasons.bFrames =
-                reasons.bFrames ?? "\(structure.temporalLayers > 1 ? "temporal layers" : "long-term references") are for live streams"
+                reasons.bFrames ?? "off by default with \(structure.temporalLayers > 1 ? "temporal layers" : "long-term references"), because B frames add delay"
         }
         if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "a pyramid needs two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }

@@ -21,10 +21,9 @@ struct SettingsResolver {
     }
 
     private mutating func resolve() throws -> EncodeSettings {
-        try checkRanges()
-        try checkProfile()
+        try checkValues()
         report.add(
-            "codec", asked: asked.codec.rawValue, used: asked.codec.rawValue, why: .requested)
+            "codec", asked: asked.encodedCodec.rawValue, used: asked.encodedCodec.rawValue, why: .requested)
         let limits = try chooseProfile()
         try checkSize(limits)
         let size = chooseSize()

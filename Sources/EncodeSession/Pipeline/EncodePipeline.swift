@@ -93,7 +93,8 @@ final class EncodePipeline: Sendable {
         var assembler = AccessUnitAssembler(settings.profile.codec, adapter)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
             let added = try ParameterSetProbe.run(
-                settings, adapter, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
+                settings, adapter: adapter, objects: objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds,
+                assembler: &assembler)
             rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)

@@ -9,8 +9,8 @@ enum ParameterSetProbe {
     ///
     /// - Returns: The number of bytes in the key frame that the driver did not write.
     static func run(
-        _ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects, inputs: InputPool,
-        timeoutNanoseconds: UInt64, _ assembler: inout AccessUnitAssembler
+        _ settings: EncodeSettings, adapter: any CodecAdapter, objects: DeviceObjects, inputs: InputPool,
+        timeoutNanoseconds: UInt64, assembler: inout AccessUnitAssembler
     ) throws -> Int {
         guard let surface = objects.inputs.first, let output = objects.coded.first else { return 0 }
         var planner = FramePlanner(structure: settings.structure)

@@ -28,7 +28,7 @@ struct PictureSubmitter: Sendable {
         let numbered = adapter.number(plan)
         let clock = self.clock.next(plan, reorderDepth: writer.reorderDepth)
         let encode = { @Sendable [writer] (decision: RateSession.Decision) throws -> SubmittedPicture in
-            try writer.encode(plan, numbered, clock, frame, decision, into: output)
+            try writer.encode(plan, syntax: numbered, clock: clock, frame: frame, decision: decision, into: output)
         }
         return InFlightPicture(
             plan: plan, frame: frame, submitted: try encode(decision), clock: clock, numbered: numbered,
@@ -58,8 +58,8 @@ private final class PictureWriter: Sendable {
     /// Submits the buffers in the order that drivers know from other clients: sequence, settings, picture, headers,
     /// slices.
     func encode(
-        _ plan: FramePlan, _ numbered: any PictureSyntax, _ clock: PictureClock, _ frame: TakenFrame,
-        _ decision: RateSession.Decision, into output: CodedBuffer
+        _ plan: FramePlan, syntax numbered: any PictureSyntax, clock: PictureClock, frame: TakenFrame,
+        decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> SubmittedPicture {
         var picture = Picture(begin: objects.context, on: frame.surface, frame: frame.index)
         if plan.type == .idr { try picture.render(adapter.sequence) }

@@ -168,9 +168,9 @@ struct RateSettings: Sendable, Hashable {
         // Values that no device accepts come before changes that this session does not support.
         try Validation.validate(bitrate: change.bitrate, "bitrate")
         try Validation.validate(bitrate: change.maxBitrate, "maxBitrate")
-        try SettingsResolver.check("qp", change.qp, 0...51)
-        try SettingsResolver.check("minQP", change.minQP, 0...51)
-        try SettingsResolver.check("maxQP", change.maxQP, 0...51)
+        try Validation.validate(change.qp, "qp", in: SettingRange.qp)
+        try Validation.validate(change.minQP, "minQP", in: SettingRange.qp)
+        try Validation.validate(change.maxQP, "maxQP", in: SettingRange.qp)
         for limit in change.dataRateLimits ?? [] { try Validation.validate(limit) }
         let changesRate = change.bitrate != nil || change.maxBitrate != nil
         guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {

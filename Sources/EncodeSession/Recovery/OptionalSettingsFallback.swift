@@ -34,10 +34,10 @@ struct OptionalSettingsFallback: Sendable {
 }
 
 extension EncodeSettings {
-    var hasHints: Bool { qualityLevel != nil || trellis == true }
+    var hasOptionalSettings: Bool { qualityLevel != nil || trellis == true }
 
     /// The settings without the optional ones, for a driver that rejected pictures.
-    var withoutHints: EncodeSettings {
+    var withoutOptionalSettings: EncodeSettings {
         var new = self
         new.qualityLevel = nil
         new.trellis = trellis.map { _ in false }

@@ -36,7 +36,7 @@ extension Error {
         guard let error = self as? VAError else { return self }
         if error.isNoMemory { return error.lackingMemory() }
         return switch error.category {
-        case .internalFault, .deviceFailed: error.endingSession(remedy: "see `dmesg`, or use `device: .software`")
+        case .internalFault, .deviceFailed: error.endingSession(remedy: "see `dmesg`" + VaencError.orSoftware)
         default: self
         }
     }

@@ -24,15 +24,15 @@ extension Supervisor {
                 state.statistics.rebuilds += 1
             }
             do {
-                let made = try makePipeline(
+                let replacement = try makePipeline(
                     generation: generation, reopens: old.reopens, stopsAtRefusals: false)
-                try install(made, generation: generation)
+                try install(replacement)
                 let frames = state.withLock { state in
                     state.statistics.retried += state.pending.unsettled.count
                     return state.pending.unsettled
                 }
-                submit(frames, to: made.pipeline)
-                flushAwaited(made.pipeline)
+                submit(frames, to: replacement.pipeline)
+                flushAwaited(replacement.pipeline)
             } catch {
                 return end(error)
             }
@@ -68,11 +68,11 @@ extension Supervisor {
     func describe(_ error: any Error) -> any Error {
         guard let error = error as? VAError else { return error }
         let rebuilds = state.withLock { $0.statistics.rebuilds }
-        let advice = error.isNoMemory ? VaencError.memoryRemedy : "see `dmesg`, or use `device: .software`"
+        let advice = error.isNoMemory ? VaencError.memoryRemedy : "see `dmesg`" + VaencError.orSoftware
         return error.endingSession(remedy: rebuilds > 0 ? "the device was reinitialized \(rebuilds) times; \(advice)" : advice)
     }
 
-    struct Made: Sendable {
+    struct Replacement: Sendable {
         var pipeline: EncodePipeline
         var display: Display
         /// The frames to encode, in surfaces of the pipeline's pool.
@@ -85,7 +85,7 @@ extension Supervisor {
     /// - Parameters:
     ///   - reopens: Whether the first attempt uses a new display too.
     ///   - stopsAtRefusals: Whether requests that the device rejects are not retried.
-    func makePipeline(generation: Int, reopens: Bool, stopsAtRefusals: Bool) throws -> Made {
+    func makePipeline(generation: Int, reopens: Bool, stopsAtRefusals: Bool) throws -> Replacement {
         var failure: any Error = EncodePipeline.closed
         for attempt in 0..<limits.setUpTries {
             if attempt > 0 { try pause(attempt) }
@@ -100,7 +100,7 @@ extension Supervisor {
         throw failure.afterTries
     }
 
-    private func makeOnce(generation: Int, reopens: Bool) throws -> Made {
+    private func makeOnce(generation: Int, reopens: Bool) throws -> Replacement {
         let (old, pool, frames, start, scale, settings) = state.withLock { state in
             (
                 state.display, state.pool, state.pending.unsettled,
@@ -120,28 +120,28 @@ extension Supervisor {
             let moved =
                 kept != nil
                 ? frames.filter { !$0.isLost } : frames.compactMap { FrameMigration.move($0, to: pipeline.inputs) }
-            return Made(pipeline: pipeline, display: display, frames: moved)
+            return Replacement(pipeline: pipeline, display: display, frames: moved)
         }
     }
 
     /// Puts a pipeline into service and drops the frames that could not be moved to it.
-    func install(_ made: Made, generation: Int) throws {
+    func install(_ replacement: Replacement) throws {
         let replaced: InputPool? = try state.withLock { state in
             try state.throwIfEnded()
-            state.pipeline = made.pipeline
-            state.display = made.display
-            let kept = Set(made.frames.map(\.index))
+            state.pipeline = replacement.pipeline
+            state.display = replacement.display
+            let kept = Set(replacement.frames.map(\.index))
             for frame in state.pending.unsettled where !kept.contains(frame.index) {
                 state.statistics.dropped += 1
                 state.decodeTimes.drop(frame.timing.presentation)
-                if let pool = frame.pool, pool === made.pipeline.inputs {
+                if let pool = frame.pool, pool === replacement.pipeline.inputs {
                     pool.recycle(InputSurface(surface: frame.surface))
                 }
             }
-            state.pending.replace(with: made.frames)
+            state.pending.replace(with: replacement.frames)
             state.reopens = false
-            defer { state.pool = made.pipeline.inputs }
-            return state.pool === made.pipeline.inputs ? nil : state.pool
+            defer { state.pool = replacement.pipeline.inputs }
+            return state.pool === replacement.pipeline.inputs ? nil : state.pool
         }
         replaced?.close(InputPool.Replaced())
     }

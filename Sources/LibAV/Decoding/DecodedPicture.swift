@@ -85,7 +85,7 @@ package protocol PictureKeeper: AnyObject, Sendable {
         defer { unsafe av.pointee.av_frame_free!(&copy) }
         if unsafe copy == nil { throw VaencError.noMemory("to copy a decoded picture") }
         var code = unsafe av.pointee.av_hwframe_transfer_data!(copy, ownedFrame, 0)
-        // The transfer copies samples only: time, field and colour properties are copied here.
+        // The transfer copies samples only: time, field and color properties are copied here.
         if code >= 0 { code = unsafe av.pointee.av_frame_copy_props!(copy, ownedFrame) }
         if code >= 0, let copy = unsafe copy {
             unsafe copy.pointee.crop_left = ownedFrame.pointee.crop_left

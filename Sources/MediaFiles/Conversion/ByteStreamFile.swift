@@ -140,7 +140,7 @@ package struct ByteStreamFile: Sendable {
         } catch let error as PacketReader.Break {
             if packets.isEmpty, let remedy = file.pipeRemedy { throw InputContext.unreadable(reader.name, error.words, remedy: remedy) }
             let location = packets.isEmpty ? "before the first picture" : "after picture \(packets.count)"
-            fault = "damaged or cut short \(location) (\(error.words))"
+            fault = "damaged or truncated \(location) (\(error.words))"
         } catch let error as MalformedStream {
             fault = "packet \(packets.count): \(error.message)"
         }

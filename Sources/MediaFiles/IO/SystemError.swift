@@ -21,7 +21,7 @@ enum SystemError {
         case EACCES, EPERM:
             VaencError(.noPermission, "no permission to read \(name)", remedy: "check its access rights with ls -l")
         case EBADF: VaencError(.inputOutput, "\(name) is closed", remedy: "connect a pipe or a file to it, or name a file")
-        case EISDIR: VaencError(.badInput, "\(name) is a directory", remedy: "name a file in it")
+        case EISDIR: VaencError(.badInput, "\(name) is a folder", remedy: "name a file in it")
         default: 
             VaencError(
                 .inputOutput, "reading \(name) failed (\(text(code)))", remedy: "check the disk or the connection")
@@ -46,7 +46,7 @@ enum SystemError {
         case EACCES, EPERM:
             VaencError(
                 .noPermission, "no permission to create \(name)", remedy: "choose a folder that you can write to")
-        case EISDIR: VaencError(.cannotCreate, "\(name) is a directory", remedy: "name a file in it")
+        case EISDIR: VaencError(.cannotCreate, "\(name) is a folder", remedy: "name a file in it")
         case EEXIST: exists(name)
         default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))", remedy: "choose another name or folder")
         }

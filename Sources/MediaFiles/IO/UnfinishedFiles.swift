@@ -136,7 +136,7 @@ package enum UnfinishedFiles {
     private static func openingError(_ code: Int32, at path: String, of output: String) -> VaencError {
         switch code {
         case ELOOP: inTheWay(path, "a link")
-        case EISDIR: inTheWay(path, "a directory")
+        case EISDIR: inTheWay(path, "a folder")
         case EACCES, EPERM, ENXIO:
             // SAFETY: access reads the string.
             if unsafe access(FileName.cString(path), F_OK) == 0 {

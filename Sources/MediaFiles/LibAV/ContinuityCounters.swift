@@ -1,8 +1,9 @@
-/// Follows the continuity counters of MPEG-TS. It tells restarts, where another segment or recording follows, from lost
+/// Follows the continuity counters of MPEG-TS. It tells restarts, at which another segment or recording begins, from lost
 /// packets, after which counters jump too (ISO/IEC 13818-1 2.4.3.3).
 ///
-/// A restart begins with a table (PAT or SDT), and each PID continues there at the start of a PES packet or section and
-/// with the counter with which it began in the input. Multiplexers that begin with any counter are not recognized.
+/// At a restart, a table (PAT or SDT) comes first. The first packet of each PID begins a PES packet or section, and has
+/// the same counter as the PID's first packet in the input. Restarts of multiplexers that begin with arbitrary counters
+/// are not found.
 struct ContinuityCounters {
     private struct Restart {
         /// The offset of the first packet after the restart.
@@ -161,8 +162,12 @@ struct ContinuityCounters {
         pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isRestart(pid: pid, from: $0) } ?? 0) }
     }
 
-    /// Removes the jumps of a PID's counter after the packet at one offset, up to that at another, because the times jump
-    /// there and another recording begins. Returns whether there are any.
+    /// Removes a PID's counter jumps between two packets, because another recording begins there. Returns whether there
+    /// was one.
+    ///
+    /// - Parameters:
+    ///   - offset: The offset of the packet before the jumps.
+    ///   - end: The offset of the last packet to check.
     mutating func removeJumps(pid: Int, from offset: Int, to end: Int) -> Bool {
         let before = jumps[pid]?.count ?? 0
         jumps[pid]?.removeAll { $0 > offset && $0 <= end }

@@ -27,7 +27,7 @@ import VideoBase
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
-    /// What lies between a packet and the packet of its stream before it.
+    /// The kind of discontinuity between a packet and the previous packet of its stream.
     enum Discontinuity {
         case none
         /// The times jump.
@@ -35,7 +35,7 @@ import VideoBase
         /// The times jump, and the continuity counter if there is one: another recording begins.
         case recording
     }
-    /// What lies before the latest packet.
+    /// The discontinuity before the latest packet.
     var discontinuity = Discontinuity.none
     /// The offset in the input of each stream's latest packet.
     var offsets: [Int: Int] = [:]
@@ -184,7 +184,7 @@ import VideoBase
         return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "use a complete file")
     }
 
-    static let cut = "the file ends early"
+    static let cut = "the file is truncated"
     /// A message if the file became longer while it was read; nil otherwise.
     var growth: String? { reader.growth }
 
@@ -253,7 +253,7 @@ import VideoBase
     /// packet, and streams that end where another recording follows.
     func lossNotices(of streams: Set<Int>) -> [String] {
         let silent = (times?.silentStreams(of: streams.filter(keepsTime)) ?? []).map { index in
-            "stream \(index) of \(name) ends where the times jump: the part after the jump has no such stream, or another codec"
+            "stream \(index) of \(name) ends where the times jump: after the jump, the stream is missing or has another codec"
         }
         return [missingPacketsNotice(streams)].compactMap { $0 } + silent
     }
@@ -304,7 +304,7 @@ import VideoBase
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             let isFirst = unsafe isFirstCorrupt(packet)
             let isCorrupt = unsafe packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0
-            fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
+            fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is truncated") : nil
             unsafe packet.pointee.flags &= ~AV_PKT_FLAG_CORRUPT
             let offset = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(offset))

@@ -18,8 +18,8 @@ struct LastPictureCheck {
         var bytes: [UInt8]
         var isKey: Bool
     }
-    /// The access units from the last key picture but one, because leading pictures may refer to that one; within the
-    /// limits. Without a key picture, the first units miss their references in the same way each time.
+    /// The access units from the second-to-last key picture on, because leading pictures may refer to that one; within
+    /// the limits. Without a key picture, the first units miss their references in the same way each time.
     private var units: [AccessUnit] = []
     /// The size of `units` in bytes.
     private var bytes = 0

@@ -30,9 +30,9 @@ import VideoBase
     /// The picture that waits until the next one's time is known. HLS states the lengths of segments, and libavformat
     /// computes them from the durations of packets.
     private var waiting: (packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)?
-    /// The delay from decoding to presentation of the first picture that waited.
+    /// The delay from decoding to presentation of the first waiting picture.
     private var firstDelay: MediaTime?
-    /// The end of the pictures that waited, in presentation order.
+    /// The end of the last waiting picture in presentation order.
     private var shownEnd: MediaTime?
     /// The last decoding time of each track, in its ticks.
     private var lastTicks: [Int: Int64] = [:]

@@ -37,9 +37,9 @@ struct NegativeTimeBlocks {
     private var elements = 0
     /// The offset of the next element; nil if the search has ended.
     private var next: Int? = 0
-    /// The number of bytes of a pipe that have arrived.
+    /// The number of bytes that have arrived (pipes only).
     private var count = 0
-    /// The bytes of a pipe from `next` on.
+    /// The bytes from `next` on (pipes only).
     private var pending: [UInt8] = []
 
     /// Starts a search in the bytes of a pipe, which `append` receives.

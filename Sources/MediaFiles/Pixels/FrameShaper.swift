@@ -18,8 +18,8 @@ package final class FrameShaper {
     /// - Parameters:
     ///   - source: The size of the source's pictures.
     ///   - aspect: The source's sample aspect ratio. Letterbox and crop keep the displayed shape.
-    ///   - color: The source's colour.
-    ///   - target: The output's colour, if it differs from the source's.
+    ///   - color: The source's color.
+    ///   - target: The output's color, if it differs from the source's.
     ///   - output: The output's size; nil keeps the source's size.
     ///   - fit: How the picture is fitted to another aspect ratio.
     package init(

@@ -17,7 +17,7 @@ struct EditCut {
             let seconds = ((origin - time).seconds * 1000).rounded() / 1000
             try report(
                 EffectiveEntry(
-                    option: "edit list", asked: "the beginning cut off", used: "\(seconds) s of pictures more are shown",
+                    option: "edit list", asked: "hides the beginning", used: "\(seconds) s of hidden pictures are shown",
                     why: "other pictures need them for decoding, and this container cannot hide pictures"))
         }
         guard kind == .audio else { return false }

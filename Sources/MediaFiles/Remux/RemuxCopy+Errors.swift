@@ -13,7 +13,7 @@ extension RemuxCopy {
         }
         if packetCount == 0, let remedy = input.pipeRemedy { return InputContext.unreadable(input.name, words, remedy: remedy) }
         return VaencError(
-            .badInput, "\(input.name) is damaged or cut short after packet \(packetCount)\(range.printedReached) (\(words))",
+            .badInput, "\(input.name) is damaged or truncated after packet \(packetCount)\(range.printedReached) (\(words))",
             remedy: input.pipeRemedy
                 ?? (packetCount == 0
                     ? "use a complete file, or encode it: decoding begins at the next key frame" : goodPartRemedy))

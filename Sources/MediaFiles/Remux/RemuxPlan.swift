@@ -55,7 +55,7 @@ struct RemuxPlan {
             // Chapters and time codes that the metadata also state are written or reported from there.
             if track.kind == .data, hasChapters && track.isChapters || timeCode != nil && track.isTimeCode { continue }
             let name = track.name(of: index)
-            if why != Self.undescribed, format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
+            if !track.isUndescribedSound, format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
                 // libavformat does not know the sample entry, so another format does not help.
                 if track.codecName == "none" {
                     throw InputContext.unreadable(
@@ -121,9 +121,6 @@ struct RemuxPlan {
         format.hasSampleEntries || format == .mkv && vaenc_libav_major(LibAV.Parts.format.rawValue) >= 61
     }
 
-    /// The reason for a stream of sound that cannot be copied into any format.
-    private static let undescribed = "the input does not describe the sound"
-
     /// Returns the reason why a format cannot hold a track in addition to the selected ones; nil if it can.
     private static func rejectionReason(
         _ track: MediaTrack, in format: OutputFormat, named: VideoCodec?, counts: [MediaTrack.Kind: Int]
@@ -151,13 +148,16 @@ struct RemuxPlan {
             }
             return "\(name) has no identifier for this kind of data"
         }
-        if kind == .audio, track.codecName != "none", track.sampleRate <= 0 { return Self.undescribed }
+        if track.isUndescribedSound { return "the input does not describe the sound" }
         if format == .flv, counts[kind, default: 0] > 0 { return "flv can contain only one stream of each kind" }
         return try format.holds(track) ? nil : "\(name) cannot contain \(format.words(for: track))"
     }
 }
 
 extension MediaTrack {
+    /// Whether this is sound of a known codec without a sample rate, which no format can hold.
+    fileprivate var isUndescribedSound: Bool { kind == .audio && codecName != "none" && sampleRate <= 0 }
+
     private var tag: UInt32 { unsafe stream.pointee.codecpar.pointee.codec_tag }
     /// Whether the tag is QuickTime's `tmcd`, with the first character in the low byte.
     var isTimeCode: Bool { tag == 0x6463_6D74 }

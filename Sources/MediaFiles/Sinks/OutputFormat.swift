@@ -8,12 +8,17 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     case annexb
     /// A bare stream of NAL units with 4-byte lengths.
     case avcc
+    /// MP4 with one index.
     case mp4
+    /// QuickTime.
     case mov
+    /// Matroska.
     case mkv
+    /// MPEG transport stream.
     case ts
     /// MP4 in fragments, each with its own index.
     case fmp4
+    /// Flash Video, H.264 only.
     case flv
     /// A playlist and its segments: MPEG-TS for H.264, fragmented MP4 for HEVC.
     case hls

@@ -18,7 +18,7 @@ public struct SinkOptions: Sendable, Hashable {
     public var format: OutputFormat?
     /// Whether to replace an existing file. Otherwise an existing file is an error.
     public var overwrite = false
-    /// The colour description, written as the container's colour tags.
+    /// The color description, written as the container's color tags.
     public var color = ColorDescription.unspecified
     /// The sample aspect ratio, written to the container; nil writes none.
     public var sampleAspectRatio: Rational?

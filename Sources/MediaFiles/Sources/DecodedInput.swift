@@ -208,9 +208,12 @@ final class DecodedInput {
                 remedy: ByteReader.growthRemedy)
         }
         let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
-        if decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy ?? InputContext.layoutRemedy) }
+        if decoded == 0 {
+            if let remedy { return InputContext.unreadable(reader.name, words, remedy: remedy) }
+            return InputContext.unreadable(reader.name, words, remedy: InputContext.layoutRemedy).about(.pictureLayout)
+        }
         return VaencError(
-            .badInput, "\(reader.name) is damaged or cut short after picture \(decoded) (\(words))",
+            .badInput, "\(reader.name) is damaged or truncated after picture \(decoded) (\(words))",
             remedy: remedy ?? "use a complete file, or read only the good part with `frameLimit` \(decoded)")
     }
 }

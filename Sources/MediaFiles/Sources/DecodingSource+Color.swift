@@ -3,7 +3,7 @@ import LibAV
 import VideoBase
 
 extension DecodingSource {
-    /// Returns the colour of the output pictures: the file's colour, or for RGB the colour of the conversion.
+    /// Returns the color of the output pictures: the file's color, or for RGB the color of the conversion.
     static func color(
         _ parameters: AVCodecParameters, asked: ColorDescription, _ av: UnsafePointer<VaencLibAV>
     ) -> ColorDescription {

@@ -1,7 +1,7 @@
 public import VideoBase
 
 extension EncoderConfiguration {
-    /// Creates the configuration of `vaenc encode` without options: the source's size, rate, depth, colour and HDR
+    /// Creates the configuration of `vaenc encode` without options: the source's size, rate, depth, color and HDR
     /// metadata, and the encoder's default quality instead of a bit rate.
     public init(encoding info: SourceInfo) {
         self.init(size: info.size)
@@ -17,7 +17,7 @@ extension EncoderConfiguration {
 }
 
 extension SinkOptions {
-    /// Creates the output options of `vaenc encode` without options: the source's colour, HDR metadata, sample aspect
+    /// Creates the output options of `vaenc encode` without options: the source's color, HDR metadata, sample aspect
     /// ratio, rotation, tags and chapters. Files of a live source survive a kill.
     public init(writing info: SourceInfo) {
         self.init()

@@ -15,7 +15,7 @@ public struct SourceInfo: Sendable, Hashable {
     /// Whether the pictures come from a camera in real time. The time of the last one is unknown, and times are capture
     /// times.
     public var isLive = false
-    /// The colour of the pictures that `readFrame` delivers.
+    /// The color of the pictures that `readFrame` delivers.
     public var color: ColorDescription
     /// The mastering display metadata of the file, or else of its first picture; nil if there is none.
     public var masteringDisplay: MasteringDisplay?

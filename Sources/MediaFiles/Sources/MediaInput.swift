@@ -33,7 +33,7 @@ public enum MediaInput {
                     remedy: "set `inputSize` WIDTHxHEIGHT, or leave out `inputFormat` if \(reader.name) is coded video")
         }
         do { return try DecodingSource(reader, options: options) } catch var error as VaencError {
-            if error.remedy == InputContext.wholeRemedy { error.remedy = InputContext.layoutRemedy }
+            if error.remedy == InputContext.wholeRemedy { (error.remedy, error.subject) = (InputContext.layoutRemedy, .pictureLayout) }
             throw error
         }
     }

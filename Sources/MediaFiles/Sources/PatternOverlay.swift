@@ -15,7 +15,7 @@ import VideoBase
         dot = max(1, min(size.height / 90, size.width / 60)) * 2
     }
 
-    /// Fills a rectangle, clipped to the picture, with a grey.
+    /// Fills a rectangle, clipped to the picture, with a gray.
     private func fill(x: Int, y: Int, width: Int, height: Int, luma: UInt8) {
         let left = max(0, x), right = min(size.width, x + width)
         let top = max(0, y), bottom = min(size.height, y + height)

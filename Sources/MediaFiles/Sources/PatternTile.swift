@@ -25,7 +25,7 @@ struct PatternTile: Sendable {
         }
     }
 
-    /// The eight colour bars of 75 % amplitude in BT.709 limited range, with a fine grid at the bottom.
+    /// The eight color bars of 75 % amplitude in BT.709 limited range, with a fine grid at the bottom.
     private static func bars(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         let colors: [(UInt8, UInt8, UInt8)] = [
             (180, 128, 128), (168, 44, 136), (145, 147, 44), (133, 63, 52), (63, 193, 204), (51, 109, 212),
@@ -37,7 +37,7 @@ struct PatternTile: Sendable {
         return (line ? 235 - color.0 / 2 : color.0, color.1, color.2)
     }
 
-    /// A smooth two-dimensional wave in all colours.
+    /// A smooth two-dimensional wave in all colors.
     private static func gradient(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         func triangle(_ value: Int) -> Int { let v = value & 511; return v < 256 ? v : 511 - v }
         return (

@@ -23,6 +23,6 @@ struct PictureChanges {
         add(
             EffectiveEntry(
                 option: "first picture", asked: "at the start", used: "\((seconds * 1000).rounded() / 1000) s later",
-                why: "no picture begins before, and the picture that is shown at the start began before it"))
+                why: "the picture that is displayed at the requested start begins earlier, so the part begins with the next picture"))
     }
 }

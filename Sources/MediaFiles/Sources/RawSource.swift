@@ -37,7 +37,8 @@ final class RawSource: FrameSource {
                         + "\(size) \(format.rawValue) picture",
                     remedy: MediaInput.mayBeRaw(reader.name)
                         ? "check `inputSize` and `inputFormat`"
-                        : "leave out `inputSize`, because the name means coded video")
+                        : "leave out `inputSize`, because the name means coded video"
+                ).about(.pictureLayout)
             }
         }
         return try RawSource(

@@ -1,7 +1,7 @@
 import Synchronization
 import VideoBase
 
-/// A moving, detailed picture that is the same on every machine: scrolling colour bars, a moving gradient and a moving
+/// A moving, detailed picture that is the same on every machine: scrolling color bars, a moving gradient and a moving
 /// texture, a rotating hand, and the number of the picture.
 ///
 /// Bands are copied from prepared tiles at a moving offset, so a picture costs about as much as a copy.

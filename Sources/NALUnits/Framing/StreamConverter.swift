@@ -8,7 +8,9 @@ import VideoBase
 public struct StreamConverter: Sendable {
     /// The framing of NAL units in a stream.
     public enum Framing: Sendable, Hashable {
+        /// Each NAL unit after a start code (H.264 and H.265, annex B).
         case annexB
+        /// Each NAL unit after its length (ISO/IEC 14496-15).
         case lengthPrefixed(LengthSize)
     }
 

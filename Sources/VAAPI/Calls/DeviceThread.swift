@@ -40,9 +40,9 @@ package final class DeviceThread: Sendable {
 
     deinit { executor.end(lane) }
 
-    /// Makes device calls of jobs, issued through a `DriverCallWatchdog`, run directly on this thread (and on the other
-    /// thread of its pair), without a second thread that waits. If a call does not return in time, the thread is
-    /// abandoned with its job, and a new thread continues with the following jobs.
+    /// Lets jobs make driver calls directly on this thread and on the other thread of its pair. Without this,
+    /// `DriverCallWatchdog` moves each call to a worker thread while this thread waits. If a call does not return in
+    /// time, the thread is abandoned with its job, and a new thread continues with the following jobs.
     ///
     /// - Parameter whenLost: Called for each call that does not return, on the thread of `CallTimeoutMonitor`. If the
     ///   job ever continues, its call throws the same error.
@@ -52,11 +52,11 @@ package final class DeviceThread: Sendable {
 
     /// Runs code that does not belong to this thread's jobs, such as a caller's handler. Device calls in `body` run on
     /// a different thread with a timeout, as on any other thread, so this thread is not abandoned because of them.
-    package static func lent<R>(_ body: () throws -> R) rethrows -> R {
+    package static func runningForeignCode<R>(_ body: () throws -> R) rethrows -> R {
         guard let context = LaneExecutor.WorkerContext.current else { return try body() }
-        let wasLent = context.isLent
-        context.isLent = true
-        defer { context.isLent = wasLent }
+        let ranForeignCode = context.runsForeignCode
+        context.runsForeignCode = true
+        defer { context.runsForeignCode = ranForeignCode }
         return try body()
     }
 
@@ -82,7 +82,7 @@ package final class DeviceThread: Sendable {
         }
         done.wait()
         defer { unsafe outcome = nil }
-        guard let result = unsafe outcome else { preconditionFailure("the gate opens after the result is there") }
+        guard let result = unsafe outcome else { preconditionFailure("the event opens after the result is stored") }
         return try result.get()
     }
 }

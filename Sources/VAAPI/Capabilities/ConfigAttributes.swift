@@ -32,7 +32,6 @@ package struct ConfigAttributes: Sendable, Hashable {
     package var maxPictureWidth: Int? { self[.maxPictureWidth].map(Int.init) }
     package var maxPictureHeight: Int? { self[.maxPictureHeight].map(Int.init) }
     package var trellis: Bool { (self[.encQuantization] ?? 0) & 1 != 0 }
-    package var skipFrame: Bool { (self[.encSkipFrame] ?? 0) != 0 }
 
     /// The limits for regions of interest (VAConfigAttribValEncROI), or nil if the driver does not support any.
     package var regionsOfInterest: RegionLimits? {
@@ -83,7 +82,6 @@ package struct RateControlModes: OptionSet, Sendable, Hashable {
     package static let parallel = RateControlModes(rawValue: 0x200)
     package static let qvbr = RateControlModes(rawValue: 0x400)
     package static let avbr = RateControlModes(rawValue: 0x800)
-    package static let tcbrc = RateControlModes(rawValue: 0x1000)
 
     package init(_ mode: RateControlMode) {
         self =

@@ -8,7 +8,7 @@ extension Display {
         let room = try room(count, "vaMaxNumProfiles", "profiles")
         var list = [VAProfile](repeating: VAProfileNone, count: room)
         try check(unsafe vaQueryConfigProfiles(handle, &list, &count), "vaQueryConfigProfiles", vendor)
-        try checkCount(count, room, "vaQueryConfigProfiles", vendor)
+        try checkCount(count, room: room, call: "vaQueryConfigProfiles", object: vendor)
         return list.prefix(Int(count)).map { Profile(rawValue: $0.rawValue) }
     }
 
@@ -26,7 +26,7 @@ extension Display {
         return max(Int(most), 64)
     }
 
-    private func checkCount(_ count: CInt, _ room: Int, _ call: String, _ object: String) throws(VAError) {
+    private func checkCount(_ count: CInt, room: Int, call: String, object: String) throws(VAError) {
         guard count >= 0, Int(count) <= room else {
             throw VAError(
                 call: call, status: .operationFailed, object: object,
@@ -44,7 +44,7 @@ extension Display {
         let status = unsafe vaQueryConfigEntrypoints(handle, VAProfile(profile.rawValue), &list, &count)
         if StatusCode(rawValue: status) == .unsupportedProfile { return [] }
         try check(status, "vaQueryConfigEntrypoints", profile.name)
-        try checkCount(count, room, "vaQueryConfigEntrypoints", profile.name)
+        try checkCount(count, room: room, call: "vaQueryConfigEntrypoints", object: profile.name)
         return list.prefix(Int(count)).map { EntryPoint(rawValue: Int32(bitPattern: $0.rawValue)) }
     }
 

@@ -59,15 +59,18 @@ package struct RenderNode: Sendable, Hashable {
         default:
             VaencError(
                 .unavailable, "cannot open \(path) (\(unsafe String(cString: strerror(number))))",
-                remedy: "choose another device, or `device: .software`")
+                remedy: "choose another device" + VaencError.orSoftware)
         }
     }
+
+    /// The advice for a machine without a device.
+    package static let softwareAdvice = "; \(VaencError.softwareAdvice) (libx264 and libx265)"
 
     /// Returns a sentence that lists the available devices.
     package static func advice() -> String {
         let nodes = all().map(\.path)
         return nodes.isEmpty
-            ? "this machine has no render node; use `device: .software` (libx264 and libx265)"
+            ? "this machine has no render node" + softwareAdvice
             : "use \(nodes.joined(separator: ", "))"
     }
 

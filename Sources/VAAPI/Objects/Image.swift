@@ -111,7 +111,7 @@ internal import VideoBase
         guard let base = unsafe address else {
             throw VAError(call: "vaMapBuffer", status: .invalidImage, object: what)
         }
-        return unsafe try planes(base, surface.format.planeCount, visible, body)
+        return unsafe try planes(base, count: surface.format.planeCount, visible: visible, body)
     }
 
     mutating func unmap() throws(VAError) {
@@ -126,7 +126,7 @@ internal import VideoBase
     }
 
     @unsafe private func planes<R>(
-        _ base: UnsafeMutableRawPointer, _ count: Int, _ visible: VideoSize, _ body: (PixelPlanes) throws -> R
+        _ base: UnsafeMutableRawPointer, count: Int, visible: VideoSize, _ body: (PixelPlanes) throws -> R
     ) throws -> R {
         let offsets = image.offsets
         let pitches = image.pitches

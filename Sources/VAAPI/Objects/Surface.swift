@@ -26,14 +26,14 @@ package import VideoBase
     }
 
     /// Whether another owner destroys the surface.
-    private let isLent: Bool
+    private let isBorrowed: Bool
 
     init(
         _ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat, memory: SharedPicture? = nil,
-        isLent: Bool = false
+        isBorrowed: Bool = false
     ) {
         self.memory = memory
-        self.isLent = isLent
+        self.isBorrowed = isBorrowed
         self.display = display
         self.id = id
         self.size = size
@@ -43,13 +43,13 @@ package import VideoBase
     /// Wraps a surface that another owner, such as a decoder, created on the display and destroys. The surface must
     /// outlive this object.
     package convenience init(
-        lent identifier: UInt32, by display: Display, size: VideoSize, format: PixelFormat
+        borrowing identifier: UInt32, of display: Display, size: VideoSize, format: PixelFormat
     ) {
-        self.init(display, id: identifier, size: size, format: format, isLent: true)
+        self.init(display, id: identifier, size: size, format: format, isBorrowed: true)
     }
 
     deinit {
-        if isLent { return }
+        if isBorrowed { return }
         let (display, id) = (display, id)
         display.watch.release {
             var id = id

@@ -12,7 +12,7 @@ public struct Capability: Sendable, Hashable {
     package var surfaces: SurfaceCapabilities?
 
     package init(
-        _ profile: Profile, _ entryPoint: EntryPoint, _ attributes: ConfigAttributes, _ surfaces: SurfaceCapabilities?
+        _ profile: Profile, at entryPoint: EntryPoint, attributes: ConfigAttributes, surfaces: SurfaceCapabilities?
     ) {
         (self.profile, self.entryPoint, self.attributes, self.surfaces) = (profile, entryPoint, attributes, surfaces)
     }

@@ -16,6 +16,10 @@ public struct DeviceReport: Sendable, Hashable {
     public var usable: Bool
     /// The reason why the device is not usable, or nil if it is usable.
     public var why: String?
+    /// The category of the error that made the device unusable; nil if there was none.
+    public var failureCategory: ErrorCategory?
+    /// Whether it is unusable because memory, threads or file descriptors are exhausted.
+    package var lacksResources = false
     /// The capabilities of each profile at each entry point.
     public var capabilities: [Capability]
 
@@ -38,12 +42,15 @@ public struct DeviceReport: Sendable, Hashable {
     public init(kind: DeviceKind, path: String?, failure: any Error) {
         self.init(
             kind: kind, path: path, usable: false, why: (failure as? any DescribedError)?.description ?? "\(failure)")
+        failureCategory = (failure as? any DescribedError)?.category
+        lacksResources = (failure as? VaencError)?.subject == .resources
     }
 
     /// Queries all capabilities of a device. Items that the driver does not report are omitted.
     package init(_ display: Display) {
         var capabilities: [Capability] = []
         var why: String?
+        var failureCategory: ErrorCategory?
         do {
             capabilities = try display.watch.run("querying capabilities", display.vendor, .setUp) {
                 try display.capabilities()
@@ -53,10 +60,12 @@ public struct DeviceReport: Sendable, Hashable {
             }
         } catch {
             why = (error as? any DescribedError)?.description ?? "\(error)"
+            failureCategory = (error as? any DescribedError)?.category
         }
         self.init(
             kind: display.kind, path: display.path, pci: display.pciAddress, driver: display.vendor,
             libva: display.version, usable: why == nil, why: why, capabilities: capabilities)
+        self.failureCategory = failureCategory
     }
 
     private static func encoderless(_ display: Display) -> String {
@@ -69,16 +78,16 @@ public struct DeviceReport: Sendable, Hashable {
     public func isHardwareEncodeSupported(
         _ codec: VideoCodec, profile: CodecProfile? = nil, entryPoint: EntryPoint? = nil
     ) -> Bool {
-        kind == .vaapi && supports(codec, profile, entryPoint) { $0.encodes }
+        kind == .vaapi && supports(codec, profile: profile, entryPoint: entryPoint) { $0.encodes }
     }
 
     /// Whether the device decodes the codec in hardware, with this profile if it is given.
     public func isHardwareDecodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
-        kind == .vaapi && supports(codec, profile, nil) { $0.decodes }
+        kind == .vaapi && supports(codec, profile: profile, entryPoint: nil) { $0.decodes }
     }
 
     private func supports(
-        _ codec: VideoCodec, _ profile: CodecProfile?, _ entryPoint: EntryPoint?, _ does: (Capability) -> Bool
+        _ codec: VideoCodec, profile: CodecProfile?, entryPoint: EntryPoint?, does: (Capability) -> Bool
     ) -> Bool {
         capabilities.contains { capability in
             does(capability) && capability.codec == codec
@@ -105,7 +114,7 @@ extension Display {
                 if entryPoint.encodes || entryPoint == .decode {
                     surface = try? Config(self, profile: profile, entryPoint: entryPoint).surfaceCapabilities()
                 }
-                result.append(Capability(profile, entryPoint, attributes, surface))
+                result.append(Capability(profile, at: entryPoint, attributes: attributes, surfaces: surface))
             }
         }
         return result

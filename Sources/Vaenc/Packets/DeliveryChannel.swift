@@ -57,7 +57,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// - Parameter name: The name of the caller's parameter.
     /// - Throws: `usage` for a capacity below 1.
     convenience init(requested capacity: Int, as name: String, of noun: String = "packets") throws(VaencError) {
-        guard capacity > 0 else { throw VaencError(.usage, "\(name) \(capacity) is out of range", remedy: "give 1 or more") }
+        guard capacity > 0 else { throw VaencError(.usage, "\(name) \(capacity) is out of range", remedy: "use 1 or more") }
         self.init(capacity: capacity, of: noun)
     }
 

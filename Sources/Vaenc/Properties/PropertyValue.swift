@@ -2,10 +2,15 @@ import VideoBase
 
 /// The value of a property without its Swift type, for properties that are named at run time and for storing values.
 public enum PropertyValue: Sendable, Hashable {
+    /// A truth value.
     case bool(Bool)
+    /// An integer.
     case integer(Int)
+    /// A floating-point number.
     case number(Double)
+    /// A text or the name of a choice.
     case string(String)
+    /// A list of values.
     case list([PropertyValue])
 }
 

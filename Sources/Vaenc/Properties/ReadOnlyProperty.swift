@@ -32,7 +32,7 @@ enum ReadOnlyProperty: String, CaseIterable, Sendable {
         case .pixelFormat:
             let coded = configuration.coding(session.choice.codec)
             let isSoftware = session.choice.kind == .software
-            let plain = isSoftware ? coded.codec.softwareLibrary.pixelFormat : .nv12
+            let plain = isSoftware ? session.choice.codec.softwareLibrary.pixelFormat : .nv12
             let deep: PixelFormat = plain == .i420 ? .i420p10 : .p010
             return .string((coded.codedBitDepth > 8 ? deep : plain).rawValue)
         case .codec: return .string(session.choice.codec.rawValue)

@@ -32,7 +32,7 @@ struct SessionCapabilities: Sendable, Hashable {
     /// does not encode the codec.
     init?(_ report: DeviceReport, _ configuration: EncoderConfiguration) {
         kind = report.kind
-        codec = configuration.codec
+        codec = configuration.encodedCodec
         profile = configuration.profile
         level = configuration.level
         tier = configuration.tier
@@ -40,13 +40,13 @@ struct SessionCapabilities: Sendable, Hashable {
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
         mostSlices = report.kind == .software ? SoftwareEncoder.mostSlices(configuration) : 1
         changesRate = SoftwareEncoder.changesRate(configuration)
-        let all = CodecProfile.allCases.filter { $0.codec == configuration.codec }
+        let all = CodecProfile.allCases.filter { $0.codec == configuration.encodedCodec }
         if report.kind == .software {
             profiles = all
             return
         }
         let matching = report.capabilities.filter {
-            $0.encodes && $0.profile.codecProfile?.codec == configuration.codec
+            $0.encodes && $0.profile.codecProfile?.codec == configuration.encodedCodec
         }
         profiles = all.filter { profile in matching.contains { $0.profile == Profile(profile) } }
         let isDeep = configuration.codedBitDepth > 8
@@ -93,7 +93,7 @@ struct SessionCapabilities: Sendable, Hashable {
     /// The software encoders limit the size of slices only.
     var limitsFrameBytes: Bool { device?.supportsMaxFrameBytes ?? false }
     var sliceBytes: ClosedRange<Int>? {
-        device?.limitsSliceBytes ?? codec.softwareLibrary.limitsSliceBytes ? Validation.sliceBytes : nil
+        device?.limitsSliceBytes ?? codec.softwareLibrary.limitsSliceBytes ? SettingRange.sliceBytes : nil
     }
     var macroblockRateControl: Bool { device?.supportsMacroblockRateControl ?? true }
     var trellis: Bool { device?.trellis ?? true }
@@ -101,11 +101,9 @@ struct SessionCapabilities: Sendable, Hashable {
     private var isBaseline: Bool { profile == .h264ConstrainedBaseline }
     var bFrames: Bool { device?.supportsBFrames ?? !isBaseline }
     var bPyramid: Bool { device?.supportsBPyramid ?? !isBaseline }
-    var keyIntervals: ClosedRange<Int> {
-        isSoftware ? 1...1_000_000 : device?.isIntraOnly == true ? 1...1 : 1...Int(Int32.max)
-    }
+    var keyIntervals: ClosedRange<Int> { device?.isIntraOnly == true ? 1...1 : SettingRange.gopFrames }
     /// The software encoders make each key frame of a closed GOP an IDR picture.
-    var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : 1...Int(Int32.max) }
+    var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : SettingRange.idrInterval }
     var references: Int { device?.mostReferences ?? SoftwareEncoder.mostReferences(codec) }
     var longTermReferences: Int { device?.mostLongTermReferences ?? 0 }
     var temporalLayers: Int { device?.mostTemporalLayers ?? 1 }
@@ -141,7 +139,6 @@ struct SessionCapabilities: Sendable, Hashable {
     var highestFrameRate: Double { min(device?.highestFrameRate(size) ?? 1000, 1000) }
     /// The software encoders always write an identifier.
     var canBeAnonymous: Bool { !isSoftware }
-    var asyncDepths: ClosedRange<Int> { 1...(isSoftware ? 256 : 64) }
 
     /// Returns the code points of ITU-T H.273 that a stream may contain. Sessions on a device write any value.
     ///

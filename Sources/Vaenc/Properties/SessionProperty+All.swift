@@ -220,27 +220,27 @@ extension SessionProperty where Value == Bool {
 extension SessionProperty where Value == Int {
     /// The target of the quality modes, on the QP scale: 1 is the best, 51 the worst.
     public static var quality: Self {
-        Self("Quality", \.rate.quality) { $0.aimsAtQuality ? .whole(1...51) : nil }.within(1...51)
+        Self("Quality", \.rate.quality) { $0.aimsAtQuality ? .whole(SettingRange.quality) : nil }.within(SettingRange.quality)
     }
     /// The QP of P pictures with constant QP.
     public static var qp: Self {
-        Self("QP", \.rate.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil }.within(0...51)
+        Self("QP", \.rate.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil }.within(SettingRange.qp)
     }
     /// The QP of I pictures with constant QP.
     public static var qpI: Self {
-        Self("QPOfIFrames", \.rate.qpI) { $0.choosesQP ? .whole($0.qps) : nil }.within(0...51)
+        Self("QPOfIFrames", \.rate.qpI) { $0.choosesQP ? .whole($0.qps) : nil }.within(SettingRange.qp)
     }
     /// The QP of B pictures with constant QP.
     public static var qpB: Self {
-        Self("QPOfBFrames", \.rate.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil }.within(0...51)
+        Self("QPOfBFrames", \.rate.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil }.within(SettingRange.qp)
     }
     /// The minimum QP of a picture, 0 to 51.
     public static var minAllowedFrameQP: Self {
-        Self("MinAllowedFrameQP", \.rate.minQP, change: \.minQP) { _ in .whole(0...51) }.within(0...51)
+        Self("MinAllowedFrameQP", \.rate.minQP, change: \.minQP) { _ in .whole(SettingRange.qp) }.within(SettingRange.qp)
     }
     /// The maximum QP of a picture, 0 to 51.
     public static var maxAllowedFrameQP: Self {
-        Self("MaxAllowedFrameQP", \.rate.maxQP, change: \.maxQP) { _ in .whole(0...51) }.within(0...51)
+        Self("MaxAllowedFrameQP", \.rate.maxQP, change: \.maxQP) { _ in .whole(SettingRange.qp) }.within(SettingRange.qp)
     }
     /// The size of the coded picture buffer in bits.
     public static var vbvBufferSize: Self {
@@ -248,45 +248,45 @@ extension SessionProperty where Value == Int {
     }
     /// The fullness of the coded picture buffer when decoding begins, in percent.
     public static var vbvInitialDelayPercentage: Self {
-        Self("VBVInitialDelayPercentage", \.rate.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }.within(0...100)
+        Self("VBVInitialDelayPercentage", \.rate.vbvInitialPercent) { $0.hasRate ? .whole(SettingRange.percent) : nil }.within(SettingRange.percent)
     }
     /// The maximum size of an access unit in bytes.
     public static var maxFrameBytes: Self {
-        Self("MaxFrameBytes", \.rate.maxFrameBytes) { $0.limitsFrameBytes ? .whole(Validation.frameBytes) : nil }
-            .within(Validation.frameBytes)
+        Self("MaxFrameBytes", \.rate.maxFrameBytes) { $0.limitsFrameBytes ? .whole(SettingRange.frameBytes) : nil }
+            .within(SettingRange.frameBytes)
     }
     /// The maximum size of a slice NAL unit in bytes.
     public static var maxSliceBytes: Self {
-        Self("MaxH264SliceBytes", \.rate.maxSliceBytes) { .whole($0.sliceBytes) }.within(Validation.sliceBytes)
+        Self("MaxH264SliceBytes", \.rate.maxSliceBytes) { .whole($0.sliceBytes) }.within(SettingRange.sliceBytes)
     }
     /// The speed preset: 1 is the best quality, 7 the fastest.
-    public static var preset: Self { Self("Preset", \.coding.preset) { $0.hasPresets ? .whole(1...7) : nil }.within(1...7) }
+    public static var preset: Self { Self("Preset", \.coding.preset) { $0.hasPresets ? .whole(SettingRange.preset) : nil }.within(SettingRange.preset) }
     /// The maximum number of frames from an intra picture to the next.
     public static var maxKeyFrameInterval: Self {
-        Self("MaxKeyFrameInterval", \.structure.gopFrames) { .whole($0.keyIntervals) }.within(1...Int(Int32.max))
+        Self("MaxKeyFrameInterval", \.structure.gopFrames) { .whole($0.keyIntervals) }.within(SettingRange.gopFrames)
     }
     /// The number of intra pictures from an IDR picture to the next; 1 makes each intra picture an IDR picture.
     public static var idrInterval: Self {
-        Self("IDRInterval", \.structure.idrInterval) { .whole($0.idrIntervals) }.within(1...Int(Int32.max))
+        Self("IDRInterval", \.structure.idrInterval) { .whole($0.idrIntervals) }.within(SettingRange.idrInterval)
     }
     /// The number of B pictures between two other pictures, 0 to 7.
     public static var bFrameCount: Self {
-        Self("BFrameCount", \.structure.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) }.within(0...7)
+        Self("BFrameCount", \.structure.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) }.within(SettingRange.bFrames)
     }
     /// The maximum number of reference pictures in list 0.
     public static var referenceBufferCount: Self {
-        Self("ReferenceBufferCount", \.structure.references) { .whole(1...$0.references) }.within(1...16)
+        Self("ReferenceBufferCount", \.structure.references) { .whole(1...$0.references) }.within(SettingRange.references)
     }
     /// The number of temporal layers.
     public static var temporalLayers: Self {
         Self("TemporalLayers", \.structure.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
-            .within(1...4)
+            .within(SettingRange.temporalLayers)
     }
     /// The number of long-term references that are kept.
     public static var longTermReferences: Self {
         Self("LongTermReferences", \.structure.longTermReferences) {
             $0.longTermReferences > 0 ? .whole(0...$0.longTermReferences) : nil
-        }.within(0...15)
+        }.within(SettingRange.longTermReferences)
     }
     /// The level in tenths: 41 is level 4.1, and 9 is level 1b.
     public static var level: Self { 
@@ -296,10 +296,10 @@ extension SessionProperty where Value == Int {
         ).within(9...62)
     }
     /// The number of slices in a picture.
-    public static var slices: Self { Self("Slices", \.coding.slices) { .choice($0.slices) }.within(1...65535) }
+    public static var slices: Self { Self("Slices", \.coding.slices) { .choice($0.slices) }.within(SettingRange.slices) }
     /// The number of frames that the encoder may hold before it delivers the first packet.
     public static var maxFrameDelayCount: Self {
-        Self("MaxFrameDelayCount", \.pipeline.maxFrameDelay) { _ in .whole(0...64) }.within(0...64)
+        Self("MaxFrameDelayCount", \.pipeline.maxFrameDelay) { _ in .whole(SettingRange.maxFrameDelay) }.within(SettingRange.maxFrameDelay)
     }
     /// The number of bits of a coded sample.
     public static var bitDepth: Self {
@@ -308,7 +308,7 @@ extension SessionProperty where Value == Int {
             check: { depth, _ in try Validation.validate(bitDepth: depth, profile: nil, codec: .hevc) })
     }
     /// The number of frames in flight.
-    public static var asyncDepth: Self { Self("AsyncDepth", \.pipeline.asyncDepth) { .whole($0.asyncDepths) }.within(1...256) }
+    public static var asyncDepth: Self { Self("AsyncDepth", \.pipeline.asyncDepth) { _ in .whole(SettingRange.asyncDepth) }.within(SettingRange.asyncDepth) }
     /// The color primaries: a code point of ITU-T H.273.
     public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries, SoftwareColor.primaries) }
     /// The transfer function: a code point of ITU-T H.273.

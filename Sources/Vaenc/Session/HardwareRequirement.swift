@@ -17,12 +17,10 @@ enum HardwareRequirement {
     }
 
     private static func remedy(_ text: String) -> String {
-        let software = "`device: .software`"
-        guard text.contains(software) else { return text }
         // Keep the other advice.
-        for ending in [", or use \(software)", ", or \(software)", "; use \(software) (libx264 and libx265)"] where text.hasSuffix(ending) {
+        for ending in [VaencError.orSoftware, RenderNode.softwareAdvice] where text.hasSuffix(ending) {
             return String(text.dropLast(ending.count))
         }
-        return "leave out `requireHardware`"
+        return text.contains(VaencError.softwareAdvice) ? "leave out `requireHardware`" : text
     }
 }

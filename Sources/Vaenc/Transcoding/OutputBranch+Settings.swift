@@ -98,7 +98,7 @@ extension OutputBranch {
     func effective(_ info: SourceInfo, inherited: Set<String>) -> [EffectiveEntry] {
         let used = description.codec.rawValue
         let reason = output.codecReason ?? session.choice.codecReason
-        let codec = EffectiveEntry(option: "codec", asked: reason == .requested ? used : nil, used: used, why: "\(reason)")
+        let codec = EffectiveEntry(option: "codec", asked: reason == .requested ? used : nil, used: used, why: reason.settingReason)
         let contained = contained
         let ownRate: SettingReason = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) have no frame rate" : "the input's"
         let others = description.effective.filter { entry in

@@ -38,7 +38,7 @@ final class OutputBranch {
                 remedy: "leave out `intraRefresh`, or use another format")
         }
         let asksDelimiters = configuration.headers.accessUnitDelimiters
-        configuration.headers.accessUnitDelimiters = format.wantsDelimiters(of: configuration.wantedCodec, asked: asksDelimiters)
+        configuration.headers.accessUnitDelimiters = format.wantsDelimiters(of: configuration.codec, asked: asksDelimiters)
         session = try CompressionSession(
             configuration: configuration, device: options.device, requireHardware: options.requireHardware
         ) { result in
@@ -142,10 +142,10 @@ final class OutputBranch {
             if taken > 0 {
                 throw VaencError(
                     .deviceFailed, "the device failed on all of the \(counted(taken, "frame")) and delivered no packet",
-                    remedy: "check `dmesg`, or use `device: .software`")
+                    remedy: "check `dmesg`" + VaencError.orSoftware)
             }
             throw VaencError(
-                .badInput, "the input has no frames to encode", remedy: "check `start`, `duration` and the input; a picture belongs to the part in which it begins")
+                .badInput, "the input has no frames to encode", remedy: "check the input, `start` and `duration`: only pictures that begin in this part are encoded")
         }
         feedsLeftOut = sink.soundsLeftOut
         if output.configuration.strict, !interrupted, let error = soundEntries.strictError { throw error }

@@ -1,7 +1,7 @@
 import MediaFiles
 import VideoBase
 
-/// The treatment of the input's audio streams in one output.
+/// The treatment of the input's sound streams in one output.
 struct SoundPlan {
     /// The mode of each of the source's streams; nil for a stream that is left out.
     private(set) var modes: [AudioMode?] = []
@@ -9,15 +9,15 @@ struct SoundPlan {
     private(set) var includedSounds: [SourceSound] = []
     var entries: [EffectiveEntry] = []
 
-    /// Plans the audio of an output.
+    /// Plans the sound of an output.
     ///
     /// - Parameters:
     ///   - asked: The requested mode. Nil copies packets that the format can hold, otherwise encodes AAC, otherwise
     ///     leaves the stream out.
     ///   - best: The index in `sounds` of the stream for a format that holds only one.
-    ///   - inputHasSound: Whether the input has audio, read or not.
-    ///   - isUnread: Whether the input has audio that the source does not read.
-    ///   - fits: Whether the audio matches the times of the pictures.
+    ///   - inputHasSound: Whether the input has sound, read or not.
+    ///   - isUnread: Whether the input has sound that the source does not read.
+    ///   - fits: Whether the sound matches the times of the pictures.
     /// - Throws: `usage` for a request that the format cannot hold.
     init(asked: AudioMode?, sounds: [SourceSound], best: Int, inputHasSound: Bool, isUnread: Bool, format: OutputFormat, fits: Bool) throws {
         /// Audio that is left out is a difference even if no mode was requested.
@@ -58,13 +58,13 @@ struct SoundPlan {
         includedSounds = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }
 
-    /// Plans the audio of a transcoder's output.
+    /// Plans the sound of a transcoder's output.
     init(_ output: Transcoder.Output, _ source: any FrameSource, fits: Bool) throws {
         let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
         try self.init(
             asked: output.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
             isUnread: source.info.hasSound && !source.info.readsSound, format: output.format(), fits: fits)
-        // Microphone audio is encoded as it arrives.
+        // Microphone sound is encoded as it arrives.
         if source is CameraSource, output.audio == nil, modes.first == .copy {
             entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "from the microphone")]
         }
@@ -72,7 +72,7 @@ struct SoundPlan {
 
     /// Chooses the mode of one stream.
     ///
-    /// - Parameter isOnly: Whether the output has no audio without this stream. A missing decoder is then an error and
+    /// - Parameter isOnly: Whether the output has no sound without this stream. A missing decoder is then an error and
     ///   not a difference.
     private static func mode(
         of track: MediaTrack, _ asked: AudioMode?, _ format: OutputFormat, isOnly: Bool

@@ -9,7 +9,7 @@ extension Transcoder {
         public var name: String?
         /// The configuration of the encoder.
         public var configuration: EncoderConfiguration
-        /// The options of the container. The colours, the aspect ratio and the HDR metadata are taken from the
+        /// The options of the container. The colors, the aspect ratio and the HDR metadata are taken from the
         /// configuration, the rotation and the tags from the source.
         public var options: SinkOptions
         /// How sound is written; nil copies it if the container can hold it, and otherwise encodes AAC.
@@ -39,7 +39,7 @@ extension Transcoder {
         /// - Throws: `usage` if the container does not hold the requested codec.
         mutating func chooseCodec() throws {
             guard let name else { return }
-            if let requested = configuration.wantedCodec {
+            if let requested = configuration.codec {
                 codecReason = .requested
                 if let required = try MediaOutput.format(of: name, options: options).codec, required != requested {
                     throw VaencError(
@@ -49,7 +49,7 @@ extension Transcoder {
                 }
                 return try MediaOutput.check(name, holds: requested, options: options)
             }
-            (configuration.wantedCodec, codecReason) = try Self.codec(of: name, options)
+            (configuration.codec, codecReason) = try Self.codec(of: name, options)
         }
 
         /// Returns the codec that a name or its container requires, and the reason; nil if the session may choose.
@@ -66,9 +66,4 @@ extension Transcoder {
 
         func name(_ codec: VideoCodec) -> String { name ?? "test.\(codec.fileExtension)" }
     }
-}
-
-extension CodecReason {
-    /// The reason for a codec that the output's name determines.
-    package static let outputExtension = CodecReason.decided("the output's extension")
 }

@@ -51,8 +51,9 @@ public final class Transcoder: Sendable {
     }
 
     /// A decision that was made for the user, as one line of text.
-    package struct Notice: Sendable, Hashable {
-        package enum Moment: Sendable, Hashable {
+    public struct Notice: Sendable, Hashable {
+        /// The time of a notice.
+        public enum Moment: Sendable, Hashable {
             /// Before the first frame.
             case start
             /// Before the first frame, from a step after which others may fail.
@@ -63,8 +64,10 @@ public final class Transcoder: Sendable {
             case end
         }
 
-        package var text: String
-        package var moment: Moment
+        /// The notice, in one line without a full stop. Names of settings are in backticks.
+        public var text: String
+        /// The time at which the notice became known.
+        public var moment: Moment
     }
 
     struct State {
@@ -156,21 +159,32 @@ public final class Transcoder: Sendable {
     /// If an output fails, no unfinished file has its name, and the other outputs continue. Its result has the error.
     /// After `cancel`, the outputs are finished with the frames so far.
     ///
-    /// - Parameter progress: Called on this thread, at most ten times a second, and once at the end.
+    /// - Parameters:
+    ///   - progress: Called on this thread, at most ten times a second, and once at the end.
+    ///   - onNotice: Called on this thread for each notice as it becomes known, except those at the end. The result
+    ///     contains all notices.
     /// - Throws: `DescribedError`: the first error, if no output was finished; `interrupted` if `cancel` was called
     ///   before the first frame; `usage` for a second run.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
-    public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) throws -> Result { try run(progress: progress) { _ in } }
+    public func run(
+        progress: @escaping @Sendable (Progress) -> Void = { _ in }, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws -> Result {
+        try runOnce(progress, onNotice)
+    }
 
     /// Encodes the input, as the blocking form does, on a separate thread. If the task is cancelled, the outputs are
     /// finished with the frames so far, as after `cancel`.
     ///
-    /// - Parameter progress: Called on the transcoder's thread, at most ten times a second.
-    public func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Result {
+    /// - Parameters:
+    ///   - progress: Called on the transcoder's thread, at most ten times a second.
+    ///   - onNotice: Called on the transcoder's thread for each notice as it becomes known, except those at the end.
+    public func run(
+        progress: @escaping @Sendable (Progress) -> Void = { _ in }, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) async throws -> Result {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let starts = DedicatedThread.start("vaenc-transcode") { [self] in
-                    continuation.resume(with: Swift.Result { try run(progress: progress) { _ in } })
+                    continuation.resume(with: Swift.Result { try runOnce(progress, onNotice) })
                 }
                 if !starts {
                     continuation.resume(throwing: VaencError.noThread("to transcode"))
@@ -181,10 +195,9 @@ public final class Transcoder: Sendable {
         }
     }
 
-    /// Encodes the input.
-    ///
-    /// - Parameter onNotice: Called on this thread for each notice except those at the end, which the result contains.
-    package func run(progress: @escaping (Progress) -> Void, onNotice: (Notice) -> Void) throws -> Result {
+    private func runOnce(
+        _ progress: @escaping @Sendable (Progress) -> Void, _ onNotice: @escaping @Sendable (Notice) -> Void
+    ) throws -> Result {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }
             return !state.isStarted

@@ -197,7 +197,7 @@ extension EncoderConfiguration {
         func add(_ name: String, _ value: (some CustomStringConvertible)?) {
             if let value { result.append("\(name)=\(value)") }
         }
-        add("codec", wantedCodec?.rawValue)
+        add("codec", codec?.rawValue)
         add("profile", profile?.rawValue)
         add("depth", bitDepth)
         add("rate", rate.rateControl?.rawValue)
@@ -219,7 +219,7 @@ extension EncoderConfiguration {
         guard sides.count == 2, let format = values["format"].flatMap(PixelFormat.init(rawValue:)) else { return nil }
         self.init(size: VideoSize(width: sides[0], height: sides[1]))
         inputFormat = format
-        wantedCodec = values["codec"].flatMap(VideoCodec.init(rawValue:))
+        codec = values["codec"].flatMap(VideoCodec.init(rawValue:))
         profile = values["profile"].flatMap(CodecProfile.init(rawValue:))
         bitDepth = values["depth"].flatMap { Int($0) }
         rate.rateControl = values["rate"].flatMap(RateControlMode.init(rawValue:))

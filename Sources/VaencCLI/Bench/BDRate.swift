@@ -42,11 +42,14 @@ enum BDRate {
                 let w2 = widths[k] + 2 * widths[k - 1]
                 slope[k] = (w1 + w2) / (w1 / secants[k - 1] + w2 / secants[k])
             }
-            slope[0] = Self.end(widths[0], widths[1], secants[0], secants[1])
-            slope[count - 1] = Self.end(widths[count - 2], widths[count - 3], secants[count - 2], secants[count - 3])
+            slope[0] = Self.endSlope(widths: (widths[0], widths[1]), secants: (secants[0], secants[1]))
+            slope[count - 1] = Self.endSlope(
+                widths: (widths[count - 2], widths[count - 3]), secants: (secants[count - 2], secants[count - 3]))
         }
 
-        private static func end(_ h0: Double, _ h1: Double, _ d0: Double, _ d1: Double) -> Double {
+        /// Returns the slope at an end of the curve, from the two pieces next to it, the outer one first.
+        private static func endSlope(widths: (Double, Double), secants: (Double, Double)) -> Double {
+            let ((h0, h1), (d0, d1)) = (widths, secants)
             let slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1)
             if slope * d0 <= 0 { return 0 }
             if d0 * d1 <= 0 && abs(slope) > abs(3 * d0) { return 3 * d0 }

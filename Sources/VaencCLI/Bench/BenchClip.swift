@@ -29,7 +29,7 @@ struct BenchClip: Sendable {
         let source: any FrameSource
         do { source = try MediaInput.open(input, options: options) } catch var error as VaencError where error.category == .badInput {
             // The bench has no options for raw frames.
-            if error.remedy?.contains("`inputSize`") == true {
+            if error.subject == .pictureLayout {
                 error.remedy = "check that the file is complete, or convert raw frames to Y4M"
             }
             throw error

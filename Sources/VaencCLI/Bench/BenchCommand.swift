@@ -16,7 +16,7 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
 
     @OptionGroup(title: "Device") var device: DeviceOptions
 
-    @Option(help: ArgumentHelp("QPs to encode with, \(OptionRange.qp.words).", valueName: "22,27,32,37"))
+    @Option(help: ArgumentHelp("QPs to encode with, \(SettingRange.qp.words).", valueName: "22,27,32,37"))
     var qp = "22,27,32,37"
 
     @Option(help: ArgumentHelp("Speed: 1 (best quality) to 7 (fastest), or slow, medium, fast.", valueName: "1…7|slow|medium|fast"))
@@ -41,7 +41,7 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
         if plot != nil { throw VaencError.notBuilt("--plot") }
         let qps = try qp.split(separator: ",").map { text in
             guard let value = Int(text) else { throw VaencError.usage("--qp \(qp) is not a list of QPs", remedy: "write it as 22,27,32,37") }
-            try OptionValue.check("--qp", value, OptionRange.qp)
+            try OptionValue.check("--qp", value, SettingRange.qp)
             return value
         }
         guard !qps.isEmpty, Set(qps).count == qps.count else {

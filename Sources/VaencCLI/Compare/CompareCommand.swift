@@ -35,7 +35,7 @@ struct CompareCommand: ParsableCommand {
         let sources = try [reference, distorted].map { name in
             do { return try MediaInput.open(name, options: try input.options(of: name)) } catch var error as VaencError {
                 // --input-size and --input-format do not apply to a name of coded video.
-                if !MediaInput.mayBeRaw(name), error.remedy?.contains("`inputSize`") == true {
+                if !MediaInput.mayBeRaw(name), error.subject == .pictureLayout {
                     error.remedy = "check that the file is complete, or use the extension .yuv for raw frames"
                 }
                 throw error

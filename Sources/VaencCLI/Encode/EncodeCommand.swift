@@ -9,7 +9,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         discussion: """
             INPUT is any file that libavformat reads, Y4M, raw frames (with --input-size), a camera (/dev/videoN), - for \
             stdin, or testsrc:WxH@FPS:FRAMES for the test pattern. Without INPUT, vaenc encodes ten seconds of the test \
-            pattern into test.h265, or into test.h264 if the device does not encode HEVC.
+            pattern into test.h265, or into test.h264 if --codec auto chooses H.264.
 
               vaenc encode movie.mp4 -o movie.h264 --qp 26
               vaenc encode --device /dev/dri/renderD128 clip.y4m -o clip.mp4 --gop-seconds 2 --slices 4
@@ -27,7 +27,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Input") var inputOptions: InputOptions
     @OptionGroup(title: "Sound") var soundOptions: SoundOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
-    @OptionGroup(title: "Colour") var color: ColorOptions
+    @OptionGroup(title: "Color") var color: ColorOptions
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
 
     func run() throws {
@@ -147,7 +147,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     private func apply(
         to configuration: inout EncoderConfiguration, codec: VideoCodec?, others: Set<VideoCodec>
     ) throws {
-        configuration.wantedCodec = codec
+        configuration.codec = codec
         try self.codec.apply(to: &configuration, others: others)
         try rate.apply(to: &configuration)
         try structure.apply(to: &configuration)
@@ -164,44 +164,34 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             try Terminal.report(try JSON.text(report, pretty: pretty) + "\n", to: toStandardError ? 2 : 1)
             return
         }
-        guard let outputs = report.outputs else { return summarize(report, report.effective, nil) }
-        for output in outputs {
-            var one = report
-            one.device.driver = output.driver
-            one.codec = output.codec
-            one.profile = output.profile
-            one.level = output.level
-            one.bytes = output.bytes
-            one.bitrate = output.bitrate
-            one.frames = output.frames
-            one.output = output.output
-            one.statistics = output.statistics
-            // The first failure is reported as the run's error.
-            let isFirst = output.output == outputs.first { $0.error.wrapped != nil }?.output
-            if !isFirst { summarize(one, output.effective, output.error.wrapped) }
-        }
+        guard let outputs = report.outputs else { return summarize(report.wholeOutput, of: report) }
+        // The first failure is reported as the run's error.
+        let failed = outputs.first { $0.error.wrapped != nil }?.output
+        for output in outputs where output.output != failed { summarize(output, of: report) }
     }
 
-    private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
-        if let error { return Terminal.note("\(report.output): \(error)") }
-        let prefix = report.outputs == nil ? "" : "\(report.output): "
+    private func summarize(_ output: EncodeReport.Output, of report: EncodeReport) {
+        if let error = output.error.wrapped { return Terminal.note("\(output.output): \(error)") }
+        let prefix = report.outputs == nil ? "" : "\(output.output): "
         // A change of speed was reported at the start.
-        for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
+        for entry in output.effective where entry.differs && entry.option != SourceInfo.speedOption {
             Terminal.note("\(prefix)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.
-        let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != "\(CodecReason.outputExtension)" }
-        let broken = report.statistics.limitsBroken
-        let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
+        let codec = output.effective.first {
+            $0.option == "codec" && $0.asked == nil && $0.why != CodecReason.outputExtension.settingReason
+        }
+        let broken = output.statistics.limitsBroken
+        let fps = report.seconds.wall > 0 ? Double(output.frames.encoded) / report.seconds.wall : 0
         Terminal.note(
             """
-            \(report.output): \(counted(report.frames.encoded, "frame")), \(report.width)×\(report.height) \
-            \(report.codec.standardName) \(report.profile)@\(report.level)\
-            \(codec.map { " (\($0.why))" } ?? ""), \(report.bytes) bytes, \
-            \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
-            \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
-            \(report.statistics.rebuilds > 0 ? ", device reinitialized \(counted(report.statistics.rebuilds, "time"))" : "")\
+            \(output.output): \(counted(output.frames.encoded, "frame")), \(report.width)×\(report.height) \
+            \(output.codec.standardName) \(output.profile)@\(output.level)\
+            \(codec.map { " (\($0.why))" } ?? ""), \(output.bytes) bytes, \
+            \(output.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(output.driver)\
+            \(output.frames.dropped > 0 ? ", \(counted(output.frames.dropped, "frame")) DROPPED" : "")\
+            \(output.statistics.rebuilds > 0 ? ", device reinitialized \(counted(output.statistics.rebuilds, "time"))" : "")\
             \(broken > 0 ? ", \(counted(broken, "picture")) EXCEEDED the rate limits" : "")\
             \(report.interrupted ? ", interrupted" : "")
             """)

@@ -111,6 +111,13 @@ struct EncodeReport: Encodable, Sendable {
 }
 
 extension EncodeReport {
+    /// The output of a run with one output.
+    var wholeOutput: Output {
+        Output(
+            driver: device.driver, codec: codec, profile: profile, level: level, bytes: bytes, bitrate: bitrate, frames: frames,
+            effective: effective, statistics: statistics, output: output, error: Nullable(nil))
+    }
+
     /// Creates the report of a run.
     ///
     /// - Parameter hints: Notices about the command line.

@@ -5,8 +5,8 @@ public import VideoBase
 struct CodecOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Codec; avc and h265 are accepted too. auto: from the output's extension, otherwise HEVC if the device "
-                + "encodes it, otherwise H.264.",
+            "Codec; avc and h265 are accepted too. auto: from the output's extension, otherwise HEVC if a device "
+                + "encodes it, otherwise H.264 (in software: HEVC only for 10 bits).",
             valueName: "auto|h264|hevc"))
     var codec: CodecOption = .auto
 
@@ -39,7 +39,7 @@ struct CodecOptions: ParsableArguments {
     ///   for them.
     /// - Throws: `usage`.
     func apply(to configuration: inout EncoderConfiguration, others: Set<VideoCodec> = []) throws {
-        let wanted = configuration.wantedCodec
+        let wanted = configuration.codec
         if let profile {
             let meant = Self.profile(profile, codec: wanted)
             let isOthers = others.contains { Self.profile(profile, codec: $0) != nil }

@@ -4,7 +4,7 @@ import VideoBase
 struct ColorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Colour primaries, as an FFmpeg name: bt709, bt2020, … (default: the input's).", valueName: "NAME"))
+            "Color primaries, as an FFmpeg name: bt709, bt2020, … (default: the input's).", valueName: "NAME"))
     var colorPrimaries: String?
 
     @Option(
@@ -52,7 +52,7 @@ struct ColorOptions: ParsableArguments {
         return light
     }
 
-    /// Returns the input's colour description, overridden by the options.
+    /// Returns the input's color description, overridden by the options.
     func description(over input: ColorDescription) throws -> ColorDescription {
         var color = input
         if let colorPrimaries {

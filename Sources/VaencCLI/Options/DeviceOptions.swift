@@ -12,7 +12,11 @@ struct DeviceOptions: ParsableArguments {
     @Flag(help: "Refuse to fall back to software.")
     var requireHardware = false
 
-    @Option(help: ArgumentHelp("Whether to use Intel's low-power entry point.", valueName: "auto|on|off"))
+    @Option(
+        help: ArgumentHelp(
+            "Whether to use Intel's low-power entry point (EncSliceLP). auto: only if the driver has no other entry point "
+                + "for the profile.",
+            valueName: "auto|on|off"))
     var lowPower: Automatic = .auto
 
     func selection() throws -> DeviceSelector {

@@ -8,15 +8,16 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Format of raw frames or of a camera: nv12, i420, yv12, yuyv, p010, …; mjpeg for cameras only.",
+            "Format of raw frames: nv12, i420, yv12, yuyv, p010, … (default: from the file's extension, otherwise i420). "
+                + "With encode and capture also the format of a camera, for example mjpeg.",
             valueName: "FORMAT"))
     var inputFormat: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Frame rate of raw frames, images, bare streams and cameras, 0.001 to 1000, for example 25, 29.97 or "
-                + "30000/1001. For other inputs it changes the playback speed.",
+            "Frame rate of raw frames, images and bare streams, and with encode and capture of cameras, 0.001 to 1000, for "
+                + "example 25, 29.97 or 30000/1001. For other inputs it changes the playback speed.",
             valueName: "R"))
     var fps: String?
 
@@ -52,7 +53,7 @@ struct InputOptions: ParsableArguments {
     }
 }
 
-/// The options of commands that write audio.
+/// The options of commands that write sound.
 struct SoundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -13,7 +13,7 @@ enum OptionValue {
     /// Parses a speed preset: `1` to `7`, or a word for one of them.
     static func preset(_ text: String) throws -> Int {
         let words = ["slow": 2, "medium": 4, "fast": 6]
-        if let value = words[text.lowercased()] ?? Int(text), OptionRange.preset.contains(value) { return value }
+        if let value = words[text.lowercased()] ?? Int(text), SettingRange.preset.contains(value) { return value }
         throw VaencError.usage(
             "--preset \(text) is \(Int(text) == nil ? "not known" : "out of range")",
             remedy: "use 1 (best) to 7 (fastest), or slow (2), medium (4) or fast (6)")
@@ -51,9 +51,9 @@ enum OptionValue {
     static func region(_ text: String) throws -> RegionOfInterest {
         let wrong = VaencError.usage(
             "--roi \(text) is not a region",
-            remedy: "write X,Y,WxH:DELTA, such as 64,32,320x180:-6 (DELTA from \(OptionRange.qpDelta.words))")
+            remedy: "write X,Y,WxH:DELTA, such as 64,32,320x180:-6 (DELTA from \(SettingRange.qpDelta.words))")
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard halves.count == 2, let delta = Int(halves[1]), OptionRange.qpDelta.contains(delta) else { throw wrong }
+        guard halves.count == 2, let delta = Int(halves[1]), SettingRange.qpDelta.contains(delta) else { throw wrong }
         let parts = halves[0].split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3, let x = Int(parts[0]), let y = Int(parts[1]), let size = VideoSize(parts[2]),
             (0...65535).contains(x), (0...65535).contains(y), size.width <= 65536, size.height <= 65536
@@ -80,12 +80,12 @@ enum OptionValue {
         case "off": return Deblocking(isOn: false)
         default:
             let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-            guard parts.count == 2, let alpha = parts[0], let beta = parts[1], OptionRange.deblocking.contains(alpha),
-                OptionRange.deblocking.contains(beta)
+            guard parts.count == 2, let alpha = parts[0], let beta = parts[1], SettingRange.deblockingOffset.contains(alpha),
+                SettingRange.deblockingOffset.contains(beta)
             else {
                 throw VaencError.usage(
                     "--deblock \(text) is not known",
-                    remedy: "use on, off, or ALPHA:BETA with offsets from \(OptionRange.deblocking.words)")
+                    remedy: "use on, off, or ALPHA:BETA with offsets from \(SettingRange.deblockingOffset.words)")
             }
             return Deblocking(alphaOffset: alpha, betaOffset: beta)
         }

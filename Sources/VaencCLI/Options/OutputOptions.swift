@@ -7,8 +7,8 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "Output: a file, - for stdout, or an rtmp:// or srt:// address. If repeated, every output has the same "
-                + "frames (default for the test pattern: test.h264 or test.h265).",
+            "Output: a file, - for stdout, or an rtmp:// or srt:// address. May be repeated: every output has the same "
+                + "frames.",
             valueName: "FILE"))
     var output: [String] = []
 

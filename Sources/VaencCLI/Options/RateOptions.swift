@@ -26,23 +26,23 @@ struct RateOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Initial fullness of the decoder's buffer, \(OptionRange.percent.words) percent (default 75; libx264: 90).",
+            "Initial fullness of the decoder's buffer, \(SettingRange.percent.words) percent (default 75; libx264: 90).",
             valueName: "PERCENT"))
     var vbvInitial: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, \(OptionRange.qp.words).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, \(SettingRange.qp.words).", valueName: "N"))
     var qp: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Constant QP of I pictures, \(OptionRange.qp.words) (default: derived from --qp).", valueName: "N"))
+            "Constant QP of I pictures, \(SettingRange.qp.words) (default: derived from --qp).", valueName: "N"))
     var qpI: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Constant QP of B pictures, \(OptionRange.qp.words) (default: derived from --qp).", valueName: "N"))
+            "Constant QP of B pictures, \(SettingRange.qp.words) (default: derived from --qp).", valueName: "N"))
     var qpB: Int?
 
     @Option(
@@ -50,16 +50,16 @@ struct RateOptions: ParsableArguments {
         help: ArgumentHelp("Constant quality, 1 (best) to 51 (default 24), on the codec's QP scale.", valueName: "N"))
     var quality: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, \(OptionRange.qp.words).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
     var minQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, \(OptionRange.qp.words).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
     var maxQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, \(OptionRange.frameBytes.words) (default: no limit).", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, \(SettingRange.frameBytes.words) (default: no limit).", valueName: "BYTES"))
     var maxFrameBytes: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum slice size in bytes, \(OptionRange.sliceBytes.words) (default: no limit).", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum slice size in bytes, \(SettingRange.sliceBytes.words) (default: no limit).", valueName: "BYTES"))
     var maxSliceBytes: Int?
 
     @Option(
@@ -91,7 +91,7 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rate–distortion optimised quantisation, if the driver supports it.", valueName: "auto|on|off"))
+            "Rate–distortion optimized quantization, if the driver supports it.", valueName: "auto|on|off"))
     var trellis: Automatic = .auto
 
     @Option(
@@ -162,7 +162,7 @@ struct RateOptions: ParsableArguments {
                     "--change-bitrate \(text) is not valid", remedy: "write FRAME=RATE, such as 250=4M")
             }
             guard changes[frame] == nil else {
-                throw VaencError.usage("--change-bitrate names frame \(frame) twice", remedy: "give one rate for each frame")
+                throw VaencError.usage("--change-bitrate names frame \(frame) twice", remedy: "use one rate for each frame")
             }
             changes[frame, default: RunningChange()].bitrate = try OptionValue.rate("--change-bitrate", parts[1])
         }
@@ -181,10 +181,10 @@ struct RateOptions: ParsableArguments {
 
     private func checkRanges() throws {
         for (name, value, range) in [
-            ("--qp", qp, OptionRange.qp), ("--qp-i", qpI, OptionRange.qp), ("--qp-b", qpB, OptionRange.qp),
-            ("--min-qp", minQp, OptionRange.qp), ("--max-qp", maxQp, OptionRange.qp), ("--quality", quality, OptionRange.quality),
-            ("--vbv-initial", vbvInitial, OptionRange.percent), ("--max-frame-bytes", maxFrameBytes, OptionRange.frameBytes),
-            ("--max-slice-bytes", maxSliceBytes, OptionRange.sliceBytes),
+            ("--qp", qp, SettingRange.qp), ("--qp-i", qpI, SettingRange.qp), ("--qp-b", qpB, SettingRange.qp),
+            ("--min-qp", minQp, SettingRange.qp), ("--max-qp", maxQp, SettingRange.qp), ("--quality", quality, SettingRange.quality),
+            ("--vbv-initial", vbvInitial, SettingRange.percent), ("--max-frame-bytes", maxFrameBytes, SettingRange.frameBytes),
+            ("--max-slice-bytes", maxSliceBytes, SettingRange.sliceBytes),
         ] {
             try OptionValue.check(name, value, range)
         }

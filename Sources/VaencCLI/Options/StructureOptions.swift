@@ -5,17 +5,17 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Key frame interval in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
+            "Key frame interval (length of the GOP) in frames, \(SettingRange.gopFrames.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Key frame interval in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
+        help: ArgumentHelp("Key frame interval (length of the GOP) in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
     var gopSeconds: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(OptionRange.idrInterval.words) (default 1).", valueName: "N"))
+        help: ArgumentHelp("Make every Nth intra picture an IDR picture and the others I pictures with a recovery point, \(SettingRange.idrInterval.words) (default 1).", valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "Use open GOPs: B frames before a key frame may reference frames of the previous GOP.")
@@ -24,20 +24,25 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of B frames between P frames, \(OptionRange.bFrames.words) "
+            "Number of B frames between P frames, \(SettingRange.bFrames.words) "
                 + "(default 2 if the device supports them).",
             valueName: "N"))
     var bframes: Int?
 
-    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether B frames may reference other B frames.")
+    @Flag(
+        inversion: .prefixedNo, exclusivity: .exclusive,
+        help: "Whether B frames may reference other B frames (default: yes from three B frames on; in software: yes).")
     var bPyramid: Bool?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Number of reference pictures, \(OptionRange.references.words).", valueName: "N"))
+        help: ArgumentHelp(
+            "Number of reference pictures, \(SettingRange.references.words) (default: 1, or the value of --ltr; in "
+                + "software: the library's default).",
+            valueName: "N"))
     var refs: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(OptionRange.slices.words) (default 1).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(SettingRange.slices.words) (default 1).", valueName: "N"))
     var slices: Int?
 
     @Option(
@@ -49,7 +54,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of temporal layers, \(OptionRange.temporalLayers.words) (default 1). "
+            "Number of temporal layers, \(SettingRange.temporalLayers.words) (default 1). "
                 + "The upper layers can be dropped.",
             valueName: "N"))
     var temporalLayers: Int?
@@ -60,7 +65,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of long-term references, \(OptionRange.longTermReferences.words) (default 0).", valueName: "N"))
+            "Number of long-term references, \(SettingRange.longTermReferences.words) (default 0).", valueName: "N"))
     var ltr: Int?
 
     @Flag(help: "Output each packet before the next frame is accepted.")
@@ -68,21 +73,24 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Maximum number of frames in flight, \(OptionRange.asyncDepth.words).", valueName: "N"))
+        help: ArgumentHelp(
+            "Maximum number of frames in flight, \(SettingRange.asyncDepth.words) (default 2; in software 4; 1 with "
+                + "--low-latency).",
+            valueName: "N"))
     var asyncDepth: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             "Maximum number of frames that the encoder holds before it outputs the first packet, "
-                + "\(OptionRange.frameDelay.words).", valueName: "N"))
+                + "\(SettingRange.maxFrameDelay.words) (default: no limit; 0 with --low-latency).", valueName: "N"))
     var maxFrameDelay: Int?
 
     @Option(
         name: .customLong("transform-8x8"), help: ArgumentHelp("Whether to use the 8×8 transform of H.264 High.", valueName: "auto|on|off"))
     var transform8x8: Automatic = .auto
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(OptionRange.deblocking.words) (default on).", valueName: "on|off|ALPHA:BETA"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(SettingRange.deblockingOffset.words) (default on).", valueName: "on|off|ALPHA:BETA"))
     var deblock: String?
 
     @Option(
@@ -92,15 +100,15 @@ struct StructureOptions: ParsableArguments {
             valueName: "auto|on|off"))
     var hrd: Automatic = .auto
 
-    @Option(help: ArgumentHelp("Whether to write the encoder's name and version into the stream.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Whether to write the encoder's name and version into the stream. auto: yes.", valueName: "auto|on|off"))
     var identifier: Automatic = .auto
 
     func apply(to configuration: inout EncoderConfiguration) throws {
         for (name, value, range) in [
-            ("--gop", gop, OptionRange.gop), ("--bframes", bframes, OptionRange.bFrames), ("--refs", refs, OptionRange.references),
-            ("--slices", slices, OptionRange.slices), ("--async-depth", asyncDepth, OptionRange.asyncDepth),
-            ("--idr-interval", idrInterval, OptionRange.idrInterval), ("--temporal-layers", temporalLayers, OptionRange.temporalLayers),
-            ("--ltr", ltr, OptionRange.longTermReferences), ("--max-frame-delay", maxFrameDelay, OptionRange.frameDelay),
+            ("--gop", gop, SettingRange.gopFrames), ("--bframes", bframes, SettingRange.bFrames), ("--refs", refs, SettingRange.references),
+            ("--slices", slices, SettingRange.slices), ("--async-depth", asyncDepth, SettingRange.asyncDepth),
+            ("--idr-interval", idrInterval, SettingRange.idrInterval), ("--temporal-layers", temporalLayers, SettingRange.temporalLayers),
+            ("--ltr", ltr, SettingRange.longTermReferences), ("--max-frame-delay", maxFrameDelay, SettingRange.maxFrameDelay),
         ] {
             try OptionValue.check(name, value, range)
         }

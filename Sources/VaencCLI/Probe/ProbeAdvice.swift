@@ -11,7 +11,7 @@ enum ProbeAdvice {
         let without =
             if software?.usable == true {
                 "Without a GPU: vaenc encode automatically uses libx264 or libx265."
-            } else if let why = software?.why, ["no memory", "no file descriptor"].contains(where: { why.hasPrefix($0) }) {
+            } else if let software, software.lacksResources, let why = software.why {
                 // Nothing needs to be installed.
                 "Without a GPU: vaenc encode automatically uses libx264 or libx265, but cannot load them now: \(why)."
             } else {
@@ -29,7 +29,7 @@ enum ProbeAdvice {
                 """
         }
         let name = first.path ?? "the device"
-        if first.why?.contains("no permission") == true {
+        if first.failureCategory == .noPermission {
             return "get permission to open \(name) (`sudo usermod -aG render $USER`, then log in again)"
         }
         return """

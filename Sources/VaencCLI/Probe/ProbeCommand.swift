@@ -33,7 +33,7 @@ struct ProbeCommand: ParsableCommand {
             var remedy: String?
             if case .pci = selector { remedy = RenderNode.advice() }
             throw VaencError(
-                report.why?.contains("no permission") == true ? .noPermission : .unavailable, report.why ?? "the device does not work", remedy: remedy)
+                report.failureCategory == .noPermission ? .noPermission : .unavailable, report.why ?? "the device does not work", remedy: remedy)
         }
         let verified = verify ? reports.map { Devices.verify($0) } : nil
         let text =

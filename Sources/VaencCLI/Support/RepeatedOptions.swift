@@ -44,14 +44,14 @@ enum RepeatedOptions {
         guard let repeated = values.first(where: { !$0.option.isRepeatable && $0.values.count > 1 }) else { return }
         if repeated.option.names.contains("-o") {
             throw VaencError.usage(
-                "-o is given \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))) and takes one value",
-                remedy: "name one output, and run vaenc once for each")
+                "-o was used \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))), but this command writes one output",
+                remedy: "run vaenc once for each output")
         }
         let outputs = values.first { $0.option.names.contains("-o") }?.values.count ?? 0
         throw VaencError.usage(
-            "\(repeated.option.names[0]) is given \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))) and takes one value",
+            "\(repeated.option.names[0]) was used \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))), but it takes one value",
             remedy: outputs > 1
-                ? "give it once, for all outputs; for outputs with different values run vaenc once for each" : "give it once")
+                ? "use it once, for all outputs; for outputs with different values run vaenc once for each" : "use it once")
     }
 
     /// Returns `--name` for `--name=value`. Arguments without a leading dash are returned unchanged.

@@ -5,10 +5,12 @@ import VideoBase
 /// A sequence parameter set that a driver wrote. It is parsed far enough to append our cropping and VUI to the driver's
 /// coding description (H.264 7.3.2.1.1).
 struct DriverSequenceParameterSet {
-    private var bits: BitScan
-    private var maxNumRefFrames = 0
-    private var widthInMacroblocks = 0
-    private var heightInMapUnits = 0
+    private var bits: UnescapedBits
+    private var profile_idc = 0
+    private var constraint_flags = 0
+    private var max_num_ref_frames = 0
+    private var pic_width_in_mbs = 0
+    private var pic_height_in_map_units = 0
     /// The bit positions from the end of level_idc to frame_cropping_flag.
     private var coded = 24..<24
 
@@ -16,10 +18,12 @@ struct DriverSequenceParameterSet {
     /// scaling lists, other sample formats).
     init?(unit: [UInt8]) {
         guard NALUnitType(of: unit) == .sequenceParameterSet else { return nil }
-        bits = BitScan(unit.dropFirst())
-        bits.skip(24)
+        bits = UnescapedBits(unit.dropFirst())
+        profile_idc = bits.u(8)
+        constraint_flags = bits.u(8)
+        bits.skip(8)  // level_idc
         _ = bits.ue()  // seq_parameter_set_id
-        if [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(bits.byte(at: 0)) {
+        if [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(profile_idc) {
             guard bits.ue() == 1, bits.ue() == 0, bits.ue() == 0 else { return nil }  // 4:2:0, 8 bits
             bits.skip(1)
             guard !bits.flag() else { return nil }  // scaling lists
@@ -34,31 +38,31 @@ struct DriverSequenceParameterSet {
             for _ in 0..<min(bits.ue(), 255) { _ = bits.ue() }
         default: break
         }
-        maxNumRefFrames = bits.ue()
+        max_num_ref_frames = bits.ue()
         bits.skip(1)
-        widthInMacroblocks = bits.ue() + 1
-        heightInMapUnits = bits.ue() + 1
+        pic_width_in_mbs = bits.ue() + 1
+        pic_height_in_map_units = bits.ue() + 1
         guard bits.flag() else { return nil }  // frame_mbs_only_flag
         bits.skip(1)
         coded = 24..<bits.position
-        if bits.ended || maxNumRefFrames > 16 || widthInMacroblocks > 1024 || heightInMapUnits > 1024 { return nil }
+        if bits.isExhausted || max_num_ref_frames > 16 || pic_width_in_mbs > 1024 || pic_height_in_map_units > 1024 { return nil }
     }
 
     /// Returns the set with our constraint flags, level, cropping and VUI, or nil if it cannot hold our picture.
     func adopting(_ ours: SequenceParameterSet) -> [UInt8]? {
         var set = ours
         let size = ours.croppedSize
-        set.pic_width_in_mbs = widthInMacroblocks
-        set.pic_height_in_map_units = heightInMapUnits
-        set.frame_crop_right_offset = (widthInMacroblocks * 16 - size.width) / 2
-        set.frame_crop_bottom_offset = (heightInMapUnits * 16 - size.height) / 2
+        set.pic_width_in_mbs = pic_width_in_mbs
+        set.pic_height_in_map_units = pic_height_in_map_units
+        set.frame_crop_right_offset = (pic_width_in_mbs * 16 - size.width) / 2
+        set.frame_crop_bottom_offset = (pic_height_in_map_units * 16 - size.height) / 2
         guard set.frame_crop_right_offset >= 0, set.frame_crop_bottom_offset >= 0 else { return nil }
-        set.vui?.max_dec_frame_buffering = max(ours.vui?.max_dec_frame_buffering ?? 0, maxNumRefFrames)
+        set.vui?.max_dec_frame_buffering = max(ours.vui?.max_dec_frame_buffering ?? 0, max_num_ref_frames)
         var w = BitWriter()
-        w.u(8, bits.byte(at: 0))
-        w.u(8, bits.byte(at: 0) == ours.profile_idc ? ours.constraint_flags : bits.byte(at: 1))
+        w.u(8, profile_idc)
+        w.u(8, profile_idc == ours.profile_idc ? Int(ours.constraint_flags) : constraint_flags)
         w.u(8, ours.level_idc)
-        for index in coded { w.flag(bits.bit(at: index)) }
+        bits.copy(coded, to: &w)
         set.writeCroppingAndVUI(to: &w)
         w.trailingBits()
         return NALUnit.bytes(.sequenceParameterSet, nal_ref_idc: 3, rbsp: w.bytes)

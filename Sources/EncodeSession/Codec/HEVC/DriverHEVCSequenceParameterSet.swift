@@ -5,7 +5,7 @@ import VideoBase
 /// A sequence parameter set that a driver wrote. It is parsed far enough to put our window, level and VUI around the
 /// driver's coding description (H.265 7.3.2.2.1).
 struct DriverHEVCSequenceParameterSet {
-    private var bits: BitScan
+    private var bits: UnescapedBits
     private var subLayers = 1
     private var sps_seq_parameter_set_id = 0
     private var coded = VideoSize(width: 0, height: 0)
@@ -20,7 +20,7 @@ struct DriverHEVCSequenceParameterSet {
     /// other chroma formats).
     init?(unit: [UInt8]) {
         guard HEVCSyntax.NALUnitType(of: unit) == .sequenceParameterSet, unit.count > 2 else { return nil }
-        bits = BitScan(unit.dropFirst(2))
+        bits = UnescapedBits(unit.dropFirst(2))
         bits.skip(4)
         subLayers = bits.u(3) + 1
         bits.skip(1)
@@ -33,7 +33,7 @@ struct DriverHEVCSequenceParameterSet {
         let start = bits.position
         guard readCoding() else { return nil }
         coding = start..<bits.position
-        if bits.ended || coded.width > 16384 || coded.height > 16384 { return nil }
+        if bits.isExhausted || coded.width > 16384 || coded.height > 16384 { return nil }
     }
 
     /// Returns the set with our level, window and VUI, or nil if it cannot hold our picture.
@@ -46,17 +46,15 @@ struct DriverHEVCSequenceParameterSet {
         set.conf_win_bottom_offset = (coded.height - size.height) / 2
         guard set.conf_win_right_offset >= 0, set.conf_win_bottom_offset >= 0 else { return nil }
         var w = BitWriter()
-        for index in beginning { w.flag(bits.bit(at: index)) }
+        bits.copy(beginning, to: &w)
         set.profileTierLevel.write(to: &w, subLayers: subLayers)
         set.sps_seq_parameter_set_id = sps_seq_parameter_set_id
         set.writeSize(to: &w)
         // The decoded picture buffer sizes follow from our plan and match our VPS.
         let hasOurLayers = subLayers == ours.subLayers.count
-        for index in coding.lowerBound..<ordering.lowerBound { w.flag(bits.bit(at: index)) }
+        bits.copy(coding.lowerBound..<ordering.lowerBound, to: &w)
         if hasOurLayers { ours.writeOrdering(to: &w) }
-        for index in (hasOurLayers ? ordering.upperBound : ordering.lowerBound)..<coding.upperBound {
-            w.flag(bits.bit(at: index))
-        }
+        bits.copy((hasOurLayers ? ordering.upperBound : ordering.lowerBound)..<coding.upperBound, to: &w)
         set.writeEnd(to: &w, subLayers: subLayers)
         w.trailingBits()
         return NALUnit.bytes(.sequenceParameterSet, rbsp: w.bytes)
@@ -102,7 +100,7 @@ struct DriverHEVCSequenceParameterSet {
             bits.skip(lasting * (log2MaxLsb + 1))
         }
         bits.skip(2)
-        return !bits.ended
+        return !bits.isExhausted
     }
 
     /// Skips st_ref_pic_set(), 7.3.7.

@@ -90,7 +90,7 @@ final class Context: @unchecked Sendable {
     /// Queues a picture. The first picture starts the thread. The caller must hold the monitor.
     func submit(_ job: Job) throws {
         if thread == nil {
-            thread = Thread { [unowned self] in work() }
+            thread = Thread("vaenc-driver") { [unowned self] in work() }
             guard thread != nil else { throw Refusal.allocation("no thread for context \(id)") }
         }
         for surface in job.surfaces { surface.jobs.append(job) }

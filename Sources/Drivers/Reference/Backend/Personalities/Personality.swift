@@ -36,7 +36,7 @@ enum Personality {
             let parts = line.split(separator: "|")
             guard parts.count == 4, parts[0] == name else { continue }
             var capabilities = Capabilities.unrestricted
-            capabilities.vendor = "\(parts[1]), as vaenc's reference driver plays it: \(name)"
+            capabilities.vendor = "\(parts[1]), imitated by vaenc's reference driver: \(name)"
             // Only memory types that both the real driver and the reference driver support.
             capabilities.memoryTypes &= UInt32(parts[2], radix: 16) ?? 0
             capabilities.entries = parts[3].split(separator: " ").compactMap { entry($0, sets) }

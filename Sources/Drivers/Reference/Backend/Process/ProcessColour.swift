@@ -56,7 +56,7 @@ extension ProcessOperation {
     }
 }
 
-/// A colour, converted to the sample format of a picture.
+/// A color, converted to the sample format of a picture.
 struct BackgroundColour {
     /// The repeating bytes of each plane.
     let elements: [[UInt8]]

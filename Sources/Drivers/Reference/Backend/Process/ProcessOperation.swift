@@ -8,7 +8,7 @@ struct ProcessOperation {
     var sourceRegion: Driver.Rectangle?
     /// The region of the target surface; nil for the whole surface.
     var targetRegion: Driver.Rectangle?
-    /// The background colour: A, R, G and B; A is the highest byte.
+    /// The background color: A, R, G and B; A is the highest byte.
     var background: UInt32
     var sourceColour: ColourProperties
     var targetColour: ColourProperties
@@ -19,7 +19,7 @@ struct ProcessOperation {
 
     enum Field { case top, bottom }
 
-    /// A colour standard, with its range and matrix.
+    /// A color standard, with its range and matrix.
     struct ColourProperties {
         var standard: VAProcColorStandardType
         /// VA_SOURCE_RANGE_…

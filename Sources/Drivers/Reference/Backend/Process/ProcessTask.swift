@@ -1,4 +1,4 @@
-/// The task that draws pictures into a surface and fills the area around the first with the background colour.
+/// The task that draws pictures into a surface and fills the area around the first with the background color.
 final class ProcessTask: PictureTask, @unchecked Sendable {
     /// A rectangle of the target outside the first picture. It is filled before the first picture is drawn.
     struct Bar {

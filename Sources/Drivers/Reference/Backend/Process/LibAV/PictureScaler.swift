@@ -6,7 +6,7 @@ internal import CLibAV
 /// SAFETY: the object owns the context from `init` to `deinit`. libswscale stores no picture pointer in it between
 /// calls.
 @safe package final class PictureScaler: @unchecked Sendable {
-    /// The format, size and colour of the source or target picture.
+    /// The format, size and color of the source or target picture.
     package struct Side: Sendable, Hashable {
         package var format: ScaledPicture.Format
         package var width: Int

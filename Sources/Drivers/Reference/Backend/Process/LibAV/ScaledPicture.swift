@@ -43,7 +43,7 @@ internal import CLibAV
     }
 }
 
-/// The colour matrix and the range of samples.
+/// The color matrix and the range of samples.
 package struct SampleMeaning: Sendable, Hashable {
     /// The matrix_coefficients of H.273 for YCbCr: 1, 4, 5, 6, 7 or 9. It has no effect on RGB.
     package var matrix: Int

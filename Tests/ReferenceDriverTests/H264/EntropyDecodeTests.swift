@@ -136,7 +136,7 @@ import Testing
         ]
     }
 
-    /// I slices without coded data are grey, and P slices repeat the previous picture. The header ends at any bit
+    /// I slices without coded data are gray, and P slices repeat the previous picture. The header ends at any bit
     /// offset.
     @Test(arguments: [false, true]) func slicesWithoutResidualDecodeToGray(_ cabac: Bool) {
         let width = 40

@@ -9,7 +9,7 @@ import Testing
         "--color-primaries", "bt2020", "--color-transfer", "smpte2084", "--color-matrix", "bt2020nc", "--color-range", "limited",
         "--mastering-display", display, "--content-light", "1000,400",
     ]
-    /// The colour description, as ffprobe prints it.
+    /// The color description, as ffprobe prints it.
     private static let colors = ["color_primaries=bt2020", "color_transfer=smpte2084", "color_space=bt2020nc", "color_range=tv"]
     private static let metadata = [
         "red_x=34000/50000", "red_y=16000/50000", "green_x=13250/50000", "green_y=34500/50000", "blue_x=7500/50000",

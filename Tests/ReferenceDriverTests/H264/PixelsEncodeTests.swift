@@ -69,7 +69,7 @@ struct PixelsEncodeTests {
         }
     }
 
-    /// Pictures that were not written are grey, in either layout.
+    /// Pictures that were not written are gray, in either layout.
     @Test func newPicturesAreGrey() {
         let picture = ReconstructedPicture(widthInMacroblocks: 1, heightInMacroblocks: 1)
         let row = ElementStorage<UInt8>(count: 16, repeating: 0)

@@ -165,7 +165,7 @@ import Testing
             #expect(try EncodeRun(line + ["--start", "3", "--strict"], in: folder).status == 69)
             #expect(try EncodeRun(line + ["--start", "6.5", "--strict"], in: folder).status == 0)
             let none = try EncodeRun(line + ["--start", "3", "--duration", "1"], in: folder)
-            #expect(none.status == 65 && none.errors.contains("a picture belongs to the part in which it begins"), "\(none.errors)")
+            #expect(none.status == 65 && none.errors.contains("only pictures that begin in this part are encoded"), "\(none.errors)")
         }
     }
 

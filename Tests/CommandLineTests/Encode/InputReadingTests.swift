@@ -233,7 +233,7 @@ import Testing
             try Files.write(Array(bytes.prefix(bytes.count / 2 / 188 * 188 + 100)), to: folder + "/cut.ts")
             let run = try ToolRun(["inspect", folder + "/cut.ts"])
             let line = run.errorLines.last.map(String.init) ?? ""
-            #expect(run.status == 65 && line.contains("cut short after picture") && line.contains("use a complete file"), "\(line)")
+            #expect(run.status == 65 && line.contains("truncated after picture") && line.contains("use a complete file"), "\(line)")
             #expect(line.split(separator: "cut.ts", omittingEmptySubsequences: false).count == 2, "\(line)")
         }
     }

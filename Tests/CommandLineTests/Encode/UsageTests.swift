@@ -33,7 +33,7 @@ import Testing
                 let arguments = [command] + (Self.inputs[command] ?? []) + output + names.flatMap { [$0, option.value] }
                 let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
                 #expect(result.status == 64 && result.errorLines.count == 1, "\(arguments): \(result.errors)")
-                #expect(result.errors.contains("is given 2 times (\(option.value), \(option.value))"), "\(arguments): \(result.errors)")
+                #expect(result.errors.contains("was used 2 times (\(option.value), \(option.value))"), "\(arguments): \(result.errors)")
                 #expect(option.names.contains { result.errors.contains($0) }, "\(arguments): \(result.errors)")
             }
             #expect(Files.list(folder).isEmpty)
@@ -141,7 +141,7 @@ import Testing
         ("capture /dev/video99 b.mp4", "unexpected argument b.mp4: write -o b.mp4 if it is the output"),
         ("encode a -ob.mp4", "-ob.mp4 is not an option: write -o b.mp4, or ./-ob.mp4 if it is a file's name"),
         ("-o b.mp4 encode a", "unknown option -o: write a command first, such as vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"),
-        ("remux a -o b.mp4 -o c.mp4", "-o is given 2 times (b.mp4, c.mp4) and takes one value: name one output, and run vaenc once for each"),
+        ("remux a -o b.mp4 -o c.mp4", "-o was used 2 times (b.mp4, c.mp4), but this command writes one output: run vaenc once for each output"),
         ("encode a -o b.mp4 --fps 0", "--fps 0 is out of range: use 0.001 to 1000 frames per second"),
         ("remux a -o b.mp4 --fps 5000", "--fps 5000 is out of range: use 0.001 to 1000 frames per second"),
         ("encode a -o b.mp4 --fps fast", "--fps fast is not a frame rate: write 25, 29.97 or 30000/1001"),
@@ -392,9 +392,9 @@ import Testing
     /// A folder, an address or a file of another kind instead of the expected one is an error in one line, with a
     /// remedy.
     @Test(arguments: [
-        ("encode in.mp4 --device software -o out", 73, "out is a directory: name a file in it"), ("remux in.mp4 -o out/", 73, "out/ is a directory: name a file in it"),
-        ("decode in.mp4 -o out", 73, "out is a directory: name a file in it"), ("convert in.h264 -o out", 73, "out is a directory: name a file in it"),
-        ("inspect in.h264 --plot out", 73, "out is a directory: name a file in it"), ("inspect out", 65, "out is a directory: name a file in it"),
+        ("encode in.mp4 --device software -o out", 73, "out is a folder: name a file in it"), ("remux in.mp4 -o out/", 73, "out/ is a folder: name a file in it"),
+        ("decode in.mp4 -o out", 73, "out is a folder: name a file in it"), ("convert in.h264 -o out", 73, "out is a folder: name a file in it"),
+        ("inspect in.h264 --plot out", 73, "out is a folder: name a file in it"), ("inspect out", 65, "out is a folder: name a file in it"),
         ("remux https://a/b.mp4 -o a.mkv", 69, "reading from the network (https://a/b.mp4) is not implemented"),
         ("convert https://a/b.h264 -o a.avcc", 69, "reading from the network"), ("inspect https://a/b.h264", 69, "reading from the network"),
         ("decode https://a/b.mp4 -o a.y4m", 69, "reading from the network"), ("compare in.mp4 https://a/b.mp4", 69, "reading from the network"),
