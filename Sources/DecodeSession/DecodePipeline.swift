@@ -195,7 +195,7 @@ private struct HeldPicture {
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
         }
         unsafe packet.pointee.pts = Int64(index)
-        if isKey { unsafe packet.pointee.flags |= 1 }
+        if isKey { unsafe packet.pointee.flags |= AV_PKT_FLAG_KEY }
         return try decoder.send(end: false)
     }
 

@@ -55,7 +55,7 @@ package import VideoBase
             output = copy
             unsafe to = copy.view
         }
-        unsafe try run(from, to, color, target)
+        unsafe try run(from, to: to, color: color, target: target)
         if bounces { unsafe to.copy(to: destination, av) }
     }
 
@@ -64,14 +64,14 @@ package import VideoBase
         return unsafe try AlignedPicture(like: picture, av)
     }
 
-    private func run(_ gray: PictureView, _ destination: PictureView, _ color: ColorDescription, _ target: ColorDescription?) throws {
+    private func run(_ gray: PictureView, to destination: PictureView, color: ColorDescription, target: ColorDescription?) throws {
         let source = unsafe destination.format.isGray(av) ? gray : try withChroma(gray)
         let requestedShape = unsafe Shape(
             source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
             destinationSize: destination.size, color: color, target: target)
         if shape != requestedShape {
             shape = nil
-            unsafe try make(requestedShape, source.format, destination.format)
+            unsafe try make(requestedShape, from: source.format, to: destination.format)
             shape = requestedShape
         }
         // SAFETY: both views cover the sizes that sws_getContext received. The arrays live until the call returns.
@@ -98,7 +98,7 @@ package import VideoBase
         if let chroma, unsafe chroma.fits(plane) { memory = chroma } else {
             memory = unsafe try AlignedPicture(like: plane, av)
             let neutral = UInt16(1) << UInt16(depth - 1)
-            let isBigEndian = unsafe picture.format.hasFlags(1, av)
+            let isBigEndian = unsafe picture.format.hasFlags(AV_PIX_FMT_FLAG_BE, av)
             // SAFETY: the plane has `height` rows of `strides[0]` bytes, which are a multiple of 64.
             let count = unsafe Int(memory.view.strides[0]) * memory.view.size.height
             let bytes = unsafe UnsafeMutableRawPointer(memory.view.data[0]!)
@@ -118,10 +118,8 @@ package import VideoBase
         return unsafe view
     }
 
-    private func make(_ shape: Shape, _ source: AVPixelFormat, _ destination: AVPixelFormat) throws {
+    private func make(_ shape: Shape, from source: AVPixelFormat, to destination: AVPixelFormat) throws {
         unsafe av.pointee.sws_freeContext!(context)
-        let bicubic: Int32 = 4
-        let accurate: Int32 = 0x40000
         let isFull = (shape.target ?? shape.color).fullRange == true
         let hasRGB = unsafe source.isRGB(av)
         // libswscale converts a palette to limited-range YUV itself.
@@ -135,7 +133,7 @@ package import VideoBase
             unsafe context = av.pointee.sws_getContext!(
                 Int32(shape.sourceSize.width), Int32(shape.sourceSize.height), source,
                 Int32(shape.destinationSize.width), Int32(shape.destinationSize.height), destination,
-                bicubic | accurate, nil, nil, nil)
+                SWS_BICUBIC | SWS_ACCURATE_RND, nil, nil, nil)
         } else {
             // If the ranges are set after the context was initialized and nothing else differs, libswscale copies the
             // samples unchanged.
@@ -143,7 +141,7 @@ package import VideoBase
                 ("srcw", shape.sourceSize.width), ("srch", shape.sourceSize.height), ("src_format", Int(source.rawValue)),
                 ("src_range", sourceFull ? 1 : 0), ("dstw", shape.destinationSize.width), ("dsth", shape.destinationSize.height),
                 ("dst_format", Int(destination.rawValue)), ("dst_range", destinationFull ? 1 : 0),
-                ("sws_flags", Int(bicubic | accurate)),
+                ("sws_flags", Int(SWS_BICUBIC | SWS_ACCURATE_RND)),
             ])
         }
         guard unsafe context != nil else {
@@ -187,7 +185,7 @@ package import VideoBase
 
 extension AVPixelFormat {
     /// Whether pictures consist of red, green and blue, directly or through a palette.
-    package func isRGB(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 5 | 1 << 1, av) }
+    package func isRGB(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL, av) }
 
     /// Whether pictures consist of luma only, with or without alpha.
     package func isGray(_ av: UnsafePointer<VaencLibAV>) -> Bool {
@@ -215,10 +213,10 @@ extension AVPixelFormat {
     }
 
     /// Whether pictures have a palette. libswscale always converts these to YUV with BT.601.
-    package func isPalette(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 1, av) }
+    package func isPalette(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(AV_PIX_FMT_FLAG_PAL, av) }
 
-    fileprivate func hasFlags(_ flags: UInt64, _ av: UnsafePointer<VaencLibAV>) -> Bool {
+    fileprivate func hasFlags(_ flags: Int32, _ av: UnsafePointer<VaencLibAV>) -> Bool {
         // SAFETY: the table is static.
-        unsafe (av.pointee.av_pix_fmt_desc_get!(self)?.pointee.flags ?? 0) & flags != 0
+        unsafe (av.pointee.av_pix_fmt_desc_get!(self)?.pointee.flags ?? 0) & UInt64(flags) != 0
     }
 }

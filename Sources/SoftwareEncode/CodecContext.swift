@@ -78,7 +78,7 @@ import VideoBase
         }
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
-        switch unsafe Self.open(context, codec, settings, memory, av) {
+        switch unsafe Self.open(context, codec: codec, settings: settings, memory: memory, av: av) {
         case .done(let result, let log): (code, words) = (result, log)
         case .lacksMemory(let error):
             headers = []
@@ -122,8 +122,8 @@ import VideoBase
     /// threads is tried first. If the call still does not return, the thread that made it is abandoned after 30 s.
     /// The call normally takes milliseconds.
     private static func open(
-        _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, _ settings: EncoderSettings,
-        _ memory: EncoderMemory?, _ av: UnsafePointer<VaencLibAV>
+        _ context: UnsafeMutablePointer<AVCodecContext>, codec: UnsafePointer<AVCodec>, settings: EncoderSettings,
+        memory: EncoderMemory?, av: UnsafePointer<VaencLibAV>
     ) -> Opening {
         // SAFETY: this thread waits for the other thread. If that one does not return, this thread does not use the
         // context.
@@ -168,8 +168,7 @@ import VideoBase
         unsafe context.pointee.framerate = AVRational(num: n, den: d)
         unsafe context.pointee.thread_count = 0
         // The parameter sets are delivered separately, before the first picture.
-        let globalHeader: Int32 = 1 << 22
-        unsafe context.pointee.flags |= globalHeader
+        unsafe context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(settings.color.primaries))
         unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(settings.color.transfer))
         unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(settings.color.matrix))
@@ -294,8 +293,7 @@ import VideoBase
         if code == vaenc_averror_again() || code == vaenc_averror_eof() { return nil }
         if code < 0 { throw failure(code) }
         defer { unsafe av.pointee.av_packet_unref!(packet) }
-        let keyFlag: Int32 = 1
-        let isKey = unsafe packet.pointee.flags & keyFlag != 0
+        let isKey = unsafe packet.pointee.flags & AV_PKT_FLAG_KEY != 0
         let data = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         var output = unsafe Output(
             bytes: StreamHeaders.annexB(packet: data, codec), presentationIndex: packet.pointee.pts, isKey: isKey,

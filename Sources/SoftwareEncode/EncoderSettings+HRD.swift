@@ -15,8 +15,8 @@ extension EncoderSettings {
             }
         }
         report(
-            "hrdParameters", wanted ? "on" : "off", used ? "on" : "off",
-            used == wanted ? .requested : "\(mode.rawValue) has no buffer")
+            "hrdParameters", asked: wanted ? "on" : "off", used: used ? "on" : "off",
+            why: used == wanted ? .requested : "\(mode.rawValue) has no buffer")
     }
 
     /// Returns the limits that are passed to the library. libx265 counts only the bits of slices, but HRD parameters

@@ -14,11 +14,11 @@ extension EncoderSettings {
                 (entropy, why) = (.cavlc, "the profile supports CAVLC only")
             }
             set("cabac", entropy == .cabac ? 1 : 0)
-            report("entropy", c.coding.entropy?.rawValue, entropy.rawValue, why)
+            report("entropy", asked: c.coding.entropy?.rawValue, used: entropy.rawValue, why: why)
             if let level = usedLevel { set("level", level) }
         case .x265:
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
-            if let entropy = c.coding.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
+            if let entropy = c.coding.entropy { report("entropy", asked: entropy.rawValue, used: "cabac", why: "HEVC has CABAC only") }
             if let level = usedLevel, takesLevel { set("level-idc", level) }
             // If high-tier is set, the library uses the High tier if a rate or buffer needs it. Without a rate, it
             // would use the High tier just because of the level.
@@ -67,7 +67,7 @@ extension EncoderSettings {
     /// Reports the bit depth and the pixel format if pictures are coded in another depth than they are passed in.
     mutating func mapDepth() {
         let c = configuration
-        if let asked = c.bitDepth { report("bitDepth", asked, "\(c.codedBitDepth)", .requested) }
+        if let asked = c.bitDepth { report("bitDepth", asked: asked, used: "\(c.codedBitDepth)", why: .requested) }
         let entry = EffectiveEntry.pixelFormat(
             c.inputFormat.rawValue, depth: c.inputFormat.bitDepth, used: bufferFormat, codec: codec)
         if let entry { effective.append(entry) }
@@ -76,8 +76,8 @@ extension EncoderSettings {
     /// Maps the transform, filter, quantization and regions.
     mutating func mapPicture() {
         let c = configuration
-        if let display = c.display.masteringDisplay { report("masteringDisplay", display, "\(display)", .requested) }
-        if let light = c.display.contentLight { report("contentLight", light, "\(light)", .requested) }
+        if let display = c.display.masteringDisplay { report("masteringDisplay", asked: display, used: "\(display)", why: .requested) }
+        if let light = c.display.contentLight { report("contentLight", asked: light, used: "\(light)", why: .requested) }
         if let wanted = c.coding.transform8x8 {
             let (used, why): (Bool, SettingReason)
             switch library {
@@ -86,40 +86,42 @@ extension EncoderSettings {
                 set("8x8dct", used ? 1 : 0)
             case .x265: (used, why) = (true, "HEVC always uses it")
             }
-            report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? .requested : why)
+            report("transform8x8", asked: wanted ? "on" : "off", used: used ? "on" : "off", why: used == wanted ? .requested : why)
         }
         if let filter = c.coding.deblocking {
             let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
             if filter.isOn { set("deblock", "\(filter.alphaOffset),\(filter.betaOffset)") } else { set("no-deblock", 1) }
-            report("deblocking", text, text, .requested)
+            report("deblocking", asked: text, used: text, why: .requested)
         } else if library == .x264, preset == Self.presetNames.count {
-            report("deblocking", String?.none, "off", "libx264 \(Self.presetNames[preset - 1]) does not filter")
+            report("deblocking", asked: String?.none, used: "off", why: "libx264 \(Self.presetNames[preset - 1]) does not filter")
         }
         if let wanted = c.coding.trellis {
             switch library {
             case .x264: set("trellis", wanted ? 2 : 0)
             case .x265: set("rdoq-level", wanted ? 2 : 0)
             }
-            report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", .requested)
+            report("trellis", asked: wanted ? "on" : "off", used: wanted ? "on" : "off", why: .requested)
         }
         if let wanted = c.rate.macroblockRateControl {
             let used = wanted && mode != .cqp
             set("aq-mode", used ? 1 : 0)
             report(
-                "macroblockRateControl", wanted ? "on" : "off", used ? "on" : "off",
-                used == wanted ? "the library's adaptive quantization" : "the QP is constant")
+                "macroblockRateControl", asked: wanted ? "on" : "off", used: used ? "on" : "off",
+                why: used == wanted ? "the library's adaptive quantization" : "the QP is constant")
         }
         if !c.coding.regionsOfInterest.isEmpty {
             report(
-                "regionsOfInterest", c.coding.regionsOfInterest.count, takesRegions ? "\(c.coding.regionsOfInterest.count)" : "0",
-                takesRegions
+                "regionsOfInterest", asked: c.coding.regionsOfInterest.count, used: takesRegions ? "\(c.coding.regionsOfInterest.count)" : "0",
+                why: takesRegions
                     ? .requested
                     : "the library needs adaptive quantization for them, which constant QP and the fastest preset lack")
             if takesRegions { effective += c.coding.regionsOfInterest.clipped(to: c.size) }
         }
         if c.rate.maxFrameBytes != nil { lacks("maxFrameBytes", c.rate.maxFrameBytes, used: "none") }
         if let wanted = c.headers.identifier {
-            report("identifier", wanted ? "on" : "off", "on", "\(encoderName) always writes its name into the stream")
+            report(
+                "identifier", asked: wanted ? "on" : "off", used: "on",
+                why: "\(encoderName) always writes its name into the stream")
         }
     }
 

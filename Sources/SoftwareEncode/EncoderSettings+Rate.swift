@@ -18,14 +18,14 @@ extension EncoderSettings {
             set("crf", quality)
             let used = max(min(quality, c.rate.maxQP ?? quality), c.rate.minQP ?? 0)
             let why: SettingReason = used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
-            report("quality", c.rate.quality, "\(used)", why)
+            report("quality", asked: c.rate.quality, used: "\(used)", why: why)
             if mode == .qvbr, let limit = c.rate.maxBitrate ?? c.rate.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
         case .vbr:
             mapAverage(bitrate)
             mapLimit(c.rate.maxBitrate ?? Self.usualMaximum(bitrate))
         case .avbr:
             mapAverage(bitrate)
-            if let most = c.rate.maxBitrate { report("maxBitrate", most.value, "none", "avbr controls only the average rate") }
+            if let most = c.rate.maxBitrate { report("maxBitrate", asked: most.value, used: "none", why: "avbr controls only the average rate") }
         case .cbr:
             mapAverage(bitrate)
             mapLimit(BitsPerSecond(bitrate))
@@ -52,21 +52,21 @@ extension EncoderSettings {
         switch mode {
         case .cqp, .icq:
             let why: SettingReason = "not used: \(mode.rawValue) has no bit rate"
-            if let rate = c.rate.bitrate { report("bitrate", rate.value, "none", why) }
-            if let most = c.rate.maxBitrate { report("maxBitrate", most.value, "none", why) }
+            if let rate = c.rate.bitrate { report("bitrate", asked: rate.value, used: "none", why: why) }
+            if let most = c.rate.maxBitrate { report("maxBitrate", asked: most.value, used: "none", why: why) }
         case .qvbr:
             if let rate = c.rate.bitrate {
                 let isUsed = c.rate.maxBitrate == nil
                 report(
-                    "bitrate", rate.value, isUsed ? "\(rate.value)" : "none",
-                    isUsed ? "only sets the maximum rate" : "`maxBitrate` limits the rate")
+                    "bitrate", asked: rate.value, used: isUsed ? "\(rate.value)" : "none",
+                    why: isUsed ? "only sets the maximum rate" : "`maxBitrate` limits the rate")
             }
         case .vbr, .avbr, .cbr:
-            if let quality = c.rate.quality { report("quality", quality, "none", "the bit rate has priority") }
+            if let quality = c.rate.quality { report("quality", asked: quality, used: "none", why: "the bit rate has priority") }
         }
         if mode == .cqp { return }
         let why: SettingReason = mode == .icq || mode == .qvbr ? "the mode has a quality as its target" : "the bit rate has priority"
-        for (option, qp) in c.requestedQPs { report(option, qp, "none", why) }
+        for (option, qp) in c.requestedQPs { report(option, asked: qp, used: "none", why: why) }
     }
 
     /// The maximum rate if none is requested: 1.5 times the average.
@@ -85,28 +85,28 @@ extension EncoderSettings {
             default: "a bit rate"
             }
         report(
-            "rateControl", c.rate.rateControl?.rawValue, mode.rawValue,
-            c.rate.rateControl != nil ? .explained(label) : "\(label): \(asked) was requested")
+            "rateControl", asked: c.rate.rateControl?.rawValue, used: mode.rawValue,
+            why: c.rate.rateControl != nil ? .explained(label) : "\(label): \(asked) was requested")
         if let controller = c.rate.rateController {
             let controls = mode != .cqp && mode != .icq
             report(
-                "rateController", controller.rawValue, controls ? "driver" : "none",
-                controls ? "the library has its own rate control" : "\(mode.rawValue) has no bit rate to control")
+                "rateController", asked: controller.rawValue, used: controls ? "driver" : "none",
+                why: controls ? "the library has its own rate control" : "\(mode.rawValue) has no bit rate to control")
         }
         for (option, name, limit) in [("minQP", "qpmin", c.rate.minQP), ("maxQP", "qpmax", c.rate.maxQP)] {
             guard let limit else { continue }
             if mode == .cqp {
-                report(option, limit, "\(limit)", "only limits the constant QP")
+                report(option, asked: limit, used: "\(limit)", why: "only limits the constant QP")
             } else {
                 set(name, limit)
-                report(option, limit, "\(limit)", .requested)
+                report(option, asked: limit, used: "\(limit)", why: .requested)
             }
         }
     }
 
     private mutating func mapAverage(_ bitrate: Int) {
         limits.bitrate = max(1, bitrate / 1000)
-        report("bitrate", configuration.rate.bitrate?.value, "\(bitrate)", .requested)
+        report("bitrate", asked: configuration.rate.bitrate?.value, used: "\(bitrate)", why: .requested)
     }
 
     /// Rejects a constant rate at which pictures are larger than the buffer: each picture would be filled up to the
@@ -130,8 +130,8 @@ extension EncoderSettings {
         let perFrame = Int(saturating: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
         limits.bufferSize = max(limits.maxRate, min(perFrame, Self.highestRate / 1000))
         report(
-            "maxBitrate", configuration.rate.maxBitrate?.value, "\(limit.value)",
-            configuration.rate.maxBitrate == nil
+            "maxBitrate", asked: configuration.rate.maxBitrate?.value, used: "\(limit.value)",
+            why: configuration.rate.maxBitrate == nil
                 ? "default"
                 : configuration.rate.maxBitrate == limit ? .requested : "in CBR, the maximum is the bit rate")
     }
@@ -153,8 +153,8 @@ extension EncoderSettings {
             for limit in c.rate.dataRateLimits {
                 let text = "\(limit.bytes)/\(limit.seconds)"
                 report(
-                    "dataRateLimits", text, used && limit == limited ? text : "none",
-                    !used
+                    "dataRateLimits", asked: text, used: used && limit == limited ? text : "none",
+                    why: !used
                         ? "the QP is constant"
                         : limit == limited
                             ? "used as the decoder's buffer" : "only the limit with the lowest rate is used")
@@ -164,12 +164,12 @@ extension EncoderSettings {
         if let asked {
             if has { limits.bufferSize = max(1, asked / 1000) }
             report(
-                "vbvSize", c.rate.vbvSize, has ? "\(asked)" : "none",
-                !has ? "\(mode.rawValue) has no buffer" : asked == c.rate.vbvSize ? .requested : "libavcodec's limit")
+                "vbvSize", asked: c.rate.vbvSize, used: has ? "\(asked)" : "none",
+                why: !has ? "\(mode.rawValue) has no buffer" : asked == c.rate.vbvSize ? .requested : "libavcodec's limit")
         } else if has {
             report(
-                "vbvSize", Int?.none, "\(limits.bufferSize * 1000)",
-                limited == nil ? "one second" : "from the data-rate limit")
+                "vbvSize", asked: Int?.none, used: "\(limits.bufferSize * 1000)",
+                why: limited == nil ? "one second" : "from the data-rate limit")
         }
         if let percent = c.rate.vbvInitialPercent {
             if has {
@@ -181,7 +181,8 @@ extension EncoderSettings {
                 }
             }
             report(
-                "vbvInitial", percent, has ? "\(percent)" : "none", has ? .requested : "\(mode.rawValue) has no buffer")
+                "vbvInitial", asked: percent, used: has ? "\(percent)" : "none",
+                why: has ? .requested : "\(mode.rawValue) has no buffer")
         }
         mapHRD(has)
     }
@@ -311,21 +312,21 @@ extension EncoderSettings {
         let qpI = clampedQP(c.rate.qpI ?? qp), qpB = clampedQP(c.rate.qpB ?? qp)
         set("qp", qp)
         report(
-            "qp", c.rate.qp, "\(qp)", reason(c.rate.qp, qp, c.rate.quality == nil ? .standard : "from the quality"))
+            "qp", asked: c.rate.qp, used: "\(qp)", why: reason(c.rate.qp, qp, c.rate.quality == nil ? .standard : "from the quality"))
         if let quality = c.rate.quality {
             report(
-                "quality", quality, c.rate.qp == nil ? "\(qp)" : "none",
-                c.rate.qp != nil ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, qp, ""))
+                "quality", asked: quality, used: c.rate.qp == nil ? "\(qp)" : "none",
+                why: c.rate.qp != nil ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, qp, ""))
         }
         func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
         set("ipratio", ratio(qp - qpI))
         set("pbratio", ratio(qpB - qp))
-        report("qpI", c.rate.qpI, "\(qpI)", reason(c.rate.qpI, qpI, "same as P pictures"))
+        report("qpI", asked: c.rate.qpI, used: "\(qpI)", why: reason(c.rate.qpI, qpI, "same as P pictures"))
         if c.rate.qpB != nil, reorderDepth == 0 {
-            report("qpB", c.rate.qpB, "none", "no B pictures")
+            report("qpB", asked: c.rate.qpB, used: "none", why: "no B pictures")
         } else {
             let finer = reorderDepth > 1 && qpB > qp ? "; B pictures that others refer to are finer" : ""
-            report("qpB", c.rate.qpB, "\(qpB)", "\(reason(c.rate.qpB, qpB, "same as P pictures"))\(finer)")
+            report("qpB", asked: c.rate.qpB, used: "\(qpB)", why: "\(reason(c.rate.qpB, qpB, "same as P pictures"))\(finer)")
         }
     }
 

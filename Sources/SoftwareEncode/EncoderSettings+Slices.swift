@@ -6,7 +6,9 @@ extension EncoderSettings {
         guard let asked = configuration.coding.slices else { return }
         let most = mostSlices
         if configuration.rate.maxSliceBytes != nil, library == .x264 {
-            return report("slices", asked, "none", "libx264 does not combine `slices` with `maxSliceBytes`, which has priority")
+            return report(
+                "slices", asked: asked, used: "none",
+                why: "libx264 does not combine `slices` with `maxSliceBytes`, which has priority")
         }
         let used = min(asked, most.count)
         set("slices", used)
@@ -20,7 +22,7 @@ extension EncoderSettings {
             }
         case .x265: break
         }
-        report("slices", asked, "\(used)", used == asked ? .requested : .explained(most.reason))
+        report("slices", asked: asked, used: "\(used)", why: used == asked ? .requested : .explained(most.reason))
     }
 
     /// The maximum number of slices in a picture that the library writes, and the reason for the limit.

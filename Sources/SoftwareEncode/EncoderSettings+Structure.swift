@@ -9,12 +9,12 @@ extension EncoderSettings {
     mutating func mapStructure() {
         let c = configuration
         options.append(("preset", Self.presetNames[preset - 1]))
-        report("preset", c.coding.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
+        report("preset", asked: c.coding.preset, used: "\(preset)", why: "\(encoderName) \(Self.presetNames[preset - 1])")
         if let realTime = c.pipeline.realTime {
             let why: SettingReason = !realTime
                 ? "the preset is not changed"
                 : c.coding.preset == nil ? "the fastest preset" : "only a hint: the requested preset is used"
-            report("realTime", realTime ? "on" : "off", realTime ? "on" : "off", why)
+            report("realTime", asked: realTime ? "on" : "off", used: realTime ? "on" : "off", why: why)
         }
         options.append(("forced-idr", "1"))
         if c.pipeline.lowLatency {
@@ -25,16 +25,18 @@ extension EncoderSettings {
             // The first picture then waits for the second (libx265 199, 96x160).
             case .x265: set("frame-threads", 1)
             }
-            report("lowLatency", "on", "on", "tune zerolatency: no reordering, no look-ahead")
+            report("lowLatency", asked: "on", used: "on", why: "tune zerolatency: no reordering, no look-ahead")
         }
         let gop = mapGOP()
         mapBFrames(gop: gop)
         if isAllIntra { mapAllIntra() }
         if let depth = c.pipeline.asyncDepth {
-            report("asyncDepth", depth, "\(queueDepth)", c.pipeline.lowLatency ? "low latency waits for each frame" : .requested)
+            report(
+                "asyncDepth", asked: depth, used: "\(queueDepth)",
+                why: c.pipeline.lowLatency ? "low latency waits for each frame" : .requested)
         }
         if c.lowPower == true {
-            report("entryPoint", "EncSliceLP", "software", "software encoders have one entry point")
+            report("entryPoint", asked: "EncSliceLP", used: "software", why: "software encoders have one entry point")
         }
     }
 
@@ -52,17 +54,18 @@ extension EncoderSettings {
         set("min-keyint", 1)
         // The positions of key frames depend only on the GOP, as in hardware.
         set("scenecut", 0)
-        report("gop", c.structure.gopFrames, "\(gop)", why)
+        report("gop", asked: c.structure.gopFrames, used: "\(gop)", why: why)
         if let asked = c.structure.gopSeconds {
             // In seconds, with three decimals.
             let length = (Double(gop) / c.frameRate.value * 1000).rounded() / 1000
             let isUsed = abs(length - asked) <= 0.5 / c.frameRate.value + 0.001
             if let seconds, gop < seconds {
                 // Both are limits: the longer one has no effect, and the request is met.
-                report("gopSeconds", nil as String?, "\(length)", "`gopFrames` is shorter than \(asked) s")
+                report("gopSeconds", asked: nil as String?, used: "\(length)", why: "`gopFrames` is shorter than \(asked) s")
             } else {
                 report(
-                    "gopSeconds", isUsed ? asked : nil, "\(isUsed ? asked : length)", isUsed ? .requested : "one frame is the shortest distance")
+                    "gopSeconds", asked: isUsed ? asked : nil, used: "\(isUsed ? asked : length)",
+                    why: isUsed ? .requested : "one frame is the shortest distance")
             }
         }
         var open = c.structure.openGOP
@@ -76,7 +79,7 @@ extension EncoderSettings {
                 case .x264: .requested
                 case .x265: "as asked; with an open GOP, libx265 codes forced key frames as CRA pictures"
                 }
-            report("openGOP", "on", open ? "on" : "off", reason ?? note)
+            report("openGOP", asked: "on", used: open ? "on" : "off", why: reason ?? note)
         }
         set("open-gop", open ? 1 : 0)
         if c.structure.intraRefresh {
@@ -89,16 +92,20 @@ extension EncoderSettings {
                 }
             }
             report(
-                "intraRefresh", "on", gop > 1 ? "on" : "off",
-                gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")
+                "intraRefresh", asked: "on", used: gop > 1 ? "on" : "off",
+                why: gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")
         }
         if let interval = c.structure.idrInterval, interval != 1 {
             if c.structure.intraRefresh, gop > 1 {
-                report("idrInterval", interval, "none", "intra refresh has no key frames")
+                report("idrInterval", asked: interval, used: "none", why: "intra refresh has no key frames")
             } else if open {
-                report("idrInterval", interval, "none", "\(encoderName) makes only the first key frame of an open GOP an IDR picture")
+                report(
+                    "idrInterval", asked: interval, used: "none",
+                    why: "\(encoderName) makes only the first key frame of an open GOP an IDR picture")
             } else {
-                report("idrInterval", interval, "1", "\(encoderName) makes every key frame of a closed GOP an IDR picture")
+                report(
+                    "idrInterval", asked: interval, used: "1",
+                    why: "\(encoderName) makes every key frame of a closed GOP an IDR picture")
             }
         }
         return gop
@@ -128,7 +135,7 @@ extension EncoderSettings {
         }
         if let delay = c.pipeline.maxFrameDelay, c.pipeline.lowLatency {
             // Each picture is waited for, so looking ahead would never end.
-            report("maxFrameDelay", delay, "0", delay == 0 ? .requested : "low latency delays no frame")
+            report("maxFrameDelay", asked: delay, used: "0", why: delay == 0 ? .requested : "low latency delays no frame")
         } else if let delay = c.pipeline.maxFrameDelay {
             let most: Int
             switch library {
@@ -150,7 +157,7 @@ extension EncoderSettings {
             }
             if count > most { (count, why) = (most, "limited by `maxFrameDelay`") }
             if delay <= 1 { set(library.treeSetting, 0) }
-            report("maxFrameDelay", delay, "\(delay)", .requested)
+            report("maxFrameDelay", asked: delay, used: "\(delay)", why: .requested)
         } else if c.isLive, !c.pipeline.lowLatency {
             mapLive(bFrames: count)
         } else {
@@ -164,7 +171,7 @@ extension EncoderSettings {
         // Use exactly the requested number, as in hardware. By default, the library may choose fewer, depending on the
         // content.
         if c.structure.bFrames != nil { set("b-adapt", 0) }
-        report("bFrames", c.structure.bFrames, "\(count)", why)
+        report("bFrames", asked: c.structure.bFrames, used: "\(count)", why: why)
         var pyramid = c.structure.bPyramid ?? true
         why = Self.why(c.structure.bPyramid)
         if count < 2 { (pyramid, why) = (false, "a pyramid needs two B frames") }
@@ -173,7 +180,7 @@ extension EncoderSettings {
         case .x264: set("b-pyramid", pyramid ? "normal" : "none")
         case .x265: set("b-pyramid", pyramid ? 1 : 0)
         }
-        report("bPyramid", c.structure.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
+        report("bPyramid", asked: c.structure.bPyramid.map { $0 ? "on" : "off" }, used: pyramid ? "on" : "off", why: why)
     }
 
     /// The pictures that the presets look ahead.
@@ -217,8 +224,8 @@ extension EncoderSettings {
             set("ref", used)
             let level = usedLevelNumber.map(SoftwareLevel.name) ?? ""
             report(
-                "references", references, "\(used)",
-                used < taken ? "limit of level \(level)"
+                "references", asked: references, used: "\(used)",
+                why: used < taken ? "limit of level \(level)"
                     : used == references ? .requested : "libx265 allows eight, including reordered pictures")
         }
         if let layers = c.structure.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
@@ -226,14 +233,14 @@ extension EncoderSettings {
         if let bytes = c.rate.maxSliceBytes {
             if library.limitsSliceBytes {
                 set("slice-max-size", bytes)
-                report("maxSliceBytes", bytes, "\(bytes)", .requested)
+                report("maxSliceBytes", asked: bytes, used: "\(bytes)", why: .requested)
             } else {
                 lacks("maxSliceBytes", bytes, used: "none")
             }
         }
         if c.headers.accessUnitDelimiters {
             set("aud", 1)
-            report("accessUnitDelimiters", "on", "on", .requested)
+            report("accessUnitDelimiters", asked: "on", used: "on", why: .requested)
         }
     }
 }

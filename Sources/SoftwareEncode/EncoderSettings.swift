@@ -69,8 +69,8 @@ struct EncoderSettings: Sendable {
         queueDepth = configuration.pipeline.lowLatency ? 1 : configuration.pipeline.asyncDepth ?? 4
 
         report(
-            "size", configuration.size, "\(codedSize)",
-            codedSize == configuration.size ? .requested : "4:2:0 sizes are even: odd sides are padded by one sample")
+            "size", asked: configuration.size, used: "\(codedSize)",
+            why: codedSize == configuration.size ? .requested : "4:2:0 sizes are even: odd sides are padded by one sample")
         mapDepth()
         mapColor()
         mapStructure()
@@ -84,7 +84,7 @@ struct EncoderSettings: Sendable {
         if configuration.strict, let error = effective.strictError { throw error }
     }
 
-    mutating func report(_ option: String, _ asked: (some CustomStringConvertible)?, _ used: String, _ why: SettingReason) {
+    mutating func report(_ option: String, asked: (some CustomStringConvertible)?, used: String, why: SettingReason) {
         effective.append(EffectiveEntry(option: option, asked: asked.map { "\($0)" }, used: used, why: why))
     }
 
@@ -94,6 +94,6 @@ struct EncoderSettings: Sendable {
 
     /// Reports a requested setting that the library does not support.
     mutating func lacks(_ option: String, _ asked: (some CustomStringConvertible)?, used: String = "off") {
-        if let asked { report(option, asked, used, "\(encoderName) does not support it through libavcodec") }
+        if let asked { report(option, asked: asked, used: used, why: "\(encoderName) does not support it through libavcodec") }
     }
 }

@@ -27,7 +27,9 @@ extension EncoderSettings {
 
     private mutating func written(_ option: String, _ code: UInt8, upTo highest: Int) -> UInt8 {
         if SoftwareColor.codes(codec, upTo: highest).contains(Int(code)) { return code }
-        report(option, code, "2", "\(encoderName) does not write this code point of ITU-T H.273: 2 means unspecified")
+        report(
+            option, asked: code, used: "2",
+            why: "\(encoderName) does not write this code point of ITU-T H.273: 2 means unspecified")
         return 2
     }
 }

@@ -122,13 +122,13 @@ extension CompressionSession {
         let abilities = try Self.abilities(report, plain, chosen: chosen)
         var draft = configuration
         for (property, value) in values { _ = property.write(value, to: &draft, on: abilities) }
-        for (property, value) in values { try Self.check(property, value, abilities, draft) }
+        for (property, value) in values { try Self.check(property, value: value, abilities: abilities, draft: draft) }
         if values.count > 1 { try Self.checkTogether(values, draft) }
         return (draft, abilities)
     }
 
     private static func check(
-        _ property: AnyProperty, _ value: PropertyValue?, _ abilities: SessionCapabilities, _ draft: EncoderConfiguration
+        _ property: AnyProperty, value: PropertyValue?, abilities: SessionCapabilities, draft: EncoderConfiguration
     ) throws {
         guard let domain = property.domain(abilities) else {
             throw VaencError(

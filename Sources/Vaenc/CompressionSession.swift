@@ -69,7 +69,7 @@ public final class CompressionSession: Sendable {
         packetCapacity: Int = 256
     ) throws {
         let channel = try PacketChannel(requested: packetCapacity, as: "packetCapacity")
-        try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
+        try self.init(configuration, device: device, requireHardware: requireHardware, channel: channel) { channel.add($0) }
     }
 
     /// Creates a session that calls `handler` for each access unit, in decoding order, on one of the session's threads.
@@ -87,7 +87,7 @@ public final class CompressionSession: Sendable {
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
     ) throws {
-        try self.init(configuration, device, requireHardware, channel: nil, handler)
+        try self.init(configuration, device: device, requireHardware: requireHardware, channel: nil, outlet: handler)
     }
 
     /// Creates a session that calls `handler` for each NAL unit, and separately for the parameter sets. The rules for a
@@ -99,12 +99,12 @@ public final class CompressionSession: Sendable {
         handler: @escaping UnitHandler
     ) throws {
         let splitter = UnitSplitter(handler)
-        try self.init(configuration, device, requireHardware, channel: nil) { splitter.add($0) }
+        try self.init(configuration, device: device, requireHardware: requireHardware, channel: nil) { splitter.add($0) }
     }
 
     private init(
-        _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool,
-        channel: PacketChannel?, _ outlet: @escaping PacketHandler
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool,
+        channel: PacketChannel?, outlet: @escaping PacketHandler
     ) throws {
         core = try SessionCore(
             configuration, device: device, requireHardware: requireHardware, relay: PacketRelay(outlet))

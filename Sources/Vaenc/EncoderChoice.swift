@@ -102,7 +102,7 @@ public struct EncoderChoice: Sendable, Hashable {
                     display: display, configuration: coding, conversion: FrameConversion(color: coding.display.color),
                     onPacket: handler)
             } catch let error as VaencError where error.category == .unavailable && why != .requested {
-                throw Self.explained(error, codec, why, DeviceReport(display))
+                throw Self.explained(error, codec: codec, why: why, device: DeviceReport(display))
             }
             return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecReason: why))
         }
@@ -122,7 +122,7 @@ public struct EncoderChoice: Sendable, Hashable {
 
     /// Adds the reason for the codec to an error, if the codec was not requested and the device does not support it.
     private static func explained(
-        _ error: VaencError, _ codec: VideoCodec, _ why: CodecReason, _ device: DeviceReport
+        _ error: VaencError, codec: VideoCodec, why: CodecReason, device: DeviceReport
     ) -> VaencError {
         if device.capabilities.contains(where: { $0.encodes && $0.codec == codec }) { return error }
         var error = error

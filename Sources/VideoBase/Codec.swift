@@ -5,6 +5,9 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     /// HEVC (ITU-T H.265, ISO/IEC 23008-2).
     case hevc
 
+    /// The codec that is assumed for a stream if nothing tells which codec it has.
+    package static let assumedForUnknownStreams = VideoCodec.h264
+
     /// The standard's common name for people: `H.264`, `HEVC`.
     public var standardName: String {
         switch self {

@@ -41,6 +41,20 @@ package enum Validation {
             remedy: "use a buffer that makePixelBuffer returns, or leave out `strict`")
     }
 
+    /// Checks the requested part of an input, in seconds.
+    package static func validate(start: Double?, duration: Double?) throws(VaencError) {
+        if let start, !(start >= 0 && start < 1e9) {
+            throw VaencError(
+                .usage, "`start` \(start) is out of range",
+                remedy: "use 0 to less than 1000000000 seconds")
+        }
+        if let duration, !(duration > 0 && duration < 1e9) {
+            throw VaencError(
+                .usage, "`duration` \(duration) is out of range",
+                remedy: "use more than 0 and less than 1000000000 seconds")
+        }
+    }
+
     package static func validate(frameRate rate: Rational) throws(VaencError) {
         let terms = 1...Int64(Int32.max)
         guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)

@@ -479,7 +479,6 @@ static inline int64_t vaenc_time_base(void) { return AV_TIME_BASE; }
 static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }
 static inline int vaenc_seek_force(void) { return AVSEEK_FORCE; }
 static inline int vaenc_input_padding(void) { return AV_INPUT_BUFFER_PADDING_SIZE; }
-static inline int vaenc_flag_custom_io(void) { return AVFMT_FLAG_CUSTOM_IO; }
 
 static inline _Bool vaenc_is_key(const AVFrame *_Nonnull frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)

@@ -63,15 +63,15 @@ public struct CaptureSizes: Sendable, Hashable {
 
     /// Returns the nearest size in the range.
     public func nearest(_ size: VideoSize) -> VideoSize {
-        func side(_ requested: Int, _ low: Int, _ high: Int, _ step: Int) -> Int {
+        func side(_ requested: Int, low: Int, high: Int, step: Int) -> Int {
             if requested <= low { return low }
             if requested >= high { return high }
             let step = max(step, 1)
             return min(high, low + (requested - low + step / 2) / step * step)
         }
         return VideoSize(
-            width: side(size.width, smallest.width, largest.width, step.width),
-            height: side(size.height, smallest.height, largest.height, step.height))
+            width: side(size.width, low: smallest.width, high: largest.width, step: step.width),
+            height: side(size.height, low: smallest.height, high: largest.height, step: step.height))
     }
 
     /// Returns the nearest rate, preferably one that is not lower than the requested rate; nil if no rate is listed.

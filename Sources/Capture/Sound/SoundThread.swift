@@ -14,7 +14,7 @@ enum SoundThread {
             var clock = SoundClock(rate: device.rate)
             link.withLock { $0.info = SoundInput.Info(name: name, rate: device.rate, channels: device.channels) }
             while !link.withLockWithoutNotifying({ $0.isClosing }) {
-                guard let end = try step(device, resampler, &clock, link) else { continue }
+                guard let end = try step(device, resampler: resampler, clock: &clock, link: link) else { continue }
                 link.withLock { $0.end = end }
                 return
             }
@@ -26,7 +26,7 @@ enum SoundThread {
 
     /// Processes one packet of the device. Returns the reason if the device has ended, else nil.
     private static func step(
-        _ device: SoundDevice, _ resampler: DriftResampler, _ clock: inout SoundClock, _ link: Monitor<SoundLink>
+        _ device: SoundDevice, resampler: DriftResampler, clock: inout SoundClock, link: Monitor<SoundLink>
     ) throws -> CaptureEnd? {
         guard try device.read() else { return .unplugged }
         while let count = try device.nextFrame() {

@@ -21,7 +21,7 @@ public final class CameraStream: Sendable {
     public init(_ path: String, _ request: CaptureRequest = CaptureRequest()) throws {
         let link = Monitor(StreamLink())
         let wake = try WakeDescriptor()
-        let started = DedicatedThread.start("vaenc-camera") { StreamThread.run(path, request, link, wake) }
+        let started = DedicatedThread.start("vaenc-camera") { StreamThread.run(path, request: request, link: link, wake: wake) }
         guard started else { throw VaencError.noThread("for the camera \(path)") }
         let limit = UInt64(clamping: max(request.openSeconds, 0.1) * 1e9)
         guard let info = try link.wait(atMostNanoseconds: limit, { link in

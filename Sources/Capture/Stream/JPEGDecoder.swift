@@ -23,7 +23,7 @@ import VideoBase
         guard let opened = unsafe context, unsafe packet != nil else { throw Self.noMemory }
         // Decode one picture at a time without delay, and report all errors in it.
         unsafe opened.pointee.thread_count = 1
-        unsafe opened.pointee.err_recognition = 1 | 2 | 4 | 8
+        unsafe opened.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if code < 0 {
             throw VaencError(.internalFault, "the JPEG decoder cannot be opened (\(unsafe LibAV.message(code, av)))")
@@ -121,8 +121,7 @@ import VideoBase
     }
     /// Whether parts of the picture were missing or damaged, and were concealed.
     var isDamaged: Bool {
-        let corrupt: Int32 = 1
-        return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 } ?? false
+        unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 } ?? false
     }
 
     func withPlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {

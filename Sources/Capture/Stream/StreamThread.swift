@@ -18,14 +18,14 @@ struct StreamThread {
     private var failuresInARow = 0
 
     /// Runs until the stream is closed or the camera ends.
-    static func run(_ path: String, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
+    static func run(_ path: String, request: CaptureRequest, link: Monitor<StreamLink>, wake: WakeDescriptor) {
         do {
             let setup = try StreamSetup(path, request)
             link.withLock { $0.info = setup.info }
             let isWanted: Bool = link.wait { $0.isClosing ? false : $0.phase != .idle ? true : nil }
             guard isWanted else { return link.withLock { $0.end = .stopped } }
             try setup.buffers.start()
-            var thread = StreamThread(setup.buffers, request, link, wake)
+            var thread = StreamThread(setup.buffers, request: request, link: link, wake: wake)
             let end = thread.loop()
             setup.buffers.stop()
             link.withLock { $0.end = end }
@@ -34,7 +34,7 @@ struct StreamThread {
         }
     }
 
-    private init(_ buffers: CameraBuffers, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
+    private init(_ buffers: CameraBuffers, request: CaptureRequest, link: Monitor<StreamLink>, wake: WakeDescriptor) {
         (self.buffers, self.request, self.link, self.wake) = (buffers, request, link, wake)
         driverBufferCount = buffers.count
         // The driver keeps at least two buffers, one to fill and one for the next picture. The reader holds one.

@@ -86,13 +86,13 @@ package import VideoBase
         (self.options, self.device, self.renewed) = (options, device, renewed)
         (self.reportsDamage, self.end) = (reportsDamage, end)
         backend = device == nil ? .software(why: why) : .device
-        decoder = unsafe try Self.make(stream, options, device, av)
+        decoder = unsafe try Self.make(stream, options: options, device: device, av: av)
     }
 
     deinit { retire() }
 
     private static func make(
-        _ stream: DecoderStream, _ options: VideoDecoder.Options, _ device: DecodeDevice?, _ av: UnsafePointer<VaencLibAV>
+        _ stream: DecoderStream, options: VideoDecoder.Options, device: DecodeDevice?, av: UnsafePointer<VaencLibAV>
     ) throws -> VideoDecoder {
         var options = options
         if let device { unsafe options.device = (device.context, DecodeDevice.heldLimit) }
@@ -306,7 +306,7 @@ package import VideoBase
         if isExact { options.threads = 1 }
         // A picture that the device had returned must follow the same packet. This option prevents delays by threads.
         if rebuilds > 0, backend != .device { options.isRealTime = true }
-        decoder = unsafe try Self.make(stream, options, device, av)
+        decoder = unsafe try Self.make(stream, options: options, device: device, av: av)
         // Pictures that were decoded again earlier, and could not be read, belong to the old decoder.
         (ready, current) = ([], nil)
         var isGood = true

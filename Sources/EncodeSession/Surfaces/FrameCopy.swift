@@ -18,7 +18,10 @@ enum FrameCopy {
             unsafe copyRows(
                 from.base(0), from.pitch(0), to: to.base(0), to.pitch(0), bytes: size.width, rows: size.height)
             let cb = unsafe from.format == .i420 ? 1 : 2
-            unsafe interleave(from, cb: cb, cr: 3 - cb, to: to, columns: columns, rows: rows)
+            let cr = 3 - cb
+            unsafe ChromaInterleave.interleave(
+                u: from.base(cb), uPitch: from.pitch(cb), v: from.base(cr), vPitch: from.pitch(cr),
+                to: to.base(1), pitch: to.pitch(1), width: columns, rows: rows)
         default:
             for plane in 0..<2 {
                 unsafe copyRows(
@@ -80,33 +83,6 @@ enum FrameCopy {
         } else {
             for row in 0..<rows {
                 unsafe (target + row * targetPitch).copyMemory(from: source + row * sourcePitch, byteCount: bytes)
-            }
-        }
-    }
-
-    @unsafe private static func interleave(
-        _ from: PixelPlanes, cb: Int, cr: Int, to: PixelPlanes, columns: Int, rows: Int
-    ) {
-        for row in 0..<rows {
-            let cb = unsafe from.base(cb) + row * from.pitch(cb)
-            let cr = unsafe from.base(cr) + row * from.pitch(cr)
-            let target = unsafe to.base(1) + row * to.pitch(1)
-            var column = 0
-            while column + 16 <= columns {
-                let a = unsafe cb.loadUnaligned(fromByteOffset: column, as: SIMD16<UInt8>.self)
-                let b = unsafe cr.loadUnaligned(fromByteOffset: column, as: SIMD16<UInt8>.self)
-                var mixed = SIMD32<UInt8>()
-                mixed.evenHalf = a
-                mixed.oddHalf = b
-                unsafe target.storeBytes(of: mixed, toByteOffset: column * 2, as: SIMD32<UInt8>.self)
-                column += 16
-            }
-            while column < columns {
-                unsafe target.storeBytes(
-                    of: cb.load(fromByteOffset: column, as: UInt8.self), toByteOffset: column * 2, as: UInt8.self)
-                unsafe target.storeBytes(
-                    of: cr.load(fromByteOffset: column, as: UInt8.self), toByteOffset: column * 2 + 1, as: UInt8.self)
-                column += 1
             }
         }
     }

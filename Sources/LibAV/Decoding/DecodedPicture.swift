@@ -90,8 +90,7 @@ package protocol PictureKeeper: AnyObject, Sendable {
         if code >= 0, let copy = unsafe copy {
             unsafe copy.pointee.crop_left = ownedFrame.pointee.crop_left
             unsafe copy.pointee.crop_top = ownedFrame.pointee.crop_top
-            let unaligned: Int32 = 1
-            unsafe code = av.pointee.av_frame_apply_cropping!(copy, unaligned)
+            unsafe code = av.pointee.av_frame_apply_cropping!(copy, Int32(AV_FRAME_CROP_UNALIGNED))
         }
         guard code >= 0, let copy = unsafe copy else {
             throw VaencError(

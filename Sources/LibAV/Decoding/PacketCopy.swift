@@ -21,7 +21,7 @@ import VideoBase
 
     package var byteCount: Int { unsafe Int(ownedPacket?.pointee.size ?? 0) }
     /// Whether decoding can begin at this packet.
-    package var isKey: Bool { unsafe (ownedPacket?.pointee.flags ?? 0) & 1 != 0 }
+    package var isKey: Bool { unsafe (ownedPacket?.pointee.flags ?? 0) & AV_PKT_FLAG_KEY != 0 }
 
     /// Makes `packet`, which must be empty, refer to the same bytes.
     /// - Throws: If there is no memory.

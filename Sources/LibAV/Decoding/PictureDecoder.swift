@@ -45,8 +45,7 @@ extension PictureDecoder {
     ///
     /// - Parameter ignored: The decode_error_flags to ignore.
     func frameHasErrors(besides ignored: Int32) -> Bool {
-        let corrupt: Int32 = 1
-        return unsafe frame.map { unsafe $0.pointee.decode_error_flags & ~ignored != 0 || $0.pointee.flags & corrupt != 0 }
+        unsafe frame.map { unsafe $0.pointee.decode_error_flags & ~ignored != 0 || $0.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
             ?? false
     }
 }

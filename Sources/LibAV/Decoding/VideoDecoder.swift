@@ -72,8 +72,7 @@ package import VideoBase
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         // libavcodec's JPEG decoder conceals damage unless AV_EF_EXPLODE is set. With this flag, the decoder of MPEG-4
         // Visual aborts the process.
-        let explode: Int32 = 8
-        if identifier == AV_CODEC_ID_MJPEG { unsafe context?.pointee.err_recognition |= explode }
+        if identifier == AV_CODEC_ID_MJPEG { unsafe context?.pointee.err_recognition |= AV_EF_EXPLODE }
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
         guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {
@@ -112,16 +111,13 @@ package import VideoBase
         // Decoding shares the machine with encoding. More threads than this cost memory and gain nothing.
         let usual = Int32(min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8))
         unsafe context.pointee.thread_count = options.threads.map { Int32(clamping: max(1, $0)) } ?? usual
-        let slicesAlone: Int32 = 2
-        if options.isRealTime { unsafe context.pointee.thread_type = slicesAlone }
-        let strictCompliance: Int32 = 1
-        if options.keepsOrder { unsafe context.pointee.strict_std_compliance = strictCompliance }
+        if options.isRealTime { unsafe context.pointee.thread_type = FF_THREAD_SLICE }
+        if options.keepsOrder { unsafe context.pointee.strict_std_compliance = FF_COMPLIANCE_STRICT }
         // Checks checksums, bitstream conformance and buffer sizes, and makes every fault an error.
-        if options.strict { unsafe context.pointee.err_recognition = 1 | 2 | 4 | 8 }
+        if options.strict { unsafe context.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE }
         if let fill = options.fill {
             unsafe vaenc_fill_pictures(context, fill)
-            let outputCorrupt: Int32 = 1 << 3
-            unsafe context.pointee.flags |= outputCorrupt
+            unsafe context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         }
         if let device = unsafe options.device {
             guard unsafe vaenc_decode_on(av, context, device.context, Int32(clamping: device.held)) else {
@@ -245,7 +241,7 @@ package import VideoBase
         if let number = found.number { unwrittenNumbers = unwrittenNumbers.suffix(7) + [number] }
         if !found.blocks.isEmpty {
             // Other threads may copy from the picture at the same time. They must find all its noise, or none.
-            let isShared = unsafe context.map { unsafe $0.pointee.active_thread_type & 1 != 0 } ?? true
+            let isShared = unsafe context.map { unsafe $0.pointee.active_thread_type & FF_THREAD_FRAME != 0 } ?? true
             if let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format)),
                 unsafe !isShared || av.pointee.av_frame_make_writable!(frame) >= 0
             {
@@ -277,10 +273,10 @@ package import VideoBase
     }
 
     /// The decode_error_flags to ignore. If concealment is off, libavcodec's H.264 decoder reports a fault at the
-    /// beginning of every second slice (FF_DECODE_ERROR_DECODE_SLICES).
+    /// beginning of every second slice.
     private var falseErrors: Int32 {
         switch standard {
-        case .h264: 8
+        case .h264: FF_DECODE_ERROR_DECODE_SLICES
         case .hevc, nil: 0
         }
     }

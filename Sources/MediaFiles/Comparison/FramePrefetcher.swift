@@ -4,11 +4,13 @@ import VideoBase
 /// Reads a source's pictures ahead on its own thread. One other thread takes them.
 final class FramePrefetcher: Sendable {
     private struct State {
-        /// Pictures that are ready, in presentation order, and memory for more.
+        /// Pictures that are ready, in presentation order.
         var ready: [SystemPixelBuffer] = []
+        /// Memory for more pictures.
         var free: [SystemPixelBuffer]
-        /// Whether no picture follows those in `ready`, and the error if this is not the end of the source.
+        /// Whether no picture follows those in `ready`.
         var hasEnded = false
+        /// The error if the pictures end before the source; nil otherwise.
         var failure: (any Error)?
         var isStopped = false
     }

@@ -119,13 +119,13 @@ package struct ByteStreamFile: Sendable {
             } catch { throw VaencError(.badInput, "\(reader.name): \(error.message)", remedy: error.remedy) }
         }
         headerBytes = bytes.count
-        let sets = LeadingParameterSets.areRepeated(in: form) ? [] : LeadingParameterSets.sets(of: file.info.headers, codec)
+        let sets = RepeatedParameterSets.areRepeated(in: form) ? [] : RepeatedParameterSets.sets(of: file.info.headers, codec)
         var packets: [Packet] = []
         do {
             while let packet = try file.next() {
                 var unit = packet.bytes
                 if let size { try LengthPrefixed.convertToAnnexB(&unit, lengthSize: size) }
-                if packets.isEmpty, !sets.isEmpty, !LeadingParameterSets.hasSequence(unit, codec) {
+                if packets.isEmpty, !sets.isEmpty, !RepeatedParameterSets.hasSequence(unit, codec) {
                     for set in sets { AnnexB.append(set, to: &bytes) }
                     headerBytes = bytes.count
                 }

@@ -14,7 +14,7 @@ extension MediaInput {
         guard let kind = StreamKind(head: try reader.peek(4096), byteCount: count),
             case .lengthPrefixed(let size) = kind.framing, isNamed || size == .four
         else { return nil }
-        return (size, kind.codec ?? VideoCodec.allCases.first { $0.recordName.lowercased() == ending } ?? .h264)
+        return (size, kind.codec ?? VideoCodec.allCases.first { $0.recordName.lowercased() == ending } ?? .assumedForUnknownStreams)
     }
 
     /// Whether an input is an H.264 byte stream with prefix NAL units or subset SPSs (types 14 and 15, annexes F and

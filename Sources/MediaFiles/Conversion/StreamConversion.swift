@@ -78,7 +78,7 @@ public final class StreamConversion: Sendable {
         }
         let file = try OutputFile(path: output, overwrite: options.overwrite)
         let recordFile = try options.recordOutput.map { try OutputFile(path: $0, overwrite: options.overwrite) }
-        var sets = LeadingSets(codec: outcome.codec, recordSets: options.record?.units ?? [], output: options.output)
+        var sets = ConversionParameterSets(codec: outcome.codec, recordSets: options.record?.units ?? [], output: options.output)
         var converter = StreamConverter(from: outcome.input, to: options.output)
         var ready: [UInt8] = []
         func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ ready: inout [UInt8]) throws {

@@ -12,8 +12,9 @@ final class OutputFile {
     let isSeekable: Bool
 
     private let descriptor: Int32
-    /// The final name, with all links resolved, and the unfinished name (nil if the output is written in place).
+    /// The final name, with all links resolved.
     private let target: [CChar]
+    /// The unfinished name; nil if the output is written in place.
     private let part: [CChar]?
     private let overwrite: Bool
     /// The permissions of the file that will be replaced; nil if there is none.
@@ -30,10 +31,12 @@ final class OutputFile {
     let keptPart: String?
     /// Bytes that are held back to make fewer, larger writes; empty if writes are immediate.
     private var held: [UInt8] = []
+    /// The maximum number of bytes that are held back.
     static let holdLimit = 1 << 18
 
-    /// The offset of the next byte, and the length of the file.
+    /// The offset of the next byte.
     private var position = 0
+    /// The length of the file.
     private var extent = 0
 
     /// The number of bytes in the file so far, including those that are held back.

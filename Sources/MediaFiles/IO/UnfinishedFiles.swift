@@ -49,7 +49,7 @@ package enum UnfinishedFiles {
                 let descriptor = unsafe Glibc.open(
                     name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access == nil ? 0o666 : 0o600)
                 if descriptor < 0 {
-                    guard errno == EEXIST else { throw openingError(errno, path, output) }
+                    guard errno == EEXIST else { throw openingError(errno, at: path, of: output) }
                     if let older = try clear(path, of: output, isKept: { keepsOlder || plays(path) }) { kept = older }
                     continue
                 }
@@ -82,7 +82,7 @@ package enum UnfinishedFiles {
         if old < 0, errno == EACCES { old = unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
         if old < 0 {
             if errno == ENOENT { return nil }
-            throw openingError(errno, path, output)
+            throw openingError(errno, at: path, of: output)
         }
         defer { Glibc.close(old) }
         var status = stat()
@@ -133,7 +133,7 @@ package enum UnfinishedFiles {
             remedy: "wait until that ends, or choose another name")
     }
 
-    private static func openingError(_ code: Int32, _ path: String, _ output: String) -> VaencError {
+    private static func openingError(_ code: Int32, at path: String, of output: String) -> VaencError {
         switch code {
         case ELOOP: inTheWay(path, "a link")
         case EISDIR: inTheWay(path, "a folder")

@@ -6,6 +6,7 @@ enum BoxCounts {
     private static let containers: Set<String> = ["moov", "trak", "mdia", "minf", "stbl", "edts", "moof", "traf"]
     /// The size of an entry after version, flags and count, in bytes (ISO/IEC 14496-12 8.6 and 8.7).
     private static let entries = ["stts": 8, "ctts": 8, "stss": 4, "stps": 4, "stco": 4, "co64": 8, "stsc": 12, "elst": 12]
+    /// The maximum number of boxes that are read.
     private static let boxLimit = 100_000
 
     /// Returns the message for the first such table; nil if none is found, or if the reader cannot seek. The reader's

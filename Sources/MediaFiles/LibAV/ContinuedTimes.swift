@@ -18,10 +18,11 @@ struct ContinuedTimes {
         var part: Int
         /// The latest time of the stream on the file's clock.
         var raw: Int64
-        /// The latest time on the timeline, and the ends of the stream's packets there, in decoding order and in
-        /// presentation order.
+        /// The latest time on the timeline.
         var time: Int64
+        /// The end of the stream's packets on the timeline, in decoding order.
         var end: Int64
+        /// The same end in presentation order.
         var shownEnd: Int64
         /// The duration of the stream's packets since its latest jump, without gaps.
         var steady: Int64 = 0
@@ -35,9 +36,9 @@ struct ContinuedTimes {
     private static let period = Int64(1) << 33
     /// A wrap is expected only within this distance of the clock's ends.
     private static let wrapMargin = 60 * second
-    /// If a time decreases by less than `largestStepBack`, the packets are out of order. If it increases by more than
-    /// `largestStep`, an hour, it belongs to another stream.
+    /// If a time decreases by less than this, the packets are out of order.
     private static let largestStepBack = second / 2
+    /// If a time increases by more than this, an hour, it belongs to another stream.
     private static let largestStep = 3600 * second
     /// The streams of a joined part begin within this distance of each other.
     private static let nearness = 10 * second
@@ -45,6 +46,7 @@ struct ContinuedTimes {
     private static let recentParts = 32
     /// The number of consecutive jumps, each after less than `shortestPart`, at which a stream counts as damaged.
     private static let earlyJumpLimit = 16
+    /// A jump that follows another after less than this is an early one.
     private static let shortestPart = second / 2
 
     private var streams: [Int: Stream] = [:]

@@ -16,14 +16,13 @@ extension Demuxer {
         (0..<Int(unsafe input.context.pointee.nb_streams)).compactMap { index in
             let stream = unsafe input.context.pointee.streams[index]!
             let parameters = unsafe stream.pointee.codecpar!
-            let attachedPicture: Int32 = 0x0400
-            guard unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO, unsafe stream.pointee.disposition & attachedPicture == 0
+            guard unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
+                unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
             else { return nil }
             let (width, height) = unsafe (Int64(parameters.pointee.width), Int64(parameters.pointee.height))
-            let (newPackets, isDefault): (Int32, Int32) = (2, 1)
             var score = width.multipliedReportingOverflow(by: height).partialValue
-            if unsafe stream.pointee.event_flags & newPackets != 0 { score += 100_000_000 }
-            if unsafe stream.pointee.disposition & isDefault != 0 { score += 5_000_000 }
+            if unsafe stream.pointee.event_flags & AVSTREAM_EVENT_FLAG_NEW_PACKETS != 0 { score += 100_000_000 }
+            if unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0 { score += 5_000_000 }
             return Candidate(index: index, score: score, words: "\(index) (\(width)×\(height))")
         }
     }

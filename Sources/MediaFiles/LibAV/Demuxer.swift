@@ -217,7 +217,7 @@ import VideoBase
             let index = unsafe Int(packet.pointee.stream_index)
             if index == streamIndex {
                 hasRead = true
-                switch input.joint {
+                switch input.discontinuity {
                 case .none: break
                 case .times: unsafe packet.pointee.flags |= Self.timesJump
                 case .recording: unsafe packet.pointee.flags |= Self.timesJump | Self.startsRecording

@@ -5,8 +5,9 @@ import VideoBase
 /// Detects whether a file's pictures have a fixed rate. Containers do not state this, because their frame rate is a
 /// guess.
 enum FrameTimes {
-    /// The maximum number of packets that are read, and their maximum size in bytes.
+    /// The maximum number of packets that are read.
     private static let packetLimit = 500
+    /// The maximum size of these packets in bytes.
     private static let byteLimit = 32 << 20
 
     /// Reads the times of the file's first pictures, without decoding them.

@@ -73,22 +73,22 @@ extension AVDynamicHDRPlus {
         w.field(27, steps(targeted_system_display_maximum_luminance, 1))
         Self.writeGrid(
             targeted_system_display_actual_peak_luminance_flag != 0,
-            Int(num_rows_targeted_system_display_actual_peak_luminance),
-            Int(num_cols_targeted_system_display_actual_peak_luminance),
-            elements(of: targeted_system_display_actual_peak_luminance, as: AVRational.self), to: &w)
+            rows: Int(num_rows_targeted_system_display_actual_peak_luminance),
+            columns: Int(num_cols_targeted_system_display_actual_peak_luminance),
+            values: elements(of: targeted_system_display_actual_peak_luminance, as: AVRational.self), to: &w)
         for window in windows { window.writeLight(to: &w) }
         Self.writeGrid(
             mastering_display_actual_peak_luminance_flag != 0,
-            Int(num_rows_mastering_display_actual_peak_luminance),
-            Int(num_cols_mastering_display_actual_peak_luminance),
-            elements(of: mastering_display_actual_peak_luminance, as: AVRational.self), to: &w)
+            rows: Int(num_rows_mastering_display_actual_peak_luminance),
+            columns: Int(num_cols_mastering_display_actual_peak_luminance),
+            values: elements(of: mastering_display_actual_peak_luminance, as: AVRational.self), to: &w)
         for window in windows { window.writeMapping(to: &w) }
         while !w.isByteAligned { w.field(1, 0) }
         return w.bytes
     }
 
     /// Writes the peak luminances of a grid of at most 25 by 25. Rows in memory have 25 values.
-    private static func writeGrid(_ isThere: Bool, _ rows: Int, _ columns: Int, _ values: [AVRational], to w: inout BitWriter) {
+    private static func writeGrid(_ isThere: Bool, rows: Int, columns: Int, values: [AVRational], to w: inout BitWriter) {
         w.field(1, isThere ? 1 : 0)
         guard isThere else { return }
         let (rows, columns) = (min(rows, 25), min(columns, 25))

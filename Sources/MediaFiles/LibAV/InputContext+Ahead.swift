@@ -12,8 +12,9 @@ extension InputContext {
         case error(any Error)
     }
 
-    /// The maximum number of packets that wait, and their maximum size in bytes.
+    /// The maximum number of packets that wait.
     private static let aheadLimit = 4096
+    /// The maximum size of the packets that wait, in bytes.
     private static let aheadByteLimit = 64 << 20
 
     /// Reads the next packet, and keeps it for a later `read`.
@@ -124,20 +125,20 @@ extension InputContext {
             times?.begin(first, shift: trial.shift(beginning: starts))
         }
         guard let (shown, decoded) = times?.take(first) else { return }
-        noteJoint(first.stream, at: Int(unsafe packet.pointee.pos))
+        noteDiscontinuity(first.stream, at: Int(unsafe packet.pointee.pos))
         unsafe packet.pointee.pts = shown ?? vaenc_no_pts()
         unsafe packet.pointee.dts = decoded ?? vaenc_no_pts()
     }
 
-    /// Sets `joint` for a stream's packet at an offset of the input.
-    private func noteJoint(_ stream: Int, at offset: Int) {
-        joint = .none
+    /// Sets `discontinuity` for a stream's packet at an offset of the input.
+    private func noteDiscontinuity(_ stream: Int, at offset: Int) {
+        discontinuity = .none
         if times?.isAfterJump(stream) == true, (0..<Int(unsafe context.pointee.nb_streams)).contains(stream) {
             // libavformat's id of an MPEG-TS stream is its PID.
             let pid = Int(unsafe context.pointee.streams[stream]!.pointee.id)
             // Program streams have no counters, so each jump counts as another recording.
             let isOther = container != "mpegts" || offsets[stream].map { io.takeJumps(pid: pid, from: $0, to: offset) } ?? false
-            joint = isOther ? .recording : .times
+            discontinuity = isOther ? .recording : .times
         }
         // The packets of a PES packet after the first have no offset.
         if offset >= 0 { offsets[stream] = offset }
@@ -163,7 +164,7 @@ extension InputContext {
 
     /// Whether the file is Matroska with times before 0. libavformat does not return these times, so they are read from
     /// the file.
-    var hasEarlyTimes: Bool { container == "matroska" && !io.early.isEmpty }
+    var hasEarlyTimes: Bool { container == "matroska" && !io.blocksBeforeZero.isEmpty }
 
     /// Converts a Matroska track's time to ticks of its stream, and subtracts the beginning that the decoder discards
     /// (CodecDelay). Returns nil for video tracks that are stored as in AVI, because their times are decoding times.
@@ -180,7 +181,7 @@ extension InputContext {
     func setEarlyTime(of packet: UnsafeMutablePointer<AVPacket>) {
         let index = Int(unsafe packet.pointee.stream_index)
         guard hasEarlyTimes, (0..<Int(unsafe context.pointee.nb_streams)).contains(index),
-            let found = io.early.takeTime(at: Int(unsafe packet.pointee.pos), lasting: unsafe packet.pointee.duration),
+            let found = io.blocksBeforeZero.takeTime(at: Int(unsafe packet.pointee.pos), lasting: unsafe packet.pointee.duration),
             let time = earlyTime(found, of: index)
         else { return }
         let isReordered = unsafe context.pointee.streams[index]!.pointee.codecpar.pointee.video_delay > 0
@@ -202,7 +203,7 @@ extension InputContext {
             position += 1
             let index = Int(unsafe one.packet.pointee.stream_index)
             guard missing.remove(index) != nil,
-                let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
+                let found = io.blocksBeforeZero.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
                 let start = earlyTime(found, of: index)
             else { continue }
             unsafe context.pointee.streams[index]!.pointee.start_time = start

@@ -41,9 +41,8 @@ extension InputContext {
 
     /// Whether a stream has pictures or sound. Covers have no time.
     private func isPicturesOrSound(_ stream: Int) -> Bool {
-        let attachedPicture: Int32 = 0x0400
         let disposition = unsafe context.pointee.streams[stream]!.pointee.disposition
-        return keepsTime(stream) && disposition & attachedPicture == 0
+        return keepsTime(stream) && disposition & AV_DISPOSITION_ATTACHED_PIC == 0
     }
 
     /// Returns the streams of the program that contains a stream; nil if no program contains it.

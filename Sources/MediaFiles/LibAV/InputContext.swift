@@ -22,13 +22,13 @@ import VideoBase
     /// The stream of the packet that the latest `read` did not return because it lacks data, and the reason; nil if there
     /// is none. Reading can continue after it.
     private(set) var rejected: (stream: Int, words: String)?
-    /// Whether packets of sound that lack data are returned, with `TrackPacket.corruptFlag`. Otherwise such a packet
+    /// Whether packets of sound that lack data are returned, with AV_PKT_FLAG_CORRUPT. Otherwise such a packet
     /// counts as damage of the file, as for pictures.
     var toleratesDamagedSound = false
     /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
     /// The kind of discontinuity between a packet and the previous packet of its stream.
-    enum Joint {
+    enum Discontinuity {
         case none
         /// The times jump.
         case times
@@ -36,7 +36,7 @@ import VideoBase
         case recording
     }
     /// The discontinuity before the latest packet.
-    var joint = Joint.none
+    var discontinuity = Discontinuity.none
     /// The offset in the input of each stream's latest packet.
     var offsets: [Int: Int] = [:]
     /// The `MediaTrack.adtsConfig` of each stream.
@@ -44,6 +44,7 @@ import VideoBase
     /// The first packet of a stream, if it lacks data. libavformat does not mark this packet: its parsers mark the
     /// packet before the damaged one, and there is none.
     private var firstCorrupt: (stream: Int, dts: Int64)?
+    /// The reason for which such a packet is not returned.
     private static let lacksStart = "the first packet lacks data"
     private let reader: ByteReader
     private let start: Int
@@ -77,15 +78,15 @@ import VideoBase
             throw VaencError.noMemory("to read \(reader.name)")
         }
         self.io = io
-        endsEarly = try FileEnd.isEarly(reader)
-        io.early = try EarlyBlocks(reader)
+        endsEarly = try TruncationCheck.isTruncated(reader)
+        io.blocksBeforeZero = try NegativeTimeBlocks(reader)
         _ = LibAV.takeLog()
         _ = LibAV.takeCorruptPacket()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
         // libavformat opens the pictures of a sequence itself.
         if reader.sequence == nil {
             unsafe opened.pointee.pb = io.context
-            unsafe opened.pointee.flags |= vaenc_flag_custom_io()
+            unsafe opened.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         }
         // The name helps to distinguish formats without a signature. On failure the call frees the context.
         let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
@@ -113,7 +114,7 @@ import VideoBase
         let names = unsafe String(cString: context.pointee.iformat.pointee.name)
         container = names.split(separator: ",").first.map(String.init) ?? names
         if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
-        if container != "mpegts" { io.ignoreJoints() }
+        if container != "mpegts" { io.ignoreCounters() }
         if Self.rejectedDemuxers.contains(names) { throw Self.unreadable(reader.name, "it contains text or raw bytes") }
         // libavformat computes the decoding times of Matroska from the number of reordered pictures. If a picture lasts
         // for seconds, it finds this number only after the usual five.
@@ -149,16 +150,15 @@ import VideoBase
     /// - Returns: libavformat's error if negative.
     func seek(_ stream: Int, to time: Int64) -> Int32 {
         ahead = []
-        let backward: Int32 = 1
-        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), time, backward)
+        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), time, AVSEEK_FLAG_BACKWARD)
     }
 
     /// Moves to the first key frame of a stream.
     /// - Returns: libavformat's error if negative.
     func seekToFirst(_ stream: Int) -> Int32 {
         ahead = []
-        let forward: Int32 = 0
-        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), 1 - Int64(Int32.max), forward)
+        // Without AVSEEK_FLAG_BACKWARD, to the first key frame at or after the time.
+        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), 1 - Int64(Int32.max), 0)
     }
 
     deinit {
@@ -217,9 +217,9 @@ import VideoBase
             unsafe av.pointee.av_packet_unref!(packet)
             throw error
         }
-        if let words = fault, try unsafe !isBeforeJump(packet), unsafe !isAtJoint(packet) {
+        if let words = fault, try unsafe !isBeforeJump(packet), unsafe !isAtRestart(packet) {
             if toleratesDamagedSound, words != Self.cut, unsafe isSound(packet) {
-                unsafe packet.pointee.flags |= TrackPacket.corruptFlag
+                unsafe packet.pointee.flags |= AV_PKT_FLAG_CORRUPT
                 try unsafe continueTimes(of: packet)
                 return .packet
             }
@@ -238,14 +238,15 @@ import VideoBase
 
     /// Whether the counter of the packet's stream jumps only because another segment or recording follows, or because
     /// whole pictures or sound packets are missing. The packet is then complete.
-    private func isAtJoint(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+    private func isAtRestart(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
         let (index, offset) = unsafe (Int(packet.pointee.stream_index), Int(packet.pointee.pos))
         guard container == "mpegts", offset >= 0, (0..<Int(unsafe context.pointee.nb_streams)).contains(index) else {
             return false
         }
         // libavformat's id of an MPEG-TS stream is its PID.
         let pid = Int(unsafe context.pointee.streams[index]!.pointee.id)
-        return io.isJoint(pid: pid, from: offset) || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
+        return io.isRestart(pid: pid, from: offset)
+            || (unsafe isSound(packet) || detectsLosses(index)) && io.isBetweenUnits(pid: pid, from: offset)
     }
 
     /// Returns the notices about losses in the read streams so far: missing packets of MPEG-TS that left no damaged
@@ -301,15 +302,14 @@ import VideoBase
             }
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
-            let corrupt: Int32 = 2
             let isFirst = unsafe isFirstCorrupt(packet)
-            let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
+            let isCorrupt = unsafe packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0
             fault = isFirst ? Self.lacksStart : isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is truncated") : nil
-            unsafe packet.pointee.flags &= ~corrupt
+            unsafe packet.pointee.flags &= ~AV_PKT_FLAG_CORRUPT
             let offset = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(offset))
             latestEnd = offset < 0 || isOutside ? nil : end
-            if !io.early.isEmpty { unsafe setEarlyTime(of: packet) }
+            if !io.blocksBeforeZero.isEmpty { unsafe setEarlyTime(of: packet) }
             return .packet
         }
     }

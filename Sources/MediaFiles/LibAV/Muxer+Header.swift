@@ -22,6 +22,7 @@ extension Muxer {
         var copies: Bool
         /// The tracks that are described by their first packets, and whose first packets have not arrived.
         var missing: Set<Int>
+        /// The packets that wait for the header.
         var packets: [(packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)] = []
         var byteCount = 0
         /// The presentation time of the first picture.
@@ -84,7 +85,7 @@ extension Muxer {
     }
 
     /// Keeps a packet until the header is written.
-    func hold(_ packet: TrackPacket, _ track: Int, _ origin: MediaTime, _ copies: Bool) throws {
+    func hold(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool) throws {
         delayed?.packets.append((packet, track, origin, copies))
         delayed?.byteCount += packet.byteCount
         let time = packet.decode ?? packet.presentation

@@ -30,9 +30,9 @@ import VideoBase
     /// The picture that waits until the next one's time is known. HLS states the lengths of segments, and libavformat
     /// computes them from the durations of packets.
     private var waiting: (packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)?
-    /// The delay from decoding to presentation of the first waiting picture, and the end of the last waiting picture in
-    /// presentation order.
+    /// The delay from decoding to presentation of the first waiting picture.
     private var firstDelay: MediaTime?
+    /// The end of the last waiting picture in presentation order.
     private var shownEnd: MediaTime?
     /// The last decoding time of each track, in its ticks.
     private var lastTicks: [Int: Int64] = [:]
@@ -63,8 +63,7 @@ import VideoBase
         unsafe packet = av.pointee.av_packet_alloc!()
         guard unsafe packet != nil else { throw Self.noMemory }
         unsafe try destination.attach(to: context)
-        let flushPackets: Int32 = 0x0200
-        if destination.isImmediate { unsafe context.pointee.flags |= flushPackets }
+        if destination.isImmediate { unsafe context.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS }
     }
 
     deinit {
@@ -86,10 +85,12 @@ import VideoBase
     /// - Parameter copies: Whether the packet comes from an input. The input is then reported as the cause if the
     ///   container rejects it.
     func write(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool = false) throws {
-        if delayed != nil { return try hold(packet, track, origin, copies) }
+        if delayed != nil { return try hold(packet, track: track, origin: origin, copies: copies) }
         tracks[track].packets += 1
         if tracks[track].stream == nil { return }
-        guard format == "hls", tracks[track].track.kind == .video else { return try put(packet, track, origin, packet.duration, copies) }
+        guard format == "hls", tracks[track].track.kind == .video else {
+            return try put(packet, track: track, origin: origin, duration: packet.duration, copies: copies)
+        }
         try putWaiting(before: packet)
         waiting = (packet, track, origin, copies)
     }
@@ -105,11 +106,11 @@ import VideoBase
             let end = next?.decode ?? (shownEnd ?? shown) - (firstDelay ?? .zero)
             if time < end { duration = end - time }
         }
-        try put(held.packet, held.track, held.origin, duration, held.copies)
+        try put(held.packet, track: held.track, origin: held.origin, duration: duration, copies: held.copies)
     }
 
     private func put(
-        _ packet: TrackPacket, _ track: Int, _ origin: MediaTime, _ duration: MediaTime, _ copies: Bool
+        _ packet: TrackPacket, track: Int, origin: MediaTime, duration: MediaTime, copies: Bool
     ) throws {
         let scratch = unsafe self.packet!
         guard unsafe av.pointee.av_packet_ref!(scratch, packet.packet) >= 0 else { throw Self.noMemory }
@@ -123,7 +124,7 @@ import VideoBase
         var decoded = packet.decode.map(timestamp)
         // After separate rounding, the decoding time could be later than the presentation time.
         if let shown, let time = decoded { decoded = min(time, shown) }
-        (shown, decoded) = moved(shown, decoded, track)
+        (shown, decoded) = moved(shown, decoded: decoded, track: track)
         let length = ticks(duration.value > 0 ? duration : usualDuration(of: packet, track) ?? duration, track)
         if let time = decoded ?? shown { try checkDistance(to: time, shown: shown ?? time, length, track) }
         unsafe scratch.pointee.stream_index = Int32(clamping: tracks[track].stream ?? 0)
@@ -180,7 +181,7 @@ import VideoBase
 
     /// Moves a packet's times so that they increase. Formats round times to their ticks, and most reject equal times. Some
     /// files have equal times, because their format counts milliseconds.
-    private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
+    private func moved(_ shown: Int64?, decoded: Int64?, track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
         let stream = unsafe output(of: track)
         // One hundredth of a second.

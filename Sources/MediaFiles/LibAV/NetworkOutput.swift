@@ -2,6 +2,7 @@ import CLibAV
 import Glibc
 import LibAV
 import Synchronization
+import Threads
 import VideoBase
 
 /// The timeout of libavformat's calls that wait for a network. Any thread may read or change it.
@@ -10,7 +11,7 @@ final class NetworkTimeout: Sendable {
     private static let ending = 2.0
 
     /// The deadline in nanoseconds of the monotonic clock; 0 means none.
-    private let deadline = Atomic<UInt64>(0)
+    private let deadline = Atomic<Int64>(0)
     private let isShort = Atomic(false)
     /// Returns whether the connection that is being opened was cancelled; nil once it is open.
     private let isCancelled = Mutex<(@Sendable () -> Bool)?>(nil)
@@ -18,28 +19,21 @@ final class NetworkTimeout: Sendable {
     /// Sets `isCancelled` while a connection is being opened; nil once it is open.
     func connect(_ isCancelled: (@Sendable () -> Bool)?) { self.isCancelled.withLock { $0 = isCancelled } }
 
-    static var now: UInt64 {
-        var time = timespec()
-        // SAFETY: clock_gettime fills the structure.
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-
     /// Starts the timeout of a call: ten seconds, or two after `shorten`.
     func begin() {
         let limit = isShort.load(ordering: .relaxed) ? Self.ending : Self.writing
-        deadline.store(Self.now + UInt64(limit * 1e9), ordering: .relaxed)
+        deadline.store(MonotonicClock.nanoseconds + Int64(limit * 1e9), ordering: .relaxed)
     }
 
     /// Shortens the timeout to two seconds, for the running call and all later ones.
     func shorten() {
         if isShort.exchange(true, ordering: .relaxed) { return }
-        deadline.store(Self.now + UInt64(Self.ending * 1e9), ordering: .relaxed)
+        deadline.store(MonotonicClock.nanoseconds + Int64(Self.ending * 1e9), ordering: .relaxed)
     }
 
     var isOver: Bool {
         let limit = deadline.load(ordering: .relaxed)
-        if limit != 0, Self.now > limit { return true }
+        if limit != 0, MonotonicClock.nanoseconds > limit { return true }
         return isCancelled.withLock { $0?() } ?? false
     }
 }
@@ -75,24 +69,23 @@ final class NetworkTimeout: Sendable {
                 guard let opaque = unsafe opaque else { return 0 }
                 return unsafe Unmanaged<NetworkTimeout>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
             }, opaque: Unmanaged.passUnretained(timeout).toOpaque())
-        let write: Int32 = 2
         var dictionary: OpaquePointer?
         // At the end SRT discards what has not arrived, unless this option makes it wait.
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
         guard unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0) >= 0 else { throw VaencError.noMemory("for \(url)") }
         let earlier = ConnectionSocket.openSockets
-        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)
+        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), AVIO_FLAG_WRITE, &callback, &dictionary)
         if code < 0 {
             let words = LibAV.takeLog()
             if isCancelled() { throw VaencError(.interrupted, "interrupted while connecting to \(url)") }
             throw VaencError(
-                .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: timeout.isOver)))",
+                .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, isLate: timeout.isOver)))",
                 remedy: "check the address, and check that a server listens there")
         }
         socket = ConnectionSocket(openedSince: earlier)
     }
 
-    private static func words(_ code: Int32, _ logged: String?, av isLate: Bool) -> String {
+    private static func words(_ code: Int32, _ logged: String?, isLate: Bool) -> String {
         if isLate { return "no answer in time" }
         let number = vaenc_errno_of(code)
         if number != 0, number != EIO { return SystemError.text(number) }
@@ -107,7 +100,7 @@ final class NetworkTimeout: Sendable {
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.pb = context
-        unsafe muxer.pointee.flags |= vaenc_flag_custom_io()
+        unsafe muxer.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     }
 
     func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) { unsafe muxer.pointee.pb = nil }
@@ -117,7 +110,7 @@ final class NetworkTimeout: Sendable {
 
     func failure(_ code: Int32, _ words: String) -> VaencError {
         VaencError(
-            .inputOutput, "the connection to \(name) was lost (\(Self.words(code, words, av: timeout.isOver)))",
+            .inputOutput, "the connection to \(name) was lost (\(Self.words(code, words, isLate: timeout.isOver)))",
             remedy: "check the server's messages, and start again")
     }
 

@@ -23,21 +23,21 @@ import NALUnits
     /// The bytes of an input that cannot seek.
     private var piped = PipedBytes()
     /// The Matroska blocks before 0. In a pipe they are found while it is read.
-    var early = EarlyBlocks()
-    /// The search for joints in an MPEG-TS input; nil if joints are not searched.
-    private var joints: TransportJoints? = TransportJoints()
-    /// Returns whether the first jump of a PID's continuity counter from an offset on is at a joint, where nothing is
-    /// lost.
-    func isJoint(pid: Int, from offset: Int) -> Bool { joints?.isJoint(pid: pid, from: offset) ?? false }
+    var blocksBeforeZero = NegativeTimeBlocks()
+    /// The continuity counters of an MPEG-TS input; nil for other inputs.
+    private var counters: ContinuityCounters? = ContinuityCounters()
+    /// Returns whether at the first jump of a PID's continuity counter from an offset on the counters restart, and nothing
+    /// is lost.
+    func isRestart(pid: Int, from offset: Int) -> Bool { counters?.isRestart(pid: pid, from: offset) ?? false }
     /// Returns whether the continuity counter of a PID jumps after the packet at one offset, up to that at another, where
     /// the times jump too. These jumps no longer count as losses.
-    func takeJumps(pid: Int, from offset: Int, to end: Int) -> Bool { joints?.removeJumps(pid: pid, from: offset, to: end) ?? false }
+    func takeJumps(pid: Int, from offset: Int, to end: Int) -> Bool { counters?.removeJumps(pid: pid, from: offset, to: end) ?? false }
     /// Returns whether only whole units are missing at the first jump of a PID's continuity counter from an offset on.
-    func isBetweenUnits(pid: Int, from offset: Int) -> Bool { joints?.isBetweenUnits(pid: pid, from: offset) ?? false }
-    /// Returns the number of gaps in the packets of some PIDs, apart from joints.
-    func losses(of pids: Set<Int>) -> Int { joints?.losses(of: pids) ?? 0 }
-    /// Stops the search for joints. Call it if the input is not MPEG-TS.
-    func ignoreJoints() { joints = nil }
+    func isBetweenUnits(pid: Int, from offset: Int) -> Bool { counters?.isBetweenUnits(pid: pid, from: offset) ?? false }
+    /// Returns the number of gaps in the packets of some PIDs, apart from restarts of the counters.
+    func losses(of pids: Set<Int>) -> Int { counters?.losses(of: pids) ?? 0 }
+    /// Stops following the continuity counters. Call it if the input is not MPEG-TS.
+    func ignoreCounters() { counters = nil }
     /// Whether an MPEG-TS stream from a pipe ended inside a packet.
     var isCutTransportStream: Bool { !reader.isSeekable && piped.isCut }
     /// Whether the input is a pipe, instead of which the user could name a file.
@@ -67,12 +67,12 @@ import NALUnits
             if converter != nil { return unsafe try readConverted(bytes, count) }
             var vectors = unsafe [iovec(iov_base: bytes, iov_len: Int(count))]
             let done = unsafe try reader.read(into: &vectors, partial: true)
-            if joints != nil {
-                unsafe joints?.append(UnsafeBufferPointer(start: bytes, count: done).span, at: reader.position - done)
+            if counters != nil {
+                unsafe counters?.append(UnsafeBufferPointer(start: bytes, count: done).span, at: reader.position - done)
             }
             if !reader.isSeekable {
                 unsafe piped.append(UnsafeBufferPointer(start: bytes, count: done).span)
-                unsafe early.append(UnsafeBufferPointer(start: bytes, count: done).span)
+                unsafe blocksBeforeZero.append(UnsafeBufferPointer(start: bytes, count: done).span)
             }
             return done > 0 ? Int32(done) : vaenc_averror_eof()
         } catch {

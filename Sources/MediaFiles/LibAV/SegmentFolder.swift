@@ -13,6 +13,7 @@ import VideoBase
     private let av: UnsafePointer<VaencLibAV>
     /// The open files, by the addresses of their contexts.
     private var files: [UInt: WriteContext] = [:]
+    /// The sizes of the files that were closed, by their names.
     private var closedBytes: [String: Int] = [:]
     /// The final names of the files that were begun, except the playlist.
     private var begun: Set<String> = []
@@ -104,9 +105,8 @@ import VideoBase
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe muxer.pointee.io_open = { muxer, context, url, flags, _ in
-            let write: Int32 = 2
             guard let opaque = unsafe muxer?.pointee.opaque, let url = unsafe url, let context = unsafe context,
-                flags & write != 0
+                flags & AVIO_FLAG_WRITE != 0
             else { return vaenc_averror(EINVAL) }
             let folder = unsafe Unmanaged<SegmentFolder>.fromOpaque(opaque).takeUnretainedValue()
             return unsafe folder.open(FileName.string(Array(UnsafeRawBufferPointer(start: url, count: strlen(url)))), context)

@@ -7,8 +7,9 @@ struct TransportPackets {
     /// an input that begins with a packet: four packets and one byte more.
     static let headSize = 9 * 204 + 1
 
-    /// The size of a packet in bytes, and the offset of its sync byte.
+    /// The size of a packet in bytes.
     let size: Int
+    /// The offset of the sync byte in a packet.
     let syncOffset: Int
     /// The offset of the first complete packet. A recording may begin inside a packet.
     let start: Int

@@ -42,7 +42,7 @@ import NALUnits
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.pb = context
-        unsafe muxer.pointee.flags |= vaenc_flag_custom_io()
+        unsafe muxer.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     }
 
     func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) { unsafe muxer.pointee.pb = nil }

@@ -74,7 +74,8 @@ public struct PictureError: Sendable, Hashable {
             let width = unsafe component == 0 ? a.size.width : (a.size.width + 1) / 2
             let rows = unsafe component == 0 ? a.size.height : (a.size.height + 1) / 2
             for row in 0..<rows {
-                squares[component] += unsafe SquaredDifference.row(left.row(row), right.row(row), of: left, right, width)
+                squares[component] += unsafe SquaredDifference.row(
+                    left.row(row), as: left, against: right.row(row), as: right, count: width)
             }
             samples[component] = width * rows
         }

@@ -44,8 +44,8 @@ public struct PictureSimilarity: Sendable, Hashable {
             let planeSize = plane == 0 ? size : chroma
             samples[plane] = planeSize.width * planeSize.height
             sums[plane] += unsafe isDeep
-                ? Self.mean(Samples<UInt16>(a, plane), Samples<UInt16>(b, plane), planeSize, peak: 1023)
-                : Self.mean(Samples<UInt8>(a, plane), Samples<UInt8>(b, plane), planeSize, peak: 255)
+                ? Self.mean(Samples<UInt16>(a, plane), against: Samples<UInt16>(b, plane), size: planeSize, peak: 1023)
+                : Self.mean(Samples<UInt8>(a, plane), against: Samples<UInt8>(b, plane), size: planeSize, peak: 255)
         }
         count += 1
     }
@@ -102,7 +102,7 @@ public struct PictureSimilarity: Sendable, Hashable {
     }
 
     private static func mean<Sample>(
-        _ a: Samples<Sample>, _ b: Samples<Sample>, _ size: VideoSize, peak: Double
+        _ a: Samples<Sample>, against b: Samples<Sample>, size: VideoSize, peak: Double
     ) -> Double {
         let first = (0.0001 * peak * peak * 64).rounded(), second = (0.0009 * peak * peak * 64 * 63).rounded()
         let columns = size.width / 4
@@ -113,7 +113,7 @@ public struct PictureSimilarity: Sendable, Hashable {
         var sum = 0.0
         for row in 0..<rows {
             swap(&above, &current)
-            for column in 0..<columns { unsafe current[column] = block(a, b, row * 4, column * 4) }
+            for column in 0..<columns { unsafe current[column] = block(a, against: b, row: row * 4, column: column * 4) }
             if row == 0 { continue }
             for column in 0..<columns - 1 {
                 sum += (above[column] + above[column + 1] + current[column] + current[column + 1]).similarity(
@@ -125,7 +125,7 @@ public struct PictureSimilarity: Sendable, Hashable {
 
     // SAFETY: four rows and columns from (row, column) on are inside the plane.
     @unsafe private static func block<Sample>(
-        _ a: Samples<Sample>, _ b: Samples<Sample>, _ row: Int, _ column: Int
+        _ a: Samples<Sample>, against b: Samples<Sample>, row: Int, column: Int
     ) -> Block {
         var block = Block()
         for y in row..<row + 4 {

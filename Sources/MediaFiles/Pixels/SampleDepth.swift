@@ -9,8 +9,9 @@ enum SampleDepth {
     /// The position of a component's samples in a plane.
     private struct Layout {
         var plane: Int
-        /// The samples from the row's first to the component's first, and from one sample of the component to the next.
+        /// The number of samples from the row's first to the component's first.
         var first = 0
+        /// The number of samples from one of the component to the next.
         var step = 1
         /// The number of zero bits below the sample's bits.
         var shift: UInt16 = 0
@@ -51,9 +52,9 @@ enum SampleDepth {
                 let output = unsafe destination.base(to.plane) + row * destination.pitch(to.plane)
                 switch unsafe (source.format.bitDepth > 8, destination.format.bitDepth > 8) {
                 case (false, true):
-                    unsafe widen(input, from, to: output, to, count, fills: fullRange && component == 0)
-                case (true, false): unsafe narrow(input, from, to: output, to, count)
-                default: unsafe move(input, from, to: output, to, count)
+                    unsafe widen(input, as: from, to: output, as: to, count: count, fills: fullRange && component == 0)
+                case (true, false): unsafe narrow(input, as: from, to: output, as: to, count: count)
+                default: unsafe move(input, as: from, to: output, as: to, count: count)
                 }
             }
         }
@@ -61,7 +62,7 @@ enum SampleDepth {
 
     // SAFETY: for all three functions, the caller provides `count` samples of the layouts at both pointers.
     @unsafe private static func widen(
-        _ input: UnsafeRawPointer, _ from: Layout, to output: UnsafeMutableRawPointer, _ to: Layout, _ count: Int,
+        _ input: UnsafeRawPointer, as from: Layout, to output: UnsafeMutableRawPointer, as to: Layout, count: Int,
         fills: Bool
     ) {
         let source = unsafe input.assumingMemoryBound(to: UInt8.self) + from.first
@@ -74,7 +75,7 @@ enum SampleDepth {
     }
 
     @unsafe private static func narrow(
-        _ input: UnsafeRawPointer, _ from: Layout, to output: UnsafeMutableRawPointer, _ to: Layout, _ count: Int
+        _ input: UnsafeRawPointer, as from: Layout, to output: UnsafeMutableRawPointer, as to: Layout, count: Int
     ) {
         let source = unsafe input.assumingMemoryBound(to: UInt16.self) + from.first
         let destination = unsafe output.assumingMemoryBound(to: UInt8.self) + to.first
@@ -85,7 +86,7 @@ enum SampleDepth {
     }
 
     @unsafe private static func move(
-        _ input: UnsafeRawPointer, _ from: Layout, to output: UnsafeMutableRawPointer, _ to: Layout, _ count: Int
+        _ input: UnsafeRawPointer, as from: Layout, to output: UnsafeMutableRawPointer, as to: Layout, count: Int
     ) {
         let source = unsafe input.assumingMemoryBound(to: UInt16.self) + from.first
         let destination = unsafe output.assumingMemoryBound(to: UInt16.self) + to.first

@@ -55,7 +55,7 @@ enum SquaredDifference {
 
     /// Returns the sum for two rows of `count` samples of more than 8 bits.
     @unsafe static func row(
-        _ a: UnsafePointer<UInt16>, _ b: UnsafePointer<UInt16>, of left: DeepSamples, _ right: DeepSamples, _ count: Int
+        _ a: UnsafePointer<UInt16>, as left: DeepSamples, against b: UnsafePointer<UInt16>, as right: DeepSamples, count: Int
     ) -> UInt64 {
         var sum: UInt64 = 0
         for index in 0..<count {

@@ -4,13 +4,13 @@ import VideoBase
 /// parameter sets are.
 struct PacketForm {
     /// Inserts parameter sets into H.264 and HEVC with start codes, for bare streams and MPEG-TS.
-    private var leadingSets: LeadingParameterSets?
+    private var repeatedSets: RepeatedParameterSets?
     /// Removes parameter sets from HEVC, for MP4 and MOV.
     private var sampleSets: SampleParameterSets?
     /// Converts length-prefixed NAL units to start codes.
     private var byteStream: ByteStreamPackets?
     /// Inserts the headers of MPEG-4 Visual, for MPEG-TS.
-    private let headers: LeadingHeaders?
+    private let headers: RepeatedMPEG4Headers?
     /// Whether the output describes sound once, at its beginning.
     private let describesOnce: Bool
     /// Whether a packet of sound has another sampling rate or other channels than the output's description.
@@ -31,9 +31,9 @@ struct PacketForm {
         let hasStartCodes = format == .avcc || !format.isLengthPrefixed(codec)
         byteStream = hasStartCodes ? ByteStreamPackets(track, isDelimited: needsDelimiters) : nil
         isDelimited = needsDelimiters && byteStream == nil
-        leadingSets = hasStartCodes && !LeadingParameterSets.areRepeated(in: container) ? LeadingParameterSets(track) : nil
+        repeatedSets = hasStartCodes && !RepeatedParameterSets.areRepeated(in: container) ? RepeatedParameterSets(track) : nil
         sampleSets = format.hasSampleEntries || format == .hls ? try SampleParameterSets(track) : nil
-        headers = format == .ts || format == .hls ? LeadingHeaders(track) : nil
+        headers = format == .ts || format == .hls ? RepeatedMPEG4Headers(track) : nil
     }
 
     /// The track as the output describes it; nil if that is the input's description.
@@ -45,7 +45,7 @@ struct PacketForm {
     /// - Throws: If the packet's lengths are invalid, or if there is no memory.
     mutating func piece(_ packet: TrackPacket) throws -> TrackPacket {
         if describesOnce, !hasChangedSound, !source.describes(packet) { hasChangedSound = true }
-        let packet = try leadingSets?.piece(packet) ?? sampleSets?.piece(packet) ?? packet
+        let packet = try repeatedSets?.piece(packet) ?? sampleSets?.piece(packet) ?? packet
         return try byteStream?.piece(packet) ?? headers?.piece(packet) ?? (isDelimited ? packet.delimited() : packet)
     }
 }

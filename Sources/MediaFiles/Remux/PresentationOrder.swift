@@ -39,8 +39,7 @@ import VideoBase
         unsafe context = av.pointee.avcodec_alloc_context3!(nil)
         self.rate = rate.reduced
         delay = max(0, Int(unsafe parameters.pointee.video_delay))
-        let completeFrames: Int32 = 1
-        unsafe parser.pointee.flags |= completeFrames
+        unsafe parser.pointee.flags |= PARSER_FLAG_COMPLETE_FRAMES
         guard let context = unsafe context, unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) >= 0 else {
             throw TrackPacket.noMemory
         }

@@ -9,7 +9,7 @@ extension RemuxCopy {
         // The index of AVI lists decoding times, and AVI may have no other times.
         let isUnknown = input.container == "avi" && track.mayLackPresentation
         if !input.isSeekable || input.isBare || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes || isUnknown {
-            search = RemuxStart(time)
+            beginning.search = RemuxStart(time)
             return
         }
         let base = track.track.timeBase
@@ -21,27 +21,27 @@ extension RemuxCopy {
                 .badInput, "\(input.name) cannot start at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
                 remedy: "leave out `start`, or copy the input into mp4 or mkv first")
         }
-        lastSeekTicks = ticks
+        beginning.lastSeekTicks = ticks
     }
 
     /// Seeks to an earlier key frame than the leader's packet if necessary, and returns whether it did. The indexes of
     /// some containers list decoding times, so the key frame that they return may be shown after the requested time.
     func seeksBack(from packet: TrackPacket) -> Bool {
-        guard let leader, let before = lastSeekTicks, let requestedStart = range.requestedStart, !range.isOpen, packet.isKey,
+        guard let leader, let before = beginning.lastSeekTicks, let requestedStart = range.requestedStart, !range.isOpen, packet.isKey,
             let shown = packet.presentation ?? packet.decode, let ticks = packet.decodeTicks ?? packet.presentationTicks
         else { return false }
         // A key frame after the searched time is the file's first one.
         guard requestedStart < shown, ticks <= before, ticks > .min else {
-            lastSeekTicks = nil
+            beginning.lastSeekTicks = nil
             return false
         }
-        lastSeekTicks = ticks - 1
+        beginning.lastSeekTicks = ticks - 1
         if input.seek(leader, to: ticks - 1) < 0 {
             // No earlier key frame exists, so this one is read again.
-            lastSeekTicks = nil
+            beginning.lastSeekTicks = nil
             _ = input.seek(leader, to: before)
         }
-        held = []
+        beginning.dropHeld()
         for index in tracks.indices { tracks[index]?.restart() }
         return true
     }
@@ -50,14 +50,16 @@ extension RemuxCopy {
     /// begins with it.
     func waits(_ packet: TrackPacket, _ index: Int) throws -> Bool {
         guard index == leader else {
-            held.append((index, packet))
+            beginning.hold(packet, of: index)
             return true
         }
         let time = packet.presentation ?? packet.decode
-        if search != nil {
-            if let first = search?.add(packet) { try begin(with: first, index) }
+        if beginning.search != nil {
+            if let first = beginning.search?.add(packet) { try begin(with: first, index) }
             // The copy begins no earlier than here, or there is no such key frame before.
-            if packet.isKey, let time, let requestedStart = range.requestedStart, !(requestedStart < time) { dropHeld(before: time) }
+            if packet.isKey, let time, let requestedStart = range.requestedStart, !(requestedStart < time) {
+                beginning.dropHeld(before: time)
+            }
             return true
         }
         // Nothing can be decoded before the first key frame.
@@ -75,13 +77,7 @@ extension RemuxCopy {
         try writeHeld()
     }
 
-    private func dropHeld(before time: MediaTime) {
-        held.removeAll { _, packet in packet.presentation.map { $0 + packet.duration < time } ?? false }
-    }
-
     private func writeHeld() throws {
-        dropHeld(before: range.origin)
-        for (index, packet) in held { try write(packet, index) }
-        held = []
+        for (index, packet) in beginning.takeHeld(from: range.origin) { try write(packet, index) }
     }
 }

@@ -6,41 +6,23 @@ import VideoBase
 /// Copies packets from a file to a container, once. Only one thread may use it at a time.
 @safe final class RemuxCopy {
     let input: InputContext
-    private let muxer: Muxer
     private let options: RemuxOptions
-    private let muxerOptions: [(name: String, value: String)]
-    /// Whether the output states when each picture is shown.
-    private let storesPresentation: Bool
+    private var output: RemuxOutput
     /// The stream at whose key frames the output is cut; nil if there is no stream.
     let leader: Int?
-    /// The time code of the input's first picture, if the output can store it; nil if there is none.
-    private let timeCode: String?
     // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The tracks that are copied, by the index of their stream in the input; nil for streams that are left out.
     var tracks: [CopiedTrack?]
     var range: RemuxRange
-    /// The search for the first key frame in an input that cannot seek to it.
-    var search: RemuxStart?
-    /// The leader's ticks to which the last seek went; nil if no earlier key frame may be searched.
-    var lastSeekTicks: Int64?
-    /// The packets of other streams that wait for the leader's first key frame, and the indices of their streams.
-    var held: [(index: Int, packet: TrackPacket)] = []
+    var beginning = RemuxBeginning()
     /// The cut of the input's edit list; nil if the output has an edit list, or the input has none.
     private var cut: EditCut?
-    /// Whether the header is written. The times of chapters depend on the first packet's time, so the header waits for
-    /// it.
-    private var hasHeader = false
-    /// The presentation time of the first packet, but not before the origin, and the end of the last packet.
-    private var earliest: MediaTime?
-    private var last = MediaTime.zero
-    /// Whether there are pictures without a presentation time.
-    private var isUntimed = false
-    /// The number of pictures without a time before the first key frame, if an input begins between key frames.
-    private var untimedCount = 0
-    private(set) var report: RemuxReport
-    private(set) var packetCount = 0
-    private var effective: [EffectiveEntry] = []
+    private var span = CopiedSpan()
+    private var untimedPictures = UntimedPictures()
+    private var record: RemuxRecord
+    var report: RemuxReport { record.report }
+    var packetCount: Int { record.packetCount }
 
     init(
         _ input: InputContext, _ plan: RemuxPlan, to destination: any SinkDestination, format: OutputFormat,
@@ -50,16 +32,8 @@ import VideoBase
         self.options = options
         let av = unsafe input.av
         let codec = VideoCodec(ofPicturesIn: plan.tracks)
-        let first = plan.tracks.first.flatMap { VideoCodec(rawValue: $0.codecName) }
-        muxer = try Muxer(format: format.holdsTracks ? format.muxerName : first?.rawValue ?? format.muxerName, destination)
-        muxerOptions = format.muxerOptions(
-            codec,
-            isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
-            isSeekable: destination.isSeekable, survivesKill: false,
-            segments: destination as? SegmentFolder)
-        report = RemuxReport(streams: plan.report, effective: plan.effective)
-        timeCode = MetadataSupport(format, codec: first).holdsTimeCode ? plan.timeCode : nil
-        storesPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
+        output = try RemuxOutput(format, plan, to: destination, codec: codec)
+        record = RemuxRecord(plan, isStrict: options.strict)
         let streams: [MediaTrack?] = plan.trackIndices.map { $0.map { plan.tracks[$0] } }
         for (index, track) in streams.enumerated() where track == nil {
             unsafe input.context.pointee.streams[index]!.pointee.discard = AVDISCARD_ALL
@@ -78,25 +52,25 @@ import VideoBase
             let why: SettingReason =
                 InputContext.holdsImages(input.container)
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
-            try add(EffectiveEntry(option: "frameRate", asked: rate.description, used: "the input's times", why: why))
+            try record.add(EffectiveEntry(option: "frameRate", asked: rate.description, used: "the input's times", why: why))
         } else if InputContext.holdsImages(input.container), input.container != "mjpeg" {
-            report.notices.append("images have no frame rate: 25 images per second are assumed, and vaenc encode can set another rate")
+            record.addNotice("images have no frame rate: 25 images per second are assumed, and vaenc encode can set another rate")
         }
         if let start = options.start, !range.isOpen { try seek(to: start) }
-        if options.start == 0 { try add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
+        if options.start == 0 { try record.add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
 
     /// Adds a track of the output.
     private func add(_ track: MediaTrack, at index: Int, outputIndex: Int, _ format: OutputFormat, _ codec: VideoCodec) throws {
-        if storesPresentation, let damage = ParameterSetCheck.damage(of: track) {
+        if output.storesPresentation, let damage = ParameterSetCheck.damage(of: track) {
             throw InputContext.unreadable(input.name, "its parameter sets are damaged: \(damage)")
         }
         let rate = frameRate(of: index)
         let order = input.isBare ? try PresentationOrder(track, rate: rate) : nil
         if order != nil {
-            effective.append(
+            record.note(
                 EffectiveEntry(
                     option: "frameRate", asked: options.frameRate?.description, used: rate.description,
                     why: options.frameRate == nil ? "from the stream, or else 25" : .requested))
@@ -106,7 +80,7 @@ import VideoBase
             form: try PacketForm(track, from: input.container, to: format, codec: codec))
         tracks[index] = copied
         let scale = order == nil ? track.timeBase.denominator : rate.reduced.numerator
-        _ = muxer.add(copied.form.track ?? track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
+        _ = output.muxer.add(copied.form.track ?? track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
     }
 
     /// The requested frame rate of a stream without times, or else the rate that the stream states, or 25.
@@ -115,13 +89,6 @@ import VideoBase
         let stream = unsafe input.context.pointee.streams[index]!
         let guess = unsafe input.av.pointee.av_guess_frame_rate!(input.context, stream, nil)
         return guess.num > 0 && guess.den > 0 ? Rational(Int(guess.num), Int(guess.den)) : Rational(25, 1)
-    }
-
-    /// Adds an entry to the report.
-    /// - Throws: `unavailable` if the options are strict and the entry is a difference.
-    private func add(_ entry: EffectiveEntry) throws {
-        effective.append(entry)
-        if options.strict, let error = effective.strictError { throw error }
     }
 
     /// Copies the next packet. Returns false at the end.
@@ -169,7 +136,7 @@ import VideoBase
             // Pictures that are shown before the key frame refer to pictures before it.
             if index == leader ? time < first : time + packet.duration < range.origin { return }
         }
-        let isLeftOut = try cut?.leavesOut(packet, of: index, track.track.kind, origin: range.origin) { try add($0) }
+        let isLeftOut = try cut?.leavesOut(packet, of: index, track.track.kind, origin: range.origin) { try record.add($0) }
         if isLeftOut == true { return }
         // A picture or subtitle may be displayed beyond the end.
         let isShown = track.track.kind == .video || track.track.kind == .subtitle
@@ -178,63 +145,39 @@ import VideoBase
 
     /// Begins the copy at a key frame of the leader.
     func begin(at time: MediaTime) throws {
-        try add(range.begin(at: time))
-        if let timeCode, range.usedStart > 0 {
-            muxer.omitsTimeCode = true
-            try add(EffectiveEntry(option: "time code", asked: timeCode, used: "none", why: MediaMetadata.timeCodeReason))
-        }
+        try record.add(range.begin(at: time))
+        if range.usedStart > 0, let entry = output.omitTimeCode() { try record.add(entry) }
     }
 
     func write(_ packet: TrackPacket, _ index: Int) throws {
-        if !hasHeader {
-            try muxer.copyFile(from: input, origin: range.origin, end: range.end)
-            try muxer.writeHeader(options: muxerOptions, copies: true)
-            hasHeader = true
-        }
+        try output.begin(copying: input, range)
         guard let track = tracks[index] else { return }
         // Attachments are written in the header.
         if track.track.kind != .attachment {
-            if try isUndecodable(packet, of: track.track, index) { return }
-            if report.streams[index].packets == 0, LeadingParameterSets.areMissing(track.track, first: packet) {
+            switch untimedPictures.take(packet, of: track.track, isFirst: record.isAtStart(of: index)) {
+            case .hasTime: break
+            case .leaveOut: return
+            // Muxers would use the decoding time instead.
+            case .copy(let isReordered): if output.storesPresentation, isReordered { throw untimed }
+            }
+            if record.isAtStart(of: index), RepeatedParameterSets.areMissing(track.track, first: packet) {
                 throw InputContext.unreadable(input.name, "its \(track.track.codecName) has no parameter sets")
             }
             do {
                 let piece = try tracks[index]?.form.piece(packet) ?? packet
-                try muxer.write(piece, track: track.outputIndex, origin: range.origin, copies: true)
+                try output.muxer.write(piece, track: track.outputIndex, origin: range.origin, copies: true)
             } catch let error as VaencError where error.category == .badInput {
-                throw isUntimed ? untimed : damaged(packet, index, error.message)
+                throw untimedPictures.areCopied ? untimed : damaged(packet, index, error.message)
             }
         }
         if track.isVideo { noteLeading(packet, of: track.track, index) }
-        packetCount += 1
-        report.streams[index].packets += 1
-        report.streams[index].bytes += packet.byteCount
-        if let shown = packet.presentation ?? packet.decode {
-            let over = shown + packet.duration - range.origin
-            if last < over { last = over }
-            earliest = max(min(earliest ?? (shown - range.origin), shown - range.origin), .zero)
-        }
-    }
-
-    /// Whether a picture without a presentation time cannot be decoded, and is left out.
-    /// - Throws: `badInput` if it can be decoded and the output needs the time.
-    private func isUndecodable(_ packet: TrackPacket, of track: MediaTrack, _ index: Int) throws -> Bool {
-        guard track.kind == .video, packet.presentation == nil else { return false }
-        let isReordered = !track.isAttachedPicture && track.isReordered
-        // Nothing can be decoded before the first key frame.
-        if isReordered, !packet.isKey, report.streams[index].packets == 0 {
-            untimedCount += 1
-            return true
-        }
-        isUntimed = true
-        // Muxers would use the decoding time instead.
-        if storesPresentation, isReordered { throw untimed }
-        return false
+        record.count(packet, of: index)
+        span.add(packet, origin: range.origin)
     }
 
     /// Counts the pictures before the first key picture of a stream. Players cannot decode them.
     private func noteLeading(_ packet: TrackPacket, of track: MediaTrack, _ index: Int) {
-        let isFirst = report.streams[index].packets == 0
+        let isFirst = record.isAtStart(of: index)
         guard let count = isFirst ? 0 : tracks[index]?.leadingCount else { return }
         guard packet.isKey else {
             tracks[index]?.leadingCount = count + 1
@@ -242,7 +185,7 @@ import VideoBase
         }
         tracks[index]?.leadingCount = nil
         if count == 0 { return }
-        report.notices.append(
+        record.addNotice(
             "\(track.name(of: index)) begins with \(count) picture\(count == 1 ? "" : "s") that cannot be decoded, because no key picture "
                 + "comes before \(count == 1 ? "it" : "them"): \(count == 1 ? "it is" : "they are") copied")
     }
@@ -256,53 +199,51 @@ import VideoBase
             throw VaencError(
                 .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }
-        if let leader, tracks[leader] != nil, let group = search?.finish() { try begin(with: group, leader) }
+        if let leader, tracks[leader] != nil, let group = beginning.search?.finish() { try begin(with: group, leader) }
     }
 
     /// Writes the trailer of the container.
     func finish() throws {
-        if let entry = range.durationEntry { try add(entry) }
-        report.notices += input.lossNotices(of: Set(tracks.indices.filter { tracks[$0] != nil }))
+        if let entry = range.durationEntry { try record.add(entry) }
+        for notice in input.lossNotices(of: Set(tracks.indices.filter { tracks[$0] != nil })) { record.addNotice(notice) }
         for (index, track) in tracks.enumerated() {
             guard let track, let count = track.leadingCount else { continue }
-            report.notices.append(
+            record.addNotice(
                 "\(track.track.name(of: index)) has no key picture: its \(count) picture\(count == 1 ? "" : "s") may not be decodable")
         }
-        effective += [input.timesEntry].compactMap { $0 }
-        if untimedCount > 0 {
-            try add(EffectiveEntry(
-                option: "times", asked: "as in the input", used: "\(untimedCount) picture\(untimedCount == 1 ? "" : "s") left out",
-                why: "no key frame comes before them, and the input has no presentation times for undecodable pictures"))
-        }
+        if let entry = input.timesEntry { record.note(entry) }
+        if let entry = untimedPictures.entry { try record.add(entry) }
+        let muxer = output.muxer
         if muxer.movedCount > 0 {
-            try add(EffectiveEntry(
+            try record.add(EffectiveEntry(
                 option: "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
                 why: "the input has two packets of one stream at the same time"))
         }
         for (outputIndex, why) in muxer.leftOut {
             guard let index = tracks.firstIndex(where: { $0?.outputIndex == outputIndex }), let track = tracks[index] else { continue }
-            (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
-            try add(EffectiveEntry(option: track.track.name(of: index), asked: "copied", used: "left out", why: .explained(why)))
+            record.leaveOut(index, why: why)
+            try record.add(EffectiveEntry(option: track.track.name(of: index), asked: "copied", used: "left out", why: .explained(why)))
         }
         for (index, track) in tracks.enumerated() {
             guard let track, track.form.hasChangedSound else { continue }
-            try add(EffectiveEntry(
+            try record.add(EffectiveEntry(
                 option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
                 why: "they change in the input, and this container describes them once; vaenc encode can encode the sound"))
         }
         let hasChangedSets = tracks.contains { $0?.form.hasChangedSets == true }
         if hasChangedSets, muxer.isFragmented {
             // The sample entry is written already.
-            try add(EffectiveEntry(
+            try record.add(EffectiveEntry(
                 option: "parameter sets", asked: "in the header only", used: "also in samples",
                 why: "they change in the input; some players read only those of the header"))
         }
-        do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
+        do { try muxer.writeTrailer() } catch let error as VaencError
+            where untimedPictures.areCopied && error.category == .badInput
+        { throw untimed }
         if hasChangedSets, !muxer.isFragmented, let file = (muxer.destination as? WriteContext)?.file {
             try MovieBox.edit(file, MovieBox.withParameterSetsInSamples)
-            effective.append(EffectiveEntry(option: "sampleEntry", asked: nil, used: "hev1", why: "the parameter sets change in the input"))
+            record.note(EffectiveEntry(option: "sampleEntry", asked: nil, used: "hev1", why: "the parameter sets change in the input"))
         }
-        report.effective += effective
-        report.seconds = max(last - (earliest ?? .zero), .zero).seconds
+        record.finish(seconds: span.seconds)
     }
 }

@@ -31,7 +31,7 @@ struct RemuxPlan {
             var stream = RemuxReport.Stream(index: index, kind: stored.kind.rawValue, codec: stored.codecName)
             let isCover = format == .mkv && stored.isAttachedPicture
             let track = isCover ? unsafe try .attachedCover(input.context.pointee.streams[index]!, av) ?? stored : stored
-            let why = try Self.rejectionReason(track, format, named, counts)
+            let why = try Self.rejectionReason(track, in: format, named: named, counts: counts)
             if why == nil {
                 trackIndices.append(tracks.count)
                 tracks.append(track)
@@ -123,7 +123,7 @@ struct RemuxPlan {
 
     /// Returns the reason why a format cannot hold a track in addition to the selected ones; nil if it can.
     private static func rejectionReason(
-        _ track: MediaTrack, _ format: OutputFormat, _ named: VideoCodec?, _ counts: [MediaTrack.Kind: Int]
+        _ track: MediaTrack, in format: OutputFormat, named: VideoCodec?, counts: [MediaTrack.Kind: Int]
     ) throws -> String? {
         let name = format.rawValue
         let kind = track.isAttachedPicture ? MediaTrack.Kind.attachment : track.kind

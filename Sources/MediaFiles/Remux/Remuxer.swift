@@ -27,16 +27,7 @@ public final class Remuxer: Sendable {
         if let same = MediaOutput.overwritten(input, by: output, options: sinkOptions) {
             throw VaencError(.usage, "\(same) is the input itself", remedy: "use another output")
         }
-        if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(
-                .usage, "`start` \(start) is out of range",
-                remedy: "use 0 to less than 1000000000 seconds")
-        }
-        if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(
-                .usage, "`duration` \(duration) is out of range",
-                remedy: "use more than 0 and less than 1000000000 seconds")
-        }
+        try Validation.validate(start: options.start, duration: options.duration)
         if let rate = options.frameRate { try Validation.validate(frameRate: rate) }
         self.input = input
         self.output = output

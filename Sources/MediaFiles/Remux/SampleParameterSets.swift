@@ -31,7 +31,7 @@ struct SampleParameterSets {
             HEVCDecoderConfigurationRecord.setComplete(true, in: &header, 0..<header.count)
         } else {
             lengthSize = nil
-            sets = Set(LeadingParameterSets.sets(of: header, .hevc))
+            sets = Set(RepeatedParameterSets.sets(of: header, .hevc))
         }
         if sets.isEmpty { return nil }
         let av = unsafe track.av

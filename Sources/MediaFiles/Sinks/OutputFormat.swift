@@ -157,10 +157,9 @@ extension OutputFormat {
             let context = unsafe context
         else { throw VaencError(.unavailable, "this FFmpeg cannot write \(rawValue)", remedy: "choose another `format`") }
         defer { unsafe av.pointee.avformat_free_context!(context) }
-        let normal: Int32 = 0
         let (container, codec) = unsafe (context.pointee.oformat!, track.stream.pointee.codecpar.pointee.codec_id)
         guard unsafe holdsLayout(of: track, container) else { return false }
-        if unsafe av.pointee.avformat_query_codec!(container, codec, normal) == 1 { return true }
+        if unsafe av.pointee.avformat_query_codec!(container, codec, FF_COMPLIANCE_NORMAL) == 1 { return true }
         // Matroska stores codecs without a Matroska name as AVI and WAV do. libavformat's query does not report that.
         guard self == .mkv, track.kind == .video || track.kind == .audio else { return false }
         var tag: UInt32 = 0

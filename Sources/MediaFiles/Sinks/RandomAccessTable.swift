@@ -9,8 +9,9 @@ import VideoBase
 struct RandomAccessTable {
     private let codec: VideoCodec
     private var count = 0
-    /// Sample numbers from 1, in ascending order.
+    /// The numbers of the sync samples, from 1, in ascending order.
     private(set) var sync: [Int] = []
+    /// The numbers of the other random access pictures.
     private(set) var open: [Int] = []
     /// Whether the latest random access picture is an HEVC sync sample other than an IDR picture, so far without RASL
     /// pictures.

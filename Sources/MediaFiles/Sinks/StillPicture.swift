@@ -82,10 +82,9 @@ public final class StillPicture {
             unsafe context.pointee.pix_fmt = layout
             unsafe context.pointee.color_range = AVCOL_RANGE_JPEG
             unsafe context.pointee.time_base = AVRational(num: 1, den: 25)
-            // Nearly the best JPEG quality: 2 of 2…31, in units of FF_QP2LAMBDA.
-            let useScale: Int32 = 1 << 1
-            unsafe context.pointee.flags |= useScale
-            unsafe context.pointee.global_quality = 2 * 118
+            // Nearly the best JPEG quality: 2 of 2…31.
+            unsafe context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+            unsafe context.pointee.global_quality = 2 * FF_QP2LAMBDA
             var code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
             if code >= 0 {
                 unsafe frame.pointee.format = layout.rawValue

@@ -7,7 +7,7 @@ extension VideoCodec {
     /// precedence.
     init(ofPicturesIn tracks: [MediaTrack]) {
         let codecs = tracks.compactMap { VideoCodec(rawValue: $0.codecName) }
-        self = codecs.first { $0.segmentFormat != .ts } ?? codecs.first ?? .h264
+        self = codecs.first { $0.segmentFormat != .ts } ?? codecs.first ?? .assumedForUnknownStreams
     }
 
     /// The form of the segments that HLS players require: MPEG-TS for H.264, fragmented MP4 for HEVC (Apple's HLS

@@ -38,8 +38,7 @@ import VideoBase
         unsafe context.pointee.bit_rate = Int64(bitsPerSecond)
         unsafe context.pointee.time_base = AVRational(num: 1, den: Int32(rate))
         unsafe av.pointee.av_channel_layout_default!(&context.pointee.ch_layout, Int32(channels))
-        let globalHeader: Int32 = 1 << 22
-        unsafe context.pointee.flags |= globalHeader
+        unsafe context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         _ = LibAV.takeLog()
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
         if code < 0 {

@@ -114,8 +114,7 @@ import VideoBase
 
     /// Whether libavcodec concealed parts of the frame.
     private func frameIsDamaged(_ frame: UnsafePointer<AVFrame>) -> Bool {
-        let corrupt: Int32 = 1
-        return unsafe frame.pointee.decode_error_flags != 0 || frame.pointee.flags & corrupt != 0
+        unsafe frame.pointee.decode_error_flags != 0 || frame.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
     }
 
     /// Larger times, which occur in damaged files, are clamped to this value. Sums and differences of such times do not

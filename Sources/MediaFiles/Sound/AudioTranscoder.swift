@@ -46,8 +46,9 @@ public final class AudioTranscoder {
     private let decoder: AudioDecoder
     private let encoder: AACEncoder
     private let rate: Int
-    /// Samples of each channel that wait for a full packet, and the time of the first one.
+    /// Samples of each channel that wait for a full packet.
     private var waiting: [[Float]]
+    /// The time of the first sample that waits.
     private var position: Int64?
     /// The range of times to encode. Samples outside it are dropped.
     private var range: Range<Int64> = .min..<(.max)

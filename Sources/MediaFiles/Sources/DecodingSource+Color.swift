@@ -30,7 +30,7 @@ extension DecodingSource {
     }
 
     /// Returns the description of the input. Y4M is described by its samples, other files by their codec.
-    static func kind(_ container: String, _ codec: String, _ format: AVPixelFormat, _ av: UnsafePointer<VaencLibAV>) -> String {
+    static func kind(_ container: String, codec: String, format: AVPixelFormat, av: UnsafePointer<VaencLibAV>) -> String {
         guard container == InputContext.y4m, let name = unsafe av.pointee.av_get_pix_fmt_name!(format) else { return "\(container), \(codec)" }
         return unsafe "Y4M, \(String(cString: name))"
     }

@@ -11,23 +11,17 @@ extension DecodingSource {
 
     /// Replaces the decoder of the input. Does nothing after the first picture was taken.
     package func decode(with make: DecoderMaker) throws {
-        try state.withLock { state in
-            guard let demuxer = state?.demuxer, state?.decoded == 0 else { return }
-            let decoder = unsafe try make(demuxer.decoder, demuxer.parameters, demuxer.stream.timeBase)
-            state?.decoder = decoder
-            // The packets that were sent to the first decoder to get the first picture are sent again.
-            let sent = state?.sent ?? []
-            state?.again = sent
-            state?.sent = []
-            state?.isPrimed = false
-            state?.inputEnded = false
+        try input.withLock { input in
+            guard let input, input.decoded == 0 else { return }
+            let demuxer = input.demuxer
+            input.replaceDecoder(by: unsafe try make(demuxer.decoder, demuxer.parameters, demuxer.stream.timeBase))
         }
     }
 
     /// The input's codec, if vaenc encodes it too; nil otherwise.
     package var codec: VideoCodec? {
-        state.withLock { state in
-            guard let demuxer = state?.demuxer else { return nil }
+        input.withLock { input in
+            guard let demuxer = input?.demuxer else { return nil }
             return unsafe VideoCodec(libavcodecID: demuxer.parameters.pointee.codec_id)
         }
     }
@@ -43,24 +37,25 @@ extension DecodingSource {
         wrap: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         var buffer: (any PixelBuffer)?
-        let timing = try read { state in
-            if state.isOnDevice, let direct = try offer(&state, to: wrap) {
-                state.readMetadata()
+        let timing = try read { input in
+            if input.isOnDevice, let direct = try offer(input, to: wrap) {
+                input.readMetadata()
                 buffer = direct
             } else {
                 let target = try makeBuffer()
-                try unsafe target.withUnsafePlanes { unsafe try deliver(&state, to: $0) }
+                try unsafe target.withUnsafePlanes { unsafe try deliver(input, to: $0) }
                 buffer = target
             }
         }
         guard let timing, let buffer else { return nil }
         return (buffer, timing)
     }
+
     private func offer(
-        _ state: inout State, to wrap: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?
+        _ input: DecodedInput, to wrap: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?
     ) throws -> (any PixelBuffer)? {
-        let picture = try state.decoder.picture()
-        follow(picture.size, &state)
-        return try wrap(picture, state.shaper.parts)
+        let picture = try input.decoder.picture()
+        input.follow(picture.size)
+        return try wrap(picture, input.fitting.shaper.parts)
     }
 }

@@ -40,9 +40,11 @@ public struct SourceInfo: Sendable, Hashable {
     public var changes: [EffectiveEntry] = []
     /// The decisions that were made because the input leaves a choice, one line each.
     public var notices: [String] = []
-    /// `SourceOptions.frameLimit`, `duration` and `readsSound`, with which the source was opened.
+    /// `SourceOptions.frameLimit`, with which the source was opened.
     package private(set) var frameLimit: Int?
+    /// `SourceOptions.duration`, with which the source was opened.
     package private(set) var durationLimit: Double?
+    /// `SourceOptions.readsSound`, with which the source was opened.
     package private(set) var readsSound = false
 
     /// Returns the time at which the sound ends, for `readSound` and `SoundFeed.finish`; nil: with the input. If

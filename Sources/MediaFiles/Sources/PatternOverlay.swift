@@ -16,7 +16,7 @@ import VideoBase
     }
 
     /// Fills a rectangle, clipped to the picture, with a gray.
-    private func fill(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ luma: UInt8) {
+    private func fill(x: Int, y: Int, width: Int, height: Int, luma: UInt8) {
         let left = max(0, x), right = min(size.width, x + width)
         let top = max(0, y), bottom = min(size.height, y + height)
         guard left < right, top < bottom else { return }
@@ -40,7 +40,7 @@ import VideoBase
             let length = Double(radius * step / steps)
             let x = size.width / 2 + Int(length * sin(angle))
             let y = size.height / 2 - Int(length * cos(angle))
-            fill(x - dot, y - dot, dot * 2, dot * 2, step % 2 == 0 ? 235 : 40)
+            fill(x: x - dot, y: y - dot, width: dot * 2, height: dot * 2, luma: step % 2 == 0 ? 235 : 40)
         }
     }
 
@@ -53,11 +53,11 @@ import VideoBase
         ]
         let text = Array(String(index + 100_000).utf8.suffix(5))
         let dot = self.dot
-        fill(dot, dot, (text.count * 4 + 1) * dot, 7 * dot, 16)
+        fill(x: dot, y: dot, width: (text.count * 4 + 1) * dot, height: 7 * dot, luma: 16)
         for (position, character) in text.enumerated() {
             for (row, bits) in digits[Int(character) - 48].enumerated() {
                 for column in 0..<3 where bits >> (2 - column) & 1 == 1 {
-                    fill((2 + position * 4 + column) * dot, (2 + row) * dot, dot, dot, 235)
+                    fill(x: (2 + position * 4 + column) * dot, y: (2 + row) * dot, width: dot, height: dot, luma: 235)
                 }
             }
         }

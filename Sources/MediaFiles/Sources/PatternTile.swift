@@ -48,7 +48,7 @@ struct PatternTile: Sendable {
 
     /// Noise, smoothed at three scales. For an encoder it resembles grass or gravel.
     private static func texture(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
-        func noise(_ x: Int, _ y: Int, _ seed: UInt32) -> Int {
+        func noise(x: Int, y: Int, seed: UInt32) -> Int {
             var hash =
                 UInt32(truncatingIfNeeded: x) &* 0x85EB_CA6B ^ UInt32(truncatingIfNeeded: y) &* 0xC2B2_AE35 ^ seed
             hash ^= hash >> 15
@@ -63,8 +63,8 @@ struct PatternTile: Sendable {
             let cells = side / cell
             let (left, top, fx, fy) = (x / cell, y / cell, x % cell, y % cell)
             let (right, bottom) = ((left + 1) % cells, (top + 1) % cells)
-            let above = noise(left, top, seed) * (cell - fx) + noise(right, top, seed) * fx
-            let below = noise(left, bottom, seed) * (cell - fx) + noise(right, bottom, seed) * fx
+            let above = noise(x: left, y: top, seed: seed) * (cell - fx) + noise(x: right, y: top, seed: seed) * fx
+            let below = noise(x: left, y: bottom, seed: seed) * (cell - fx) + noise(x: right, y: bottom, seed: seed) * fx
             return (above * (cell - fy) + below * fy) / (cell * cell)
         }
         let coarse = smooth(32, 1)

@@ -75,7 +75,7 @@ final class RawSource: FrameSource {
             // A header can announce pictures of a gigabyte: no memory is allocated for pictures that the file does not
             // have.
             if isY4M, bytes > Y4MHeader.frameLine.count, bytes < each {
-                throw Self.cut(reader.name, 0, bytes - Y4MHeader.frameLine.count, pictures.frameBytes)
+                throw Self.cut(reader.name, picture: 0, count: bytes - Y4MHeader.frameLine.count, of: pictures.frameBytes)
             }
             count = min(limit ?? .max, max(0, (length - reader.position) / each - skipped))
         }
@@ -100,7 +100,7 @@ final class RawSource: FrameSource {
             let count = unsafe try state.pictures.read(from: reader, into: planes)
             if count == 0, !isY4M { return nil }
             if count != state.pictures.frameBytes {
-                throw Self.cut(reader.name, state.index, count, state.pictures.frameBytes)
+                throw Self.cut(reader.name, picture: state.index, count: count, of: state.pictures.frameBytes)
             }
             defer { state.index += 1 }
             return timing(state.index)
@@ -117,7 +117,7 @@ final class RawSource: FrameSource {
             duration: MediaTime(value: Int64(rate.denominator), timescale: Int32(rate.numerator)))
     }
 
-    private static func cut(_ name: String, _ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
+    private static func cut(_ name: String, picture index: Int, count: Int, of wanted: Int) -> VaencError {
         VaencError(
             .badInput, "\(name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
             remedy: "use a complete file" + (index > 0 ? ", or read only the complete pictures with `frameLimit` \(index)" : ""))

@@ -12,8 +12,9 @@ enum Defragmentation {
     /// The information that the fragmented file does not contain.
     struct Content {
         var metadata: MediaMetadata
-        /// The times at which the media begin and end, on the metadata's timeline.
+        /// The time at which the media begin, on the metadata's timeline.
         var origin: MediaTime
+        /// The time at which the media end, on the same timeline.
         var end: MediaTime
     }
 

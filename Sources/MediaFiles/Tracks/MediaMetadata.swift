@@ -34,8 +34,9 @@ public struct MediaMetadata: Sendable, Hashable {
     public var tags: [Tag] = []
     /// The tags of the video stream, such as `language`, `title` and `timecode`.
     public var pictureTags: [Tag] = []
-    /// The index of the video stream in the file, and its dispositions.
+    /// The index of the video stream in the file.
     private var pictureStream = 0
+    /// The dispositions of the video stream.
     private var pictureDisposition: Int32 = 0
     /// The chapters in the order of their times, which are on the pictures' timeline.
     public var chapters: [Chapter] = []
@@ -106,9 +107,9 @@ extension MediaMetadata {
     static func tags(_ dictionary: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> [Tag] {
         var tags: [Tag] = []
         var entry: UnsafeMutablePointer<AVDictionaryEntry>?
-        let everyKey: Int32 = 2
+        // The suffix of an empty key is any key.
         // SAFETY: entries belong to the dictionary, which does not change meanwhile. The texts are copied.
-        while let next = unsafe av.pointee.av_dict_get!(dictionary, "", entry, everyKey) {
+        while let next = unsafe av.pointee.av_dict_get!(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX) {
             let (key, value) = unsafe (String(cString: next.pointee.key), String(cString: next.pointee.value))
             if !ofForm.contains(key.lowercased()) { tags.append(Tag(key: key, value: value)) }
             unsafe entry = UnsafeMutablePointer(mutating: next)

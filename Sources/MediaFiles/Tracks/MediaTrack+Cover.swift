@@ -23,9 +23,8 @@ extension MediaTrack {
             unsafe stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_ATTACHMENT
             unsafe stream.pointee.codecpar.pointee.codec_tag = 0
             unsafe stream.pointee.disposition = 0
-            let keepsOwn: Int32 = 16
-            return unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "mimetype", type, keepsOwn) >= 0
-                && av.pointee.av_dict_set!(&stream.pointee.metadata, "filename", name, keepsOwn) >= 0
+            return unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "mimetype", type, AV_DICT_DONT_OVERWRITE) >= 0
+                && av.pointee.av_dict_set!(&stream.pointee.metadata, "filename", name, AV_DICT_DONT_OVERWRITE) >= 0
         }
     }
 }

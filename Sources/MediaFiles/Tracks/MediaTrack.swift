@@ -82,8 +82,7 @@ public import VideoBase
 
     /// Whether the track is a picture that represents the file, such as a cover. It has one packet.
     public var isAttachedPicture: Bool {
-        let attachedPicture: Int32 = 0x0400
-        return unsafe stream.pointee.disposition & attachedPicture != 0
+        unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
     /// The ISO 639-2 name of the language; nil if it is unknown.

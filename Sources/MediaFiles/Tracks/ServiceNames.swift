@@ -3,6 +3,7 @@ enum ServiceNames {
     /// The number of bytes for both names in a service_descriptor, whose length field has eight bits (ETSI EN 300 468
     /// 6.2.33). Its type and the lengths of the names take three of 255 bytes.
     private static let room = 252
+    /// The name that libavformat writes if there is no provider.
     private static let ownProvider = "FFmpeg"
 
     /// Returns the tags in the same order, with names that fit into the descriptor.

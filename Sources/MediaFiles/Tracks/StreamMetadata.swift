@@ -29,15 +29,16 @@ struct StreamMetadata: Hashable {
 
     /// The flags of `disposition`, by ffprobe's names.
     static let flags: KeyValuePairs<String, Int32> = [
-        "dub": 0x2, "original": 0x4, "comment": 0x8, "lyrics": 0x10, "karaoke": 0x20, "forced": 0x40, "hearing_impaired": 0x80,
-        "visual_impaired": 0x100, "clean_effects": 0x200, "captions": 0x1_0000, "descriptions": 0x2_0000, "metadata": 0x4_0000,
-        "dependent": 0x8_0000,
+        "dub": AV_DISPOSITION_DUB, "original": AV_DISPOSITION_ORIGINAL, "comment": AV_DISPOSITION_COMMENT,
+        "lyrics": AV_DISPOSITION_LYRICS, "karaoke": AV_DISPOSITION_KARAOKE, "forced": AV_DISPOSITION_FORCED,
+        "hearing_impaired": AV_DISPOSITION_HEARING_IMPAIRED, "visual_impaired": AV_DISPOSITION_VISUAL_IMPAIRED,
+        "clean_effects": AV_DISPOSITION_CLEAN_EFFECTS, "captions": AV_DISPOSITION_CAPTIONS,
+        "descriptions": AV_DISPOSITION_DESCRIPTIONS, "metadata": AV_DISPOSITION_METADATA, "dependent": AV_DISPOSITION_DEPENDENT,
     ]
-    static let defaultFlag: Int32 = 1
     /// The flags that describe the purpose of a stream.
-    static let carriedFlags = flags.reduce(defaultFlag) { $0 | $1.value }
+    static let carriedFlags = flags.reduce(AV_DISPOSITION_DEFAULT) { $0 | $1.value }
 
-    var isDefault: Bool { disposition & Self.defaultFlag != 0 }
+    var isDefault: Bool { disposition & AV_DISPOSITION_DEFAULT != 0 }
     var dispositions: Set<String> { Set(Self.flags.filter { disposition & $0.value != 0 }.map(\.key)) }
 }
 

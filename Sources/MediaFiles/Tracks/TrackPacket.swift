@@ -12,10 +12,8 @@ public import VideoBase
     /// The unit of the times, in seconds.
     let timeBase: Rational
 
-    /// AV_PKT_FLAG_CORRUPT: the packet lacks data.
-    static let corruptFlag: Int32 = 2
     /// Whether the packet lacks data that was lost before it was read.
-    var lacksData: Bool { unsafe packet.pointee.flags & Self.corruptFlag != 0 }
+    var lacksData: Bool { unsafe packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
     /// Takes ownership of the content of `packet`, which is empty afterwards.
     init(taking packet: UnsafeMutablePointer<AVPacket>, timeBase: Rational, _ av: UnsafePointer<VaencLibAV>) throws {
@@ -55,12 +53,12 @@ public import VideoBase
         unsafe filled.pointee.pts = shown
         unsafe filled.pointee.dts = min(decode.map { $0.converted(to: timescale).value } ?? shown, shown)
         unsafe filled.pointee.duration = duration.converted(to: timescale).value
-        unsafe filled.pointee.flags = isKey ? 1 : 0
+        unsafe filled.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
         unsafe try self.init(taking: filled, timeBase: Rational(1, Int(timescale)), av)
     }
 
     /// Returns a packet with the same data and other times, in ticks of `timeBase`; nil is an unknown time.
-    private func retimed(_ shown: Int64?, _ decoded: Int64?, _ duration: Int64, _ timeBase: Rational) throws -> TrackPacket {
+    private func retimed(shown: Int64?, decoded: Int64?, duration: Int64, timeBase: Rational) throws -> TrackPacket {
         var clone = unsafe av.pointee.av_packet_clone!(packet)
         defer { unsafe av.pointee.av_packet_free!(&clone) }
         guard let copy = unsafe clone else { throw Self.noMemory }
@@ -75,21 +73,26 @@ public import VideoBase
         let offset = MediaTime.rounded(
             Int128(origin.value) * Int128(timeBase.denominator), by: Int128(max(origin.timescale, 1)) * Int128(timeBase.numerator))
         func moved(_ ticks: Int64) -> Int64 { Int64(clamping: Int128(ticks) - Int128(offset)) }
-        return try retimed(presentationTicks.map(moved), decodeTicks.map(moved), durationTicks, timeBase)
+        return try retimed(
+            shown: presentationTicks.map(moved), decoded: decodeTicks.map(moved), duration: durationTicks, timeBase: timeBase)
     }
 
     /// Returns a packet with the same data and the given times.
     func shown(at presentation: MediaTime, decoded: MediaTime, duration: MediaTime, timescale: Int32) throws -> TrackPacket {
         try retimed(
-            presentation.converted(to: timescale).value, decoded.converted(to: timescale).value,
-            duration.converted(to: timescale).value, Rational(1, Int(timescale)))
+            shown: presentation.converted(to: timescale).value, decoded: decoded.converted(to: timescale).value,
+            duration: duration.converted(to: timescale).value, timeBase: Rational(1, Int(timescale)))
     }
 
     /// Returns a packet with the same data and another presentation time, in ticks of `timeBase`.
-    func shown(at ticks: Int64) throws -> TrackPacket { try retimed(ticks, decodeTicks, durationTicks, timeBase) }
+    func shown(at ticks: Int64) throws -> TrackPacket {
+        try retimed(shown: ticks, decoded: decodeTicks, duration: durationTicks, timeBase: timeBase)
+    }
 
     /// Returns a packet with the same data and another decoding time, in ticks of `timeBase`.
-    func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
+    func decoded(at ticks: Int64) throws -> TrackPacket {
+        try retimed(shown: presentationTicks, decoded: ticks, duration: durationTicks, timeBase: timeBase)
+    }
 
     /// Returns a packet with the same data that ends at a time, or the packet itself if it ends before.
     func ending(by end: MediaTime) throws -> TrackPacket {
@@ -97,7 +100,7 @@ public import VideoBase
         let base = timeBase
         let left = MediaTime.rounded(
             Int128((end - shown).value) * Int128(base.denominator), by: Int128(max((end - shown).timescale, 1)) * Int128(max(base.numerator, 1)))
-        return try retimed(presentationTicks, decodeTicks, max(left, 1), base)
+        return try retimed(shown: presentationTicks, decoded: decodeTicks, duration: max(left, 1), timeBase: base)
     }
 
     /// Returns a packet with other data and the same times.
@@ -151,9 +154,9 @@ public import VideoBase
     var durationTicks: Int64 { unsafe packet.pointee.duration }
     private static func known(_ ticks: Int64) -> Int64? { ticks == vaenc_no_pts() ? nil : ticks }
     /// Whether decoding can begin at this packet.
-    public var isKey: Bool { unsafe packet.pointee.flags & 1 != 0 }
+    public var isKey: Bool { unsafe packet.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Whether an edit list cuts the packet off. It is then needed only for the decoding of later packets.
-    var isCutOff: Bool { unsafe packet.pointee.flags & 4 != 0 }
+    var isCutOff: Bool { unsafe packet.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
     /// Whether the packet contains nothing for a decoder.
     var isEmpty: Bool { unsafe packet.pointee.size == 0 && packet.pointee.side_data_elems == 0 }
     /// Whether decoding the packet may legitimately return nothing: an edit list or its side data require it, or it has

@@ -78,7 +78,7 @@ public struct StreamKind: Sendable, Hashable {
     /// bytes.
     private static func isSmall(_ unit: ArraySlice<UInt8>) -> Bool {
         if unit.isEmpty { return true }
-        let kind = NALUnitKind(of: unit, codec(unit) ?? .h264)
+        let kind = NALUnitKind(of: unit, codec(unit) ?? .assumedForUnknownStreams)
         return kind.isParameterSet || kind == .accessUnitDelimiter
     }
 

@@ -62,11 +62,11 @@ public final class CameraSource: FrameSource {
         init(_ stream: CameraStream, output: VideoSize?, color: ColorDescription?, fit: FrameFit) {
             self.stream = stream
             isUnconverted = stream.info.size == output && (color == nil || stream.info.color == color)
-            shaper = Monitor(Camera.shaper(stream.info.size, stream.info.color, output, color, fit))
+            shaper = Monitor(Camera.shaper(stream.info.size, color: stream.info.color, output: output, target: color, fit: fit))
         }
 
         static func shaper(
-            _ size: VideoSize, _ color: ColorDescription, _ output: VideoSize?, _ target: ColorDescription?, _ fit: FrameFit
+            _ size: VideoSize, color: ColorDescription, output: VideoSize?, target: ColorDescription?, fit: FrameFit
         ) -> FrameShaper {
             FrameShaper(source: size, aspect: Rational(1, 1), color: color, target: target, output: output, fit: fit)
         }
@@ -147,13 +147,13 @@ public final class CameraSource: FrameSource {
         if format == nil { info.nativeFormatName = camera.layout.description }
         info.frameRateVaries = true
         info.isLive = true
-        func note(_ option: String, _ asked: String?, _ used: String) {
+        func note(_ option: String, asked: String?, used: String) {
             guard let asked, asked != used else { return }
             info.changes.append(
                 EffectiveEntry(option: option, asked: asked, used: used, why: "nearest that the camera supports"))
         }
-        note("captureSize", request.size?.description, camera.size.description)
-        note("captureRate", request.frameRate?.description, info.frameRate.description)
+        note("captureSize", asked: request.size?.description, used: camera.size.description)
+        note("captureRate", asked: request.frameRate?.description, used: info.frameRate.description)
         return info
     }
 

@@ -53,13 +53,13 @@ public struct DecodeBackend: Sendable, Hashable {
     static func choose(
         _ selector: DeviceSelector, _ codec: VideoCodec, bitDepth: Int = 8, requireHardware: Bool
     ) throws -> (device: DecodeDevice?, backend: DecodeBackend) {
-        do { return try selected(selector, codec, bitDepth, requireHardware) } catch {
+        do { return try selected(selector, codec: codec, bitDepth: bitDepth, requireHardware: requireHardware) } catch {
             throw requireHardware ? HardwareRequirement.advised(error) : error
         }
     }
 
     private static func selected(
-        _ selector: DeviceSelector, _ codec: VideoCodec, _ bitDepth: Int, _ requireHardware: Bool
+        _ selector: DeviceSelector, codec: VideoCodec, bitDepth: Int, requireHardware: Bool
     ) throws -> (device: DecodeDevice?, backend: DecodeBackend) {
         if selector == .software, !requireHardware { return (nil, .software("software was requested")) }
         var why: [String] = []

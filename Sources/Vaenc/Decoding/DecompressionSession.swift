@@ -43,7 +43,7 @@ public final class DecompressionSession: Sendable {
         capacity: Int = 16
     ) throws {
         let channel = try DeliveryChannel<DecodedOutput>(requested: capacity, as: "capacity", of: "pictures")
-        try self.init(configuration, device, requireHardware, channel) { channel.add($0) }
+        try self.init(configuration, device: device, requireHardware: requireHardware, channel: channel) { channel.add($0) }
     }
 
     /// Creates a session that calls `handler` for each result, on a thread that is inside `decode` or `finish`. A
@@ -58,12 +58,12 @@ public final class DecompressionSession: Sendable {
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping Handler
     ) throws {
-        try self.init(configuration, device, requireHardware, nil, handler)
+        try self.init(configuration, device: device, requireHardware: requireHardware, channel: nil, outlet: handler)
     }
 
     private init(
-        _ configuration: DecompressionConfiguration, _ device: DeviceSelector, _ requireHardware: Bool,
-        _ channel: DeliveryChannel<DecodedOutput>?, _ outlet: @escaping Handler
+        _ configuration: DecompressionConfiguration, device: DeviceSelector, requireHardware: Bool,
+        channel: DeliveryChannel<DecodedOutput>?, outlet: @escaping Handler
     ) throws {
         self.channel = channel
         let (device, backend) = try DecodeBackend.choose(device, configuration.codec, requireHardware: requireHardware)

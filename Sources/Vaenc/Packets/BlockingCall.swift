@@ -47,7 +47,7 @@ struct BlockingCall: Sendable {
     /// - Parameters:
     ///   - what: The beginning of the message, up to the name of the actor.
     ///   - noun: The name of the results that are read.
-    func deadlock(_ what: String, _ noun: String, _ blocksMainActor: Bool) -> VaencError {
+    func deadlock(_ what: String, noun: String, blocksMainActor: Bool) -> VaencError {
         let name = blocksMainActor || actor == Self.mainActor ? "the main actor" : "the actor"
         return VaencError(.usage, "\(what) \(name), which this call blocks", remedy: Self.remedy(noun))
     }

@@ -117,7 +117,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
             waits = true
             if let caller, state.reader != nil, caller.blocks(state.readerActor, blocksMainActor) {
                 throw caller.deadlock(
-                    "\(state.unread) \(noun) wait for their reader, and it runs on", noun, blocksMainActor)
+                    "\(state.unread) \(noun) wait for their reader, and it runs on", noun: noun, blocksMainActor: blocksMainActor)
             }
             return nil
         }
@@ -127,7 +127,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         // If no reader has begun by now, it may be a task on an actor that this call blocks.
         if state.withLock({ !$0.hadReader }) {
             throw caller.deadlock(
-                "\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun, blocksMainActor)
+                "\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun: noun, blocksMainActor: blocksMainActor)
         }
         try waitForSlowReader(caller, room)
     }
@@ -167,7 +167,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         let readerActor: (any Actor)? = actor
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let result = state.withLock({ read(&$0, reader, readerActor, continuation) }) {
+                if let result = state.withLock({ read(&$0, by: reader, on: readerActor, continuation: continuation) }) {
                     continuation.resume(with: result)
                 }
             }
@@ -179,8 +179,8 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     /// Returns the result for the reader; nil if the reader has to wait.
     private func read(
-        _ state: inout State, _ reader: ObjectIdentifier, _ actor: (any Actor)?,
-        _ continuation: CheckedContinuation<Element?, any Error>
+        _ state: inout State, by reader: ObjectIdentifier, on actor: (any Actor)?,
+        continuation: CheckedContinuation<Element?, any Error>
     ) -> Result<Element?, any Error>? {
         // Swift marks the task as cancelled before it calls the cancellation handler, so no cancellation is missed.
         if Task.isCancelled { return .failure(CancellationError()) }

@@ -50,12 +50,12 @@ final class SessionCore: Sendable {
     ) throws {
         self.requireHardware = requireHardware
         self.relay = relay
-        let stage = try Self.makeStage(configuration, device, requireHardware, relay, format: 0)
+        let stage = try Self.makeStage(configuration, device: device, requireHardware: requireHardware, relay: relay, format: 0)
         state = Monitor(State(configuration: configuration, device: device, stage: stage))
     }
 
     private static func makeStage(
-        _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool, _ relay: PacketRelay,
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, relay: PacketRelay,
         format: Int
     ) throws -> Stage {
         let chosen = try EncoderChoice.makeEncoder(
@@ -151,7 +151,7 @@ final class SessionCore: Sendable {
     /// `isChanging` set.
     private func renew() throws {
         let (configuration, device, old) = state.withLock { ($0.configuration, $0.device, $0.stage) }
-        let stage = try Self.makeStage(configuration, device, requireHardware, relay, format: old.format)
+        let stage = try Self.makeStage(configuration, device: device, requireHardware: requireHardware, relay: relay, format: old.format)
         try install(stage, replacing: old) { $0.isStale = false }
     }
 
@@ -212,7 +212,7 @@ final class SessionCore: Sendable {
         // Forced key frames are counted over the whole session, as packets are.
         relative.structure.forcedKeyFrames = Set(configuration.structure.forcedKeyFrames.filter { $0 >= frames }.map { $0 - frames })
         var stage = try Self.makeStage(
-            relative, selector, requireHardware, relay, format: hasBegun ? old.format + 1 : old.format)
+            relative, device: selector, requireHardware: requireHardware, relay: relay, format: hasBegun ? old.format + 1 : old.format)
         stage.frames = frames
         stage.start = state.withLock { $0.lastPresentation }
         do {

@@ -67,7 +67,7 @@ struct TranscodeRun {
             defer {
                 (result.decode, result.scaling, result.captureMemory) = (decodeEntry(decoding), decoding.scaledAt, decoding.captureMemory)
             }
-            interrupted = try feed(decoding, group, branches, &state, note: { note($0, .running) })
+            interrupted = try feed(decoding, to: group, branches: branches, state: &state, note: { note($0, .running) })
             if !interrupted, outputs.contains(where: \.configuration.strict),
                 let late = lateChangeNotice(state.input.input) ?? forcedNotice(state.input)
             {
@@ -149,7 +149,7 @@ struct TranscodeRun {
 
     /// Reads and encodes until the end of the input or an interruption. Returns whether it was interrupted.
     private func feed(
-        _ decoding: InputDecoding, _ group: SessionGroup, _ branches: [OutputBranch], _ state: inout ProgressReporter,
+        _ decoding: InputDecoding, to group: SessionGroup, branches: [OutputBranch], state: inout ProgressReporter,
         note: (String) -> Void
     ) throws -> Bool {
         var frame = 0

@@ -21,7 +21,7 @@ struct TrialChild {
     /// - Returns: The result; nil if the program cannot be run.
     static func run(_ program: String, _ arguments: [String], silenceNanoseconds: UInt64) -> TrialChild? {
         guard let output = Pipe(), let errors = Pipe() else { return nil }
-        guard let process = spawn(program, arguments, output.write, errors.write) else { return nil }
+        guard let process = spawn(program, arguments: arguments, output: output.write, errors: errors.write) else { return nil }
         output.closeWrite()
         errors.closeWrite()
         var child = TrialChild()
@@ -74,7 +74,7 @@ struct TrialChild {
         status = (code >> 8) & 0xFF
     }
 
-    private static func spawn(_ program: String, _ arguments: [String], _ output: Int32, _ errors: Int32) -> pid_t? {
+    private static func spawn(_ program: String, arguments: [String], output: Int32, errors: Int32) -> pid_t? {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }

@@ -187,7 +187,7 @@ struct TrialEncode {
         // SAFETY: rows and columns stay inside the visible size, which the planes contain.
         let size = unsafe planes.size
         let isDeep = unsafe planes.format.bitDepth > 8
-        func store(_ value: Int, _ x: Int, _ row: UnsafeMutableRawPointer) {
+        func store(_ value: Int, at x: Int, in row: UnsafeMutableRawPointer) {
             let sample = UInt8(truncatingIfNeeded: value)
             if isDeep {
                 // P010 stores a sample in the high bits.
@@ -198,11 +198,11 @@ struct TrialEncode {
         }
         for y in 0..<size.height {
             let row = unsafe planes.base(0) + y * planes.pitch(0)
-            for x in 0..<size.width { unsafe store(x + 2 * y + 5 * index, x, row) }
+            for x in 0..<size.width { unsafe store(x + 2 * y + 5 * index, at: x, in: row) }
         }
         for y in 0..<size.height / 2 {
             let row = unsafe planes.base(1) + y * planes.pitch(1)
-            for x in 0..<size.width { unsafe store(96 + x / 2, x, row) }
+            for x in 0..<size.width { unsafe store(96 + x / 2, at: x, in: row) }
         }
     }
 }

@@ -35,7 +35,7 @@ struct InspectCommand: ParsableCommand {
             throw VaencError.usage("a plot is an SVG file, and \(plot) ends in .\(ending)", remedy: "name it NAME.svg")
         }
         let input = try ByteStreamFile(file)
-        let codec = input.codec ?? .h264
+        let codec = input.codec ?? .assumedForUnknownStreams
         let cost =
             switch codec {
             case .h264: ReadingCost.bytes(h264: input.bytes)

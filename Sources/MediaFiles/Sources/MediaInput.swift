@@ -71,16 +71,7 @@ public enum MediaInput {
     }
 
     private static func check(_ options: SourceOptions) throws {
-        if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(
-                .usage, "`start` \(start) is out of range",
-                remedy: "use 0 to less than 1000000000 seconds")
-        }
-        if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(
-                .usage, "`duration` \(duration) is out of range",
-                remedy: "use more than 0 and less than 1000000000 seconds")
-        }
+        try Validation.validate(start: options.start, duration: options.duration)
         if let rate = options.frameRate, !(1...Int(Int32.max)).contains(rate.numerator) || !(1...Int(Int32.max)).contains(rate.denominator) {
             throw VaencError(
                 .usage, "the frame rate \(rate) is out of range",

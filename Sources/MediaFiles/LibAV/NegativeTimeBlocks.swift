@@ -1,6 +1,6 @@
 /// The blocks of a Matroska file with times before 0. A block's time is its cluster's time plus a difference, which may
 /// be negative (RFC 9559 11.2). libavformat gives the packets of these blocks no time, or a guessed one.
-struct EarlyBlocks {
+struct NegativeTimeBlocks {
     private struct Block {
         /// The track number in the file.
         var track: Int
@@ -8,7 +8,7 @@ struct EarlyBlocks {
         var time: Int64
     }
 
-    /// The IDs of elements.
+    // The IDs of elements.
     private static let header = 0x1A45_DFA3
     private static let segment = 0x1853_8067
     private static let cluster = 0x1F43_B675
@@ -22,19 +22,24 @@ struct EarlyBlocks {
     private static let lastClusterTime = 1 << 15
     /// The search for blocks before 0 ends after this number of consecutive blocks with times from 0 on.
     private static let searchLimit = 256
+    /// The search also ends after this number of elements.
     private static let elementLimit = 1 << 16
 
     /// The blocks, by the offset of their data from the start of the file.
     private var blocks: [Int: Block] = [:]
     /// The earliest time of each track that has blocks before 0.
     private var starts: [Int: Int64] = [:]
+    /// The time of the latest cluster; nil before the first.
     private var clusterTime: Int?
+    /// The number of consecutive blocks with times from 0 on.
     private var blocksFromZero = 0
+    /// The number of elements that were read.
     private var elements = 0
     /// The offset of the next element; nil if the search has ended.
     private var next: Int? = 0
-    /// The number of bytes that have arrived (pipes only), and the bytes from `next` on.
+    /// The number of bytes that have arrived (pipes only).
     private var count = 0
+    /// The bytes from `next` on (pipes only).
     private var pending: [UInt8] = []
 
     /// Starts a search in the bytes of a pipe, which `append` receives.
@@ -72,7 +77,8 @@ struct EarlyBlocks {
     private mutating func take(_ head: [UInt8], at offset: Int) {
         next = nil
         elements += 1
-        guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = FileEnd.element(head) else { return }
+        guard elements < Self.elementLimit, let first = head.first, first >= 0x10, let element = TruncationCheck.element(head)
+        else { return }
         if offset == 0, element.id != Self.header { return }
         var length = element.headerSize
         // The elements inside segments, clusters and groups are processed too.
@@ -81,7 +87,7 @@ struct EarlyBlocks {
             guard let size = element.size else { return }
             let content = head[element.headerSize...]
             if element.id == Self.timestamp {
-                let time = FileEnd.number(content.prefix(min(size, 8)))
+                let time = TruncationCheck.number(content.prefix(min(size, 8)))
                 if time > Self.lastClusterTime { return }
                 clusterTime = time
             }
@@ -101,7 +107,7 @@ struct EarlyBlocks {
         let bytes = Array(content)
         let length = first.leadingZeroBitCount + 1
         guard length <= 8, bytes.count >= length + 2 else { return }
-        let track = FileEnd.number(bytes[..<length]) & (1 << (7 * length) - 1)
+        let track = TruncationCheck.number(bytes[..<length]) & (1 << (7 * length) - 1)
         let time = clusterTime + Int(Int16(bitPattern: UInt16(bytes[length]) << 8 | UInt16(bytes[length + 1])))
         guard time < 0 else {
             blocksFromZero += 1

@@ -3,7 +3,7 @@ import Testing
 @testable import MediaFiles
 
 /// Matroska blocks with times before 0, built from the bytes of the elements (RFC 9559 10 and 11.2).
-@Suite struct EarlyBlocksTests {
+@Suite struct NegativeTimeBlocksTests {
     /// Makes an element with a size of one byte.
     private static func element(_ id: [UInt8], _ content: [UInt8]) -> [UInt8] { id + [0x80 | UInt8(content.count)] + content }
 
@@ -18,8 +18,8 @@ import Testing
     private static let segment: [UInt8] = [0x18, 0x53, 0x80, 0x67, 0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
     private static func cluster(_ time: UInt8) -> [UInt8] { [0x1F, 0x43, 0xB6, 0x75, 0xFF, 0xE7, 0x81, time] }
 
-    private static func found(_ file: [UInt8], by piece: Int) -> EarlyBlocks {
-        var blocks = EarlyBlocks()
+    private static func found(_ file: [UInt8], by piece: Int) -> NegativeTimeBlocks {
+        var blocks = NegativeTimeBlocks()
         for start in stride(from: 0, to: file.count, by: piece) {
             let bytes = Array(file[start..<min(start + piece, file.count)])
             blocks.append(bytes.span)

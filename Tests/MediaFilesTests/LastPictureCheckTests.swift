@@ -6,7 +6,7 @@ import VideoBase
 @testable import MediaFiles
 
 /// Truncated HEVC streams, which libavcodec accepts silently. libx265 makes them.
-@Suite struct EndCheckTests {
+@Suite struct LastPictureCheckTests {
     private static func stream(_ options: String, format: String = "yuv420p", to path: String) throws {
         let raw = path + ".yuv"
         try Files.write(Fixture.carphone.frames(10).flatMap(\.bytes), to: raw)

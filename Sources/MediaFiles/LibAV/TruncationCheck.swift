@@ -1,12 +1,12 @@
 /// Detects files that end before the end that their structure announces, for formats that state the sizes of their
 /// parts. libavformat accepts some of these files as complete, because it meets the end while it searches for the
 /// streams.
-enum FileEnd {
+enum TruncationCheck {
     /// Whether the file is truncated. Supports Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC
     /// 14496-12 4.2), AVI (OpenDML 1.02: several RIFF lists) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2, where only packets
     /// have a size). Returns false for other formats, and if the reader cannot seek. The reader's position does not
     /// change.
-    static func isEarly(_ reader: ByteReader) throws -> Bool {
+    static func isTruncated(_ reader: ByteReader) throws -> Bool {
         guard let length = reader.length else { return false }
         let start = reader.position
         defer { reader.seek(to: start) }
@@ -15,29 +15,29 @@ enum FileEnd {
             return try reader.read(min(count, max(0, length - offset)))
         }
         let first = try bytes(12, at: start)
-        if first.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return try matroska(start, length, bytes) }
+        if first.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return try matroska(start, length: length, bytes: bytes) }
         let brands = ["ftyp", "moov", "mdat", "free", "skip", "wide", "styp"]
         if first.count >= 8, brands.contains(String(decoding: first[4..<8], as: UTF8.self)) {
-            return try boxes(start, length, bytes)
+            return try boxes(start, length: length, bytes: bytes)
         }
         if first.count == 12, first.starts(with: "RIFF".utf8), first[8..<12].elementsEqual("AVI ".utf8) {
             // A chunk of silent sound contains only zeros too, so more bytes are checked.
-            return try lists(start, length, bytes) || endsInZeros(65536, start, length, bytes)
+            return try lists(start, length: length, bytes: bytes) || endsInZeros(65536, from: start, length: length, bytes: bytes)
         }
         let isStream = first.starts(with: [0, 0, 1]) || first.starts(with: [0, 0, 0, 1]) || first.starts(with: "FLV".utf8)
-        if isStream { return try endsInZeros(4096, start, length, bytes) }
-        return try transportPackets(start, length, bytes)
+        if isStream { return try endsInZeros(4096, from: start, length: length, bytes: bytes) }
+        return try transportPackets(start, length: length, bytes: bytes)
     }
 
     /// Whether the last bytes of a file are zeros: space that was reserved and never written, as in an unfinished
     /// download.
-    private static func endsInZeros(_ count: Int, _ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+    private static func endsInZeros(_ count: Int, from start: Int, length: Int, bytes: Bytes) throws -> Bool {
         guard length - start > 2 * count else { return false }
         return try bytes(count, length - count).allSatisfy { $0 == 0 }
     }
 
     /// Checks RIFF lists. A program that cannot seek leaves their sizes at 0 or at the largest number.
-    private static func lists(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+    private static func lists(_ start: Int, length: Int, bytes: Bytes) throws -> Bool {
         var offset = start
         while offset < length {
             let header = try bytes(8, offset)
@@ -53,13 +53,13 @@ enum FileEnd {
     private typealias Bytes = (_ count: Int, _ offset: Int) throws -> [UInt8]
 
     /// Whether the last packet is truncated.
-    private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+    private static func transportPackets(_ start: Int, length: Int, bytes: Bytes) throws -> Bool {
         guard let packets = TransportPackets(try bytes(TransportPackets.headSize, start)) else { return false }
         let rest = packets.rest(length - start)
-        return try packets.isCut(try bytes(rest, length - rest)) || endsInZeros(4096, start, length, bytes)
+        return try packets.isCut(try bytes(rest, length - rest)) || endsInZeros(4096, from: start, length: length, bytes: bytes)
     }
 
-    private static func boxes(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+    private static func boxes(_ start: Int, length: Int, bytes: Bytes) throws -> Bool {
         var offset = start
         while offset < length {
             let header = try bytes(16, offset)
@@ -78,7 +78,7 @@ enum FileEnd {
         return false
     }
 
-    private static func matroska(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+    private static func matroska(_ start: Int, length: Int, bytes: Bytes) throws -> Bool {
         let segment = 0x1853_8067
         let cluster = 0x1F43_B675
         var offset = start

@@ -2,7 +2,7 @@ import NALUnits
 import VideoBase
 
 /// The parameter sets before a stream's first picture. They are collected for a record, or inserted from one.
-struct LeadingSets {
+struct ConversionParameterSets {
     /// The parameter sets of the stream, each once, in the stream's order.
     private(set) var found: [[UInt8]] = []
     /// Whether the first picture has not arrived yet.
@@ -17,8 +17,7 @@ struct LeadingSets {
     private var isFirst = true
 
     init(codec: VideoCodec?, recordSets: [[UInt8]], output: StreamConverter.Framing) {
-        // If the codec is unknown, the first NAL units are read as H.264.
-        self.codec = codec ?? .h264
+        self.codec = codec ?? .assumedForUnknownStreams
         self.recordSets = recordSets
         self.output = output
     }

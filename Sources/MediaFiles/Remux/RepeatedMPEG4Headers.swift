@@ -2,7 +2,7 @@ import CLibAV
 
 /// Inserts the headers of MPEG-4 Visual before the pictures at which decoding can begin. MP4 and other containers store
 /// the headers before all packets, but MPEG-TS can store them only in the stream.
-struct LeadingHeaders {
+struct RepeatedMPEG4Headers {
     private let headers: [UInt8]
 
     /// Returns nil for tracks of other codecs, and if the container has no headers.

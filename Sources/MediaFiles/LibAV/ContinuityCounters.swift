@@ -1,37 +1,41 @@
-/// Finds the joints of MPEG-TS: the offsets at which another segment or recording begins and the continuity counters
-/// restart.
+/// Follows the continuity counters of MPEG-TS. It tells restarts, at which another segment or recording begins, from lost
+/// packets, after which counters jump too (ISO/IEC 13818-1 2.4.3.3).
 ///
-/// After lost packets, counters jump too (ISO/IEC 13818-1 2.4.3.3). After a joint, a table (PAT or SDT) comes first.
-/// The first packet of each PID begins a PES packet or section, and has the same counter as the PID's first packet in
-/// the input. Joints of multiplexers that begin with arbitrary counters are not found.
-struct TransportJoints {
-    private struct Joint {
-        /// The offset of the first packet after the joint.
+/// At a restart, a table (PAT or SDT) comes first. The first packet of each PID begins a PES packet or section, and has
+/// the same counter as the PID's first packet in the input. Restarts of multiplexers that begin with arbitrary counters
+/// are not found.
+struct ContinuityCounters {
+    private struct Restart {
+        /// The offset of the first packet after the restart.
         let offset: Int
-        /// The PIDs whose first packet after the joint was not read yet.
+        /// The PIDs whose first packet after the restart was not read yet.
         var waiting: Set<Int>
-        /// The offset of each PID's first packet after the joint, if its counter jumps there.
+        /// The offset of each PID's first packet after the restart, if its counter jumps there.
         var jumps: [Int: Int] = [:]
     }
 
-    /// The maximum number of joints and of jumps of a PID that are kept: the latest ones.
+    /// The maximum number of restarts and of jumps of a PID that are kept: the latest ones.
     private static let limit = 4096
-    /// The maximum number of joints to which a packet can belong.
+    /// The maximum number of restarts to which a packet can belong.
     private static let openLimit = 16
+    /// The PID of packets without contents.
     private static let nullPID = 0x1FFF
     /// The PIDs of the program association table and the service description table.
     private static let tables: Set<Int> = [0, 0x11]
 
-    /// The layout of the packets; nil until it is detected from `head`, the first bytes of the input.
+    /// The layout of the packets; nil until it is detected from `head`.
     private var layout: TransportPackets?
+    /// The first bytes of the input.
     private var head: [UInt8] = []
     /// The bytes of a packet that continues in the next piece of the input.
     private var partial: [UInt8] = []
     /// The offset of the next byte; nil before the first.
     private var next: Int?
-    /// The first and the latest counter of each PID, and whether the latest packet starts a unit.
+    /// The first counter of each PID.
     private var firstCounters: [Int: UInt8] = [:]
+    /// The latest counter of each PID.
     private var counters: [Int: UInt8] = [:]
+    /// Whether the latest packet of each PID starts a unit.
     private var startsUnits: [Int: Bool] = [:]
     /// The last bytes of the latest packet of each PID.
     private var tails: [Int: UInt64] = [:]
@@ -39,8 +43,9 @@ struct TransportJoints {
     private var endsUnits: [Int: Bool] = [:]
     /// The offsets of jumps between two whole units.
     private var wholeJumps: [Int: [Int]] = [:]
+    /// The offsets of all jumps.
     private var jumps: [Int: [Int]] = [:]
-    private var joints: [Joint] = []
+    private var restarts: [Restart] = []
 
     /// Processes the next bytes of the input. If they do not follow the previous bytes, the counters become unknown.
     ///
@@ -50,7 +55,7 @@ struct TransportJoints {
             // The layout begins at offset 0, so the packets are found again at every offset.
             (counters, partial) = ([:], [])
             // libavformat reads the end first, for the duration, and then begins again.
-            if offset < next ?? 0 { (jumps, wholeJumps, joints) = ([:], [:], []) }
+            if offset < next ?? 0 { (jumps, wholeJumps, restarts) = ([:], [:], []) }
             guard offset == 0 || layout != nil else { return }
             if offset == 0 { (layout, head, firstCounters) = (nil, [], [:]) }
         }
@@ -112,16 +117,18 @@ struct TransportJoints {
         if isJump, startsUnit, endsUnits[pid] == true { Self.append(offset, to: &wholeJumps[pid, default: []]) }
         endsUnits[pid] = Self.hasStuffing(bytes, sync, flags)
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
-        // At a joint, the counter of a table may continue by chance.
-        if begins, before != nil, Self.tables.contains(pid) { Self.append(Joint(offset: offset, waiting: Set(counters.keys)), to: &joints) }
+        // At a restart, the counter of a table may continue by chance.
+        if begins, before != nil, Self.tables.contains(pid) {
+            Self.append(Restart(offset: offset, waiting: Set(counters.keys)), to: &restarts)
+        }
         if before == nil, firstCounters[pid] == nil { firstCounters[pid] = counter }
-        var index = joints.count - 1
-        while index >= max(0, joints.count - Self.openLimit) {
-            if joints[index].waiting.remove(pid) != nil {
+        var index = restarts.count - 1
+        while index >= max(0, restarts.count - Self.openLimit) {
+            if restarts[index].waiting.remove(pid) != nil {
                 if !begins {
-                    joints.remove(at: index)
+                    restarts.remove(at: index)
                 } else if isJump {
-                    joints[index].jumps[pid] = offset
+                    restarts[index].jumps[pid] = offset
                 }
             }
             index -= 1
@@ -150,9 +157,9 @@ struct TransportJoints {
         if list.count > limit { list.removeFirst(limit / 4) }
     }
 
-    /// Returns the number of gaps in the packets of some PIDs, apart from joints.
+    /// Returns the number of gaps in the packets of some PIDs, apart from restarts.
     func losses(of pids: Set<Int>) -> Int {
-        pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isJoint(pid: pid, from: $0) } ?? 0) }
+        pids.reduce(0) { sum, pid in sum + (jumps[pid]?.count { !isRestart(pid: pid, from: $0) } ?? 0) }
     }
 
     /// Removes a PID's counter jumps between two packets, because another recording begins there. Returns whether there
@@ -176,12 +183,12 @@ struct TransportJoints {
         return wholeJumps[pid]?.contains(jump) ?? false
     }
 
-    /// Returns whether the first jump of a PID's counter from an offset on is at a joint.
+    /// Returns whether the first jump of a PID's counter from an offset on is at a restart.
     ///
     /// - Parameter offset: The offset of the packet that libavformat marks as damaged.
-    func isJoint(pid: Int, from offset: Int) -> Bool {
+    func isRestart(pid: Int, from offset: Int) -> Bool {
         // In M2TS, libavformat's offset is that of the sync byte.
         guard let jump = jumps[pid]?.first(where: { $0 >= offset - 8 }) else { return false }
-        return joints.contains { $0.jumps[pid] == jump && $0.jumps.count > 1 }
+        return restarts.contains { $0.jumps[pid] == jump && $0.jumps.count > 1 }
     }
 }

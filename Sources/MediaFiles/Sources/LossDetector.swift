@@ -6,7 +6,7 @@ import VideoBase
 
 /// Detects pictures that are missing between two packets. The decoder of the input conceals them without reporting
 /// them.
-struct LossWatch {
+struct LossDetector {
     private var follower: any StreamFollower
     private let codec: VideoCodec
     /// The size of the length prefix; nil for a byte stream.

@@ -71,7 +71,7 @@ public enum MediaOutput {
         try options.check()
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
-            let file = try openFile(output, format, options, isCancelled)
+            let file = try openFile(output, format: format, options: options, isCancelled: isCancelled)
             return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
         return ContainerSink(
@@ -91,14 +91,14 @@ public enum MediaOutput {
             }
             return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
-        let file = try openFile(output, format, options, isCancelled)
+        let file = try openFile(output, format: format, options: options, isCancelled: isCancelled)
         let av = unsafe try LibAV.load([.codec, .format])
         guard let context = unsafe WriteContext(file, av, lengthPrefixed: format == .avcc) else { throw MediaTrack.noMemory }
         return context
     }
 
     private static func openFile(
-        _ output: String, _ format: OutputFormat, _ options: SinkOptions, _ isCancelled: () -> Bool
+        _ output: String, format: OutputFormat, options: SinkOptions, isCancelled: () -> Bool
     ) throws -> OutputFile {
         try OutputFile(
             path: output, overwrite: options.overwrite, survives: options.survivesKill,

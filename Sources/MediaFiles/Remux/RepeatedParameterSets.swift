@@ -5,7 +5,7 @@ import VideoBase
 /// Inserts the parameter sets of H.264 and HEVC before the pictures at which decoding can begin. AVI and ASF may store
 /// them before all packets only, but bare streams and MPEG-TS can store them only in the stream. The packets and the
 /// header have start codes.
-struct LeadingParameterSets {
+struct RepeatedParameterSets {
     private let codec: VideoCodec
     private let sets: [[UInt8]]
     private var hasBegun = false

@@ -5,7 +5,7 @@ import VideoBase
 @testable import MediaFiles
 
 /// A file that is cut anywhere is an error, even if libavformat reports an ordinary end. ffmpeg writes the files.
-@Suite struct FileEndTests {
+@Suite struct TruncationCheckTests {
     /// A container, and whether a cut between two of its parts is undetectable.
     struct Container: Sendable, CustomTestStringConvertible {
         var ending: String

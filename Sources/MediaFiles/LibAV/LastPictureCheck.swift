@@ -10,7 +10,7 @@ import VideoBase
 /// complete picture writes all its samples. Therefore the latest pictures are decoded several times, with different
 /// bytes after the last slice and in the memory for pictures. If the last picture is complete, the result is always the
 /// same.
-struct EndCheck {
+struct LastPictureCheck {
     private static let pictureLimit = 32
     private static let byteLimit = 32 << 20
 
@@ -21,11 +21,14 @@ struct EndCheck {
     /// The access units from the second-to-last key picture on, because leading pictures may refer to that one; within
     /// the limits. Without a key picture, the first units miss their references in the same way each time.
     private var units: [AccessUnit] = []
+    /// The size of `units` in bytes.
     private var bytes = 0
     /// The parameter sets of dropped units, in order, each once. The remaining units may refer to them, and the decoder
     /// may be opened with the sets of another sequence.
     private var sets: [[UInt8]] = []
+    /// The maximum number of these sets.
     private static let setLimit = 64
+    /// The number of bytes of an access unit that are searched for parameter sets.
     private static let headLength = 4096
 
     mutating func append(_ unit: [UInt8], isKey: Bool) {
@@ -114,7 +117,7 @@ struct EndCheck {
 /// Reads a demuxer's packets one packet late, and returns the last one only if its picture is complete.
 @safe final class CheckedPackets {
     private let demuxer: Demuxer
-    private var check = EndCheck()
+    private var check = LastPictureCheck()
     // SAFETY: created in `init`, freed in `deinit`, and used only by this object's methods.
     private var held: UnsafeMutablePointer<AVPacket>?
     private var spare: UnsafeMutablePointer<AVPacket>?
@@ -144,10 +147,9 @@ struct EndCheck {
         while end == nil {
             switch try unsafe demuxer.read(spare!) {
             case .packet:
-                let key: Int32 = 1
                 unsafe check.append(
                     Array(UnsafeBufferPointer(start: spare!.pointee.data, count: Int(spare!.pointee.size))),
-                    isKey: spare!.pointee.flags & key != 0)
+                    isKey: spare!.pointee.flags & AV_PKT_FLAG_KEY != 0)
                 let isReady = holds
                 if isReady { unsafe av.pointee.av_packet_move_ref!(packet, held) }
                 unsafe av.pointee.av_packet_move_ref!(held, spare)
