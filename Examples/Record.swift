@@ -46,6 +46,7 @@ func record(
         interruption = error  // By `source.cancel()`. The file is finished with the pictures so far.
     }
     if pictures == 0 {
+        if interruption != nil { try muxer.stop() }  // If the muxer has failed, this call throws its error.
         throw interruption ?? VaencError(.badInput, "the source has no pictures", remedy: "check where it begins")
     }
     if let sound {
@@ -56,6 +57,6 @@ func record(
         if sound.damagedPackets > 0 { print("\(sound.damagedPackets) packets of sound are damaged") }
     }
     try group.completeFrames()
-    try muxer.stop()  // If the muxer has failed, this call throws its error.
+    try muxer.stop()
     if let interruption { throw interruption }
 }

@@ -21,6 +21,7 @@ extension EncoderSettings {
                 .usage, "\(c.encodedCodec.standardName) has no level \(SoftwareLevel.name(level))",
                 remedy: "the levels are \(SoftwareLevel.numbers(c.encodedCodec).map(SoftwareLevel.name).joined(separator: " "))")
         }
+        try c.checkHasRate(c.wantedRateControl)
         try c.checkContradictions(c.wantedRateControl)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(

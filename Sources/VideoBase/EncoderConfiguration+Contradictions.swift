@@ -5,14 +5,6 @@ extension EncoderConfiguration {
     /// - Parameter mode: The rate control mode in use, which `rateControl` may leave open.
     /// - Throws: A `VaencError` of category `.usage`.
     package func checkContradictions(_ mode: RateControlMode) throws(VaencError) {
-        if [.cbr, .vbr, .avbr].contains(mode), rate.bitrate == nil {
-            throw VaencError(
-                .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "set `bitrate`, for example to 6M")
-        }
-        if mode == .qvbr, rate.bitrate == nil, rate.maxBitrate == nil {
-            throw VaencError(
-                .usage, "`rateControl` qvbr needs a rate", remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
-        }
         if let low = rate.minQP, let high = rate.maxQP, low > high {
             throw VaencError(
                 .usage, "`minQP` \(low) is above `maxQP` \(high)",

@@ -84,4 +84,19 @@ extension EncoderConfiguration {
         try Validation.validate(bitDepth: bitDepth, profile: profile, codec: encodedCodec)
         try Validation.validate(tier: tier, level: level, codec: encodedCodec)
     }
+
+    /// Rejects a rate control mode without the rate that it needs. Properties may set the mode before the rate, so this
+    /// is checked only when an encoder is created.
+    ///
+    /// - Throws: A `VaencError` of category `.usage`.
+    package func checkHasRate(_ mode: RateControlMode) throws(VaencError) {
+        if [.cbr, .vbr, .avbr].contains(mode), rate.bitrate == nil {
+            throw VaencError(
+                .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "set `bitrate`, for example to 6M")
+        }
+        if mode == .qvbr, rate.bitrate == nil, rate.maxBitrate == nil {
+            throw VaencError(
+                .usage, "`rateControl` qvbr needs a rate", remedy: "set `maxBitrate` or `bitrate`, for example to 6M")
+        }
+    }
 }

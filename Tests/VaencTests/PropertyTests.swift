@@ -150,6 +150,17 @@ import VAAPI
         _ = Pictures.decode(packets)
     }
 
+    /// A rate control mode may be set before its rate. Without the rate, the encoder is refused.
+    @Test(arguments: [DeviceSelector.reference, .software]) func rateControlMayBeSetBeforeItsRate(_ device: DeviceSelector) throws {
+        let session = try session(device, .h264)
+        defer { session.invalidate() }
+        try session.set(["RateControl": "cbr", "MaxKeyFrameInterval": 30])
+        try session.set(["MaxKeyFrameInterval": 3, "BFrameCount": 0])
+        #expect(category { try session.prepare() } == .usage)
+        try session.set(.averageBitRate, to: BitsPerSecond(500_000))
+        try session.prepare()
+    }
+
     /// While the session runs, changeable properties change without a key frame. Others are refused and keep their
     /// values.
     @Test(arguments: VideoCodec.allCases) func runningSessionChangesOnlyItsChangeableProperties(_ codec: VideoCodec) async throws {

@@ -10,6 +10,7 @@ extension SettingsResolver {
     /// mode, or the driver cannot keep a requested limit.
     mutating func chooseRateControl(_ limits: EncodeCapabilities) throws -> RateSettings {
         let wanted = asked.wantedRateControl
+        try asked.checkHasRate(wanted)
         try asked.checkContradictions(wanted)
         var rate = RateSettings()
         rate.minQP = asked.rate.minQP

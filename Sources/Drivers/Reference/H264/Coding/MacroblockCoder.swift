@@ -68,7 +68,7 @@ struct MacroblockCoder {
     var intraTopLeft = false
     var intraTopRight = false
 
-    // H264Scratch memory.
+    // Scratch memory.
     let sourceLuma: ElementPointer<UInt8>
     let sourceCb: ElementPointer<UInt8>
     let sourceCr: ElementPointer<UInt8>

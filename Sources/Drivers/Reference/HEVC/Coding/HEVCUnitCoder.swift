@@ -75,7 +75,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var states: ElementPointer<UInt8>
     let prices = HEVCBinPrices.shared.prices.elements
 
-    // H264Scratch memory.
+    // Scratch memory.
     let scratch: HEVCScratch<Sample>
     let transform: HEVCTransform
     let residualCoder: HEVCResidualCoder

@@ -1,4 +1,4 @@
-/// profileTierLevel, H.265 7.3.3: the general entry, and those of sub-layers if a client wrote them.
+/// profile_tier_level, H.265 7.3.3: the general entry, and those of sub-layers if a client wrote them.
 package struct HEVCProfileTierLevel: Equatable, Sendable {
     /// general_profile_idc: 1 Main, 2 Main 10.
     package var general_profile_idc: Int
