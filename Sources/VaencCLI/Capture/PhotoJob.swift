@@ -44,7 +44,7 @@ struct PhotoJob {
         let file = try StillPicture(output, format: format, overwrite: command.output.overwrite)
         guard
             let camera = try command.capture.open(
-                input, options: command.inputOptions, printsNotices: true)
+                input, options: command.inputOptions, printsNotices: !command.reporting.json)
         else { return }
         defer { camera.preview?.close() }
         interruption.whenFirst { camera.source.cancel() }

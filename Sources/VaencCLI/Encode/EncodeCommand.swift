@@ -64,9 +64,8 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             for one in named { if let name = one.name { try MediaOutput.checkLocation(name, options: one.options) } }
         }
         let isOnStdout = named.contains { $0.name == "-" }
-        let printsNotices = !(reporting.json && isOnStdout)  // Otherwise stderr has the report alone.
         let camera = try capture.open(
-            input, options: inputOptions, readsSound: sourceOptions.readsSound, printsNotices: printsNotices)
+            input, options: inputOptions, readsSound: sourceOptions.readsSound, printsNotices: !reporting.json)
         defer { camera?.preview?.close() }
         let source = try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: sourceOptions)
         defer { source.close() }
@@ -92,9 +91,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         options.inheritedSettings = inheritedSettings
         let job = EncodeJob(
             transcoder: Transcoder(source, outputs: outputs, options: options), info: source.info, interruption: interruption,
-            progress: progressStyle(), printsNotices: printsNotices, hints: rate.hints)
+            progress: progressStyle(), printsNotices: !(reporting.json && isOnStdout), hints: rate.hints)
         var (report, failure) = try job.run()
-        camera?.complete(&report, printsNotices: printsNotices)
+        camera?.complete(&report, printsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)
         if let failure { throw failure }
         if report.interrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
