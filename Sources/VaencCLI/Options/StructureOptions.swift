@@ -5,12 +5,12 @@ struct StructureOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Key frame interval in frames (from one intra picture to the next), \(SettingRange.gopFrames.words) (default: 5 seconds).", valueName: "FRAMES"))
+            "Key frame interval (length of the GOP) in frames, \(SettingRange.gopFrames.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Key frame interval in seconds (from one intra picture to the next), more than 0 and at most 86400 (default 5).", valueName: "S"))
+        help: ArgumentHelp("Key frame interval (length of the GOP) in seconds, more than 0 and at most 86400 (default 5).", valueName: "S"))
     var gopSeconds: Double?
 
     @Option(
