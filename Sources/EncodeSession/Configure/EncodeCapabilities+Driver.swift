@@ -67,7 +67,7 @@ extension EncodeCapabilities {
 
     private static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
         if !offered.isDisjoint(with: [.arbitraryRows, .arbitraryMacroblocks]) { return .rows }
-        // If a driver reports nothing, all slices may have to be as long as the first (Mesa on the first VCN).
+        // DriverQuirk.hidesSliceStructure.
         if offered.isEmpty { return .equalRows }
         return offered.isDisjoint(with: [.equalRows, .equalMultiRows]) ? .powerOfTwoRows : .equalRows
     }

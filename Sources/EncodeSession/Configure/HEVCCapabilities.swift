@@ -100,7 +100,7 @@ struct HEVCCapabilities: Sendable, Hashable {
             temporalMVP = isLowPower
             cuQPDelta = isLowPower ? .required : .supported
         }
-        // Mesa rounds widths up to 64, regardless of its answer. Other hardware codes units of 16 by 16.
+        // DriverQuirk.hevcWidthStep. Other hardware codes units of 16 by 16.
         self.alignment = VideoSize(
             width: max(alignment?.width ?? 16, DriverQuirk.hevcWidthStep.affects(driver) ? 64 : 16), height: max(alignment?.height ?? 16, 16))
         if let direction = attributes[.predictionDirection].map(PredictionDirection.init(rawValue:)) {

@@ -2,7 +2,7 @@ import VAAPI
 import VideoBase
 
 /// Detects a driver that rejects pictures because of optional settings that it advertised: quality level and trellis.
-/// iHD 23.1 on Ice Lake rejects every P picture at quality levels 1 and 2.
+/// An example is `DriverQuirk.refusesQualityLevels`.
 struct OptionalSettingsFallback: Sendable {
     /// The number of consecutive pipelines that ended at the first key frame, after which it counts as no accident.
     private static let limit = 3

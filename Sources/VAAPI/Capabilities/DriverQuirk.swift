@@ -1,12 +1,15 @@
 /// A wrong or missing answer, or a fault, of some driver that vaenc works around.
 ///
 /// The table of all quirks is below. Code that works around one asks `affects`, and needs no vendor string of its own.
-/// Further conditions, such as the codec or the entry point, stand where the workaround is.
+/// Further conditions, such as the codec or the entry point, are where the workaround is. A workaround that does no harm
+/// anywhere is used with every driver (`isForEveryDriver`), and its code names the quirk in a comment.
 package struct DriverQuirk: Sendable, Hashable {
     /// A driver as far as vaenc must tell it from others. The vendor string (vaQueryVendorString) identifies it.
     package enum Driver: Sendable, Hashable {
         /// Intel's media driver.
         case iHD
+        /// Intel's former driver.
+        case i965
         /// Mesa's driver for AMD.
         case radeonsi
 
@@ -14,6 +17,7 @@ package struct DriverQuirk: Sendable, Hashable {
         fileprivate func isNamed(by vendor: String) -> Bool {
             switch self {
             case .iHD: vendor.contains("iHD")
+            case .i965: vendor.contains("i965")
             case .radeonsi: vendor.contains("radeonsi") || vendor.contains("Mesa Gallium")
             }
         }
@@ -26,13 +30,18 @@ package struct DriverQuirk: Sendable, Hashable {
     /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every
     /// version.
     package let endsBefore: Int?
+    /// Whether the workaround is used with every driver.
+    package let isForEveryDriver: Bool
     /// A description of what the driver does.
     package let symptom: String
     /// The source of this knowledge.
     package let source: String
 
-    fileprivate init(_ driver: Driver, _ versions: String, endsBefore: Int? = nil, _ symptom: String, source: String) {
-        (self.driver, self.versions, self.endsBefore, self.symptom, self.source) = (driver, versions, endsBefore, symptom, source)
+    fileprivate init(
+        _ driver: Driver, _ versions: String, endsBefore: Int? = nil, everywhere: Bool = false, _ symptom: String, source: String
+    ) {
+        (self.driver, self.versions, self.endsBefore, isForEveryDriver) = (driver, versions, endsBefore, everywhere)
+        (self.symptom, self.source) = (symptom, source)
     }
 
     /// Returns whether a driver has the quirk.
@@ -77,8 +86,36 @@ extension DriverQuirk {
         .iHD, "Debian's and Ubuntu's free build", "the free build encodes nothing on some hardware",
         source: "the package intel-media-va-driver-non-free")
 
+    /// Worked around by `OptionalSettingsFallback`.
+    package static let refusesQualityLevels = DriverQuirk(
+        .iHD, "23.1 on Ice Lake", everywhere: true, "every P picture fails at quality levels 1 and 2",
+        source: "iHD 23.1.1, run on a faked kernel")
+
+    // MARK: i965
+
+    /// Worked around by `SlicePartition`.
+    package static let needsWholeLastSlice = DriverQuirk(
+        .i965, "some", everywhere: true, "pictures fail if the last slice has fewer rows than the others",
+        source: "the list of driver differences that the project began with; not seen here")
+
     // MARK: radeonsi
 
+    /// Worked around by `ImagePool`.
+    package static let writesPastImages = DriverQuirk(
+        .radeonsi, "22.3", everywhere: true, "a row of chroma is written past the end of images whose height is not a multiple of 4",
+        source: "Mesa 22.3.6, run on a faked kernel")
+    /// Worked around by `Context`.
+    package static let acceptsAnySize = DriverQuirk(
+        .radeonsi, "22.3", everywhere: true, "vaCreateContext accepts every size, also negative ones, and encoding fails later",
+        source: "Mesa 22.3.6, run on a faked kernel")
+    /// Worked around by `HEVCStreamHeaders`.
+    package static let findsHRDAfterTicks = DriverQuirk(
+        .radeonsi, "25", everywhere: true, "HEVC's HRD parameters are found only after vui_num_ticks_poc_diff_one_minus1",
+        source: "Mesa 25.0.7, run on a faked kernel")
+    /// Worked around by `EncodeCapabilities`: a driver that reports no slice structure gets slices of equal length.
+    package static let hidesSliceStructure = DriverQuirk(
+        .radeonsi, "the first VCN", everywhere: true, "no slice structure is reported, and all slices have the length of the first",
+        source: "the capabilities of Mesa 22.3.6 and 25.0.7")
     package static let rewritesParameterSets = DriverQuirk(
         .radeonsi, "25", "parameter sets and slice headers are parsed and written again with other numbers (pic_init_qp 26)",
         source: "Mesa 25.0.7, run on a faked kernel")
@@ -115,7 +152,8 @@ extension DriverQuirk {
     /// All quirks.
     package static let all = [
         mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported, vdencReferences,
-        freeBuildEncodesNothing, rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
+        freeBuildEncodesNothing, refusesQualityLevels, needsWholeLastSlice, writesPastImages, acceptsAnySize, findsHRDAfterTicks,
+        hidesSliceStructure, rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,
     ]
 }

@@ -32,7 +32,7 @@ package import VideoBase
             }
             return "this driver encodes \(codec) of \(limits.minWidth ?? 1)×\(limits.minHeight ?? 1) or larger"
         }
-        // Some drivers accept any size and fail later: Mesa 22.3 accepts a negative width.
+        // DriverQuirk.acceptsAnySize.
         guard let width = CInt(exactly: size.width), let height = CInt(exactly: size.height), width > 0, height > 0,
             limits?.allows(size) ?? true
         else {

@@ -11,7 +11,7 @@ internal import VideoBase
     func take(_ display: Display, _ surface: Surface) throws(VAError) -> VAImage {
         let fourCC = FourCC(surface.format)?.rawValue ?? 0
         let width = surface.size.width
-        // Mesa 22.3 writes a row of chroma past the end of images whose height is not a multiple of 4.
+        // DriverQuirk.writesPastImages.
         let height = surface.size.height.aligned(to: 4)
         let kept = free.withLock { free in
             free.firstIndex {

@@ -46,7 +46,7 @@ struct HEVCStreamHeaders: Sendable {
                 bitrate: BitsPerSecond($0.bitrate), cpbSize: $0.size, isConstant: $0.isConstant,
                 fixed_pic_rate_general_flag: settings.hasFixedFrameRate)
         }
-        // Mesa 25 finds HRD parameters only after this field. Its value is correct, because picture order counts rise
+        // DriverQuirk.findsHRDAfterTicks. The value is correct, because picture order counts rise
         // by one per frame.
         if vui.hrd != nil, settings.hasFixedFrameRate { vui.vui_num_ticks_poc_diff_one = 1 }
         let (level, tier) = settings.level.hevc
