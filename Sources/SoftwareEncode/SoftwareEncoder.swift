@@ -27,6 +27,9 @@ public final class SoftwareEncoder: VideoEncoder {
     /// Returns the maximum number of reference pictures that a library supports if no picture is reordered.
     package static func mostReferences(_ codec: VideoCodec) -> Int { codec.softwareLibrary.mostReferences }
 
+    /// Returns the levels of a codec in tenths, in rising order; 9 is H.264's level 1b.
+    package static func levels(_ codec: VideoCodec) -> [Int] { SoftwareLevel.numbers(codec).sorted() }
+
     /// Returns the maximum number of slices in a picture for a configuration. Without a size, a common one is used.
     package static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
         EncoderSettings.mostSlices(configuration)

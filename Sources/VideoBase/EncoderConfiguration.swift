@@ -52,6 +52,15 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// Creates a configuration for pictures of this size, with default values.
     public init(size: VideoSize) { self.size = size }
 
+    /// The profiles that encode the samples without a loss of depth if possible, the best first.
+    package var preferredProfiles: [CodecProfile] {
+        switch encodedCodec {
+        case .h264: [.h264High, .h264Main, .h264ConstrainedBaseline]
+        // Main 10 codes 8-bit samples too, but decoders then need Main 10, so it is only used on request.
+        case .hevc: codedBitDepth > 8 ? [.hevcMain10, .hevcMain] : [.hevcMain]
+        }
+    }
+
     /// The bit depth of coded samples: that of `profile` or `bitDepth`, otherwise that of the input if the codec has a
     /// profile for it.
     package var codedBitDepth: Int {

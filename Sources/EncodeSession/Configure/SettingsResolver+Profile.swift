@@ -8,7 +8,7 @@ extension SettingsResolver {
     /// device supports (H.264), or the profile of the sample depth (HEVC). The entry point is EncSlice if the device
     /// has it, unless low power is requested.
     mutating func chooseProfile() throws -> EncodeCapabilities {
-        let offered = preferredProfiles.filter { profile in device.encoders.contains { $0.profile == profile } }
+        let offered = asked.preferredProfiles.filter { profile in device.encoders.contains { $0.profile == profile } }
         let standard = asked.encodedCodec.standardName
         guard let best = offered.first else {
             throw VaencError(
@@ -29,15 +29,6 @@ extension SettingsResolver {
             why: asked.profile != nil ? .requested : whyChosen(profile))
         reportDepth(profile)
         return try chooseEntryPoint(profile)
-    }
-
-    /// The usable profiles of the requested codec, the best first.
-    private var preferredProfiles: [CodecProfile] {
-        switch asked.encodedCodec {
-        case .h264: [.h264High, .h264Main, .h264ConstrainedBaseline]
-        // Main 10 codes 8-bit samples too, but decoders then need Main 10, so it is only used on request.
-        case .hevc: asked.codedBitDepth > 8 ? [.hevcMain10, .hevcMain] : [.hevcMain]
-        }
     }
 
     private func whyChosen(_ profile: CodecProfile) -> SettingReason {

@@ -49,9 +49,7 @@ struct SessionCapabilities: Sendable, Hashable {
             $0.encodes && $0.profile.codecProfile?.codec == configuration.encodedCodec
         }
         profiles = all.filter { profile in matching.contains { $0.profile == Profile(profile) } }
-        let isDeep = configuration.codedBitDepth > 8
-        let order: [CodecProfile] =
-            isDeep ? [.hevcMain10, .hevcMain] : [.h264High, .hevcMain, .h264Main, .h264ConstrainedBaseline, .hevcMain10]
+        let order = configuration.preferredProfiles
         func rank(_ capability: Capability) -> Int {
             let isAsked = configuration.profile.map { Profile($0) == capability.profile } ?? true
             let entryPoint = configuration.lowPower == true ? EntryPoint.encodeSliceLowPower : .encodeSlice
@@ -126,10 +124,8 @@ struct SessionCapabilities: Sendable, Hashable {
     /// The supported levels, level_idc in tenths.
     var levels: [Int] {
         if let device { return device.levels(size, frameRate, tier) }
-        return switch codec {
-        case .h264: [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
-        case .hevc: [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
-        }
+        // H.265 Table A.9: the High tier begins at level 4.
+        return SoftwareEncoder.levels(codec).filter { tier != .high || $0 >= 40 }
     }
     /// The tiers that the requested level has, else all tiers; empty for H.264. libx265 selects the High tier only if
     /// it is needed.
@@ -147,9 +143,15 @@ struct SessionCapabilities: Sendable, Hashable {
         isSoftware ? SoftwareColor.codes(codec, upTo: highest) : Array(0...255)
     }
 
+    /// The properties that software encoders can change.
+    private static let rates: Set<String> = [
+        SessionProperty<BitsPerSecond>.averageBitRate.name, SessionProperty<BitsPerSecond>.maxBitRate.name,
+        SessionProperty<[DataRateLimit]>.dataRateLimits.name,
+    ]
+
     /// Returns whether a property that some encoder can change while it runs can be changed here.
     func changes(_ property: String) -> Bool {
         if !isSoftware { return true }
-        return changesRate && ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits"].contains(property)
+        return changesRate && Self.rates.contains(property)
     }
 }
