@@ -60,7 +60,8 @@ public final class CameraStream: Sendable {
     /// - Throws: `interrupted` after `cancel`.
     public func next() throws -> CapturedFrame? {
         while true {
-            let starts = link.withLock { link in
+            let starts = try link.withLock { link in
+                if link.isCancelled { throw VaencError(.interrupted, "interrupted") }
                 defer { link.phase = .active }
                 return link.phase != .active
             }
@@ -113,8 +114,22 @@ public final class CameraStream: Sendable {
         wake.wake()
     }
 
+    /// Ends the recording of this camera: the pictures in the queue are counted as unused, and later ones are not counted.
+    /// The camera still runs. Has no effect before the first picture is wanted.
+    package func rest() {
+        link.withLock { link in
+            guard link.phase == .active else { return }
+            link.phase = .warm
+            link.releaseQueue()
+        }
+        wake.wake()
+    }
+
     /// Makes a running or later `next` throw `interrupted`.
-    public func cancel() { link.withLock { $0.isCancelled = true } }
+    public func cancel() {
+        link.withLock { $0.isCancelled = true }
+        rest()
+    }
 
     /// Stops the camera, releases the pictures in the queue, and waits for the camera's thread for at most two seconds.
     /// Idempotent.

@@ -195,6 +195,7 @@ public final class CameraSource: FrameSource {
                 camera.stream.countUnused()
                 continue
             }
+            if state.withLockWithoutNotifying({ $0.isOver }) { finish() }
             onFrame?(frame, camera.stream.info)
             return (frame, camera, FrameTiming(presentation: time))
         }
@@ -310,15 +311,17 @@ public final class CameraSource: FrameSource {
     private func ended(_ camera: Camera) throws {
         reportDrops()
         let end = camera.stream.end ?? .stopped
-        let delivered = state.withLock { state in
-            state.isOver = true
-            return state.delivered
-        }
+        finish()
+        let delivered = state.withLockWithoutNotifying { $0.delivered }
         onNotice(.ended(end))
         if delivered == 0, let error = end.error(camera.stream.info.path) { throw error }
     }
 
-    private func finish() { state.withLock { $0.isOver = true } }
+    /// Ends the recording. The cameras run until they are closed, and their pictures are not counted any more.
+    private func finish() {
+        state.withLock { $0.isOver = true }
+        for camera in cameras { camera.stream.rest() }
+    }
 
     /// Makes a running or later read throw `interrupted`. May be called from any thread.
     public func cancel() {
