@@ -4,20 +4,30 @@ import Testing
 /// Outputs that may end at any time: connections, full disks and killed recordings.
 @Suite struct LiveOutputTests {
     private func bash(_ script: String, in folder: String, _ arguments: [String] = []) throws -> ProcessRunner.Result {
-        try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc] + arguments, directory: folder, timeout: 60)
+        try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc] + arguments, directory: folder, timeout: 300)
     }
 
+    /// Sets `port` to a port of this machine that nothing uses. `listening` waits until a program listens there: the
+    /// state is 0A for TCP and 07 for UDP (proc(5), /proc/net/tcp).
+    private static let port = """
+        port=$((20000 + $$ % 12000))
+        taken() { grep -q ":$(printf %04X $port) $1" /proc/net/tcp /proc/net/udp; }
+        while taken; do port=$((port + 1)); done
+        listening() { for i in $(seq 3000); do taken "00000000:0000 0[7A]" && return; sleep 0.02; done; }
+
+        """
+
     @Test(arguments: [
-        ("rtmp://127.0.0.1:19351/live/a", "-listen 1", "flv"), ("srt://127.0.0.1:19352", "", "mpegts"),
+        ("rtmp://127.0.0.1:$port/live/a", "-listen 1", "flv"), ("srt://127.0.0.1:$port", "", "mpegts"),
     ])
     func listenerReceivesTheWholeStream(_ url: String, _ listen: String, _ format: String) throws {
         try Files.withTemporaryFolder { folder in
             let from = url.hasPrefix("srt") ? "\(url)?mode=listener" : url
-            let script = """
-                ffmpeg -v error -nostdin \(listen) -f \(format) -i '\(from)' -c copy -y got.mkv 2>listener.log & l=$!
-                sleep 1
-                "$0" encode "$1" --device software --codec h264 --frames 50 --size 160x96 --preset 7 -o '\(url)'; s=$?
-                for i in $(seq 50); do kill -0 $l 2>/dev/null || break; sleep 0.1; done
+            let script = Self.port + """
+                ffmpeg -v error -nostdin \(listen) -f \(format) -i "\(from)" -c copy -y got.mkv 2>listener.log & l=$!
+                listening
+                "$0" encode "$1" --device software --codec h264 --frames 50 --size 160x96 --preset 7 -o "\(url)"; s=$?
+                for i in $(seq 600); do kill -0 $l 2>/dev/null || break; sleep 0.1; done
                 kill $l 2>/dev/null; wait $l; exit $s
                 """
             let result = try bash(script, in: folder, [try Fixture.bigBuckBunny.path()])
@@ -32,12 +42,12 @@ import Testing
     /// loses the end. The listener reads the stream at four times its speed.
     @Test func slowListenerReceivesTheEnd() throws {
         try Files.withTemporaryFolder { folder in
-            let script = """
+            let script = Self.port + """
                 ffmpeg -v error -nostdin -f lavfi -i "nullsrc=size=128x72:rate=25:duration=16,geq=lum='random(1)*255':cb=128:cr=128" \
                 -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
-                ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:19354/live/a -c copy got.mkv 2>listener.log & l=$!
-                sleep 1
-                "$0" remux in.mp4 -o rtmp://127.0.0.1:19354/live/a; s=$?
+                ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.mkv 2>listener.log & l=$!
+                listening
+                "$0" remux in.mp4 -o rtmp://127.0.0.1:$port/live/a; s=$?
                 wait $l; exit $s
                 """
             let result = try bash(script, in: folder)
@@ -67,10 +77,11 @@ import Testing
     /// If the listener disconnects, the run ends with one line.
     @Test func lostConnectionEndsTheRun() throws {
         try Files.withTemporaryFolder { folder in
-            let script = """
-                timeout -s KILL 3 ffmpeg -v error -nostdin -listen 1 -f flv -i rtmp://127.0.0.1:19353/live/a -c copy -f null - 2>/dev/null &
-                sleep 1
-                "$0" encode testsrc:320x192@30:100000 --device software --codec h264 --preset 7 -o rtmp://127.0.0.1:19353/live/a
+            let script = Self.port + """
+                ffmpeg -v error -nostdin -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.flv 2>/dev/null & l=$!
+                listening
+                (until [ -s got.flv ]; do sleep 0.05; done; kill -KILL $l) &
+                "$0" encode testsrc:320x192@30:100000 --device software --codec h264 --preset 7 -o rtmp://127.0.0.1:$port/live/a
                 """
             let result = try bash(script, in: folder)
             #expect(result.status == 74, "\(result.errors)")
