@@ -62,6 +62,9 @@ package struct DriverQuirk: Sendable, Hashable {
 }
 
 extension DriverQuirk {
+    /// The source of a quirk that a comment of the code described without one.
+    private static let unrecorded = "not recorded"
+
     // MARK: iHD
 
     package static let mapsAfterSurfaceSync = DriverQuirk(
@@ -96,26 +99,26 @@ extension DriverQuirk {
     /// Worked around by `SlicePartition`.
     package static let needsWholeLastSlice = DriverQuirk(
         .i965, "some", everywhere: true, "pictures fail if the last slice has fewer rows than the others",
-        source: "the list of driver differences that the project began with; not seen here")
+        source: unrecorded)
 
     // MARK: radeonsi
 
     /// Worked around by `ImagePool`.
     package static let writesPastImages = DriverQuirk(
         .radeonsi, "22.3", everywhere: true, "a row of chroma is written past the end of images whose height is not a multiple of 4",
-        source: "Mesa 22.3.6, run on a faked kernel")
+        source: unrecorded)
     /// Worked around by `Context`.
     package static let acceptsAnySize = DriverQuirk(
         .radeonsi, "22.3", everywhere: true, "vaCreateContext accepts every size, also negative ones, and encoding fails later",
-        source: "Mesa 22.3.6, run on a faked kernel")
+        source: unrecorded)
     /// Worked around by `HEVCStreamHeaders`.
     package static let findsHRDAfterTicks = DriverQuirk(
         .radeonsi, "25", everywhere: true, "HEVC's HRD parameters are found only after vui_num_ticks_poc_diff_one_minus1",
-        source: "Mesa 25.0.7, run on a faked kernel")
+        source: unrecorded)
     /// Worked around by `EncodeCapabilities`: a driver that reports no slice structure gets slices of equal length.
     package static let hidesSliceStructure = DriverQuirk(
         .radeonsi, "the first VCN", everywhere: true, "no slice structure is reported, and all slices have the length of the first",
-        source: "the capabilities of Mesa 22.3.6 and 25.0.7")
+        source: unrecorded)
     package static let rewritesParameterSets = DriverQuirk(
         .radeonsi, "25", "parameter sets and slice headers are parsed and written again with other numbers (pic_init_qp 26)",
         source: "Mesa 25.0.7, run on a faked kernel")
