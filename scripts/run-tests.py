@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` wrote into the folder BUILD. Each suite
-runs in a separate process, several at once, the longest first. Without PART, it runs the suites that are in no part of
-Tests/parts.txt. PART `all` runs every suite, and so does --filter without PART. A suite that crashes or hangs is
-reported, and the others still run.
+"""run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` wrote into the folder BUILD, in several
+processes at once, the longest first. Without PART, it runs the suites that are in no part of Tests/parts.txt. PART `all`
+runs every suite, and so does --filter without PART.
 
-It prints a line for each suite, the twenty slowest tests, and what failed. The exit status is 0 if all tests passed.
+A process needs a third of a second to find its tests. Therefore up to eight suites of a module share a process. A suite
+of SEPARATE has its own. If a process crashes or hangs, the run fails, and each of its suites runs again by itself, which
+shows the suite that is to blame.
+
+It prints a line for each process, the twenty slowest tests, and what failed. The exit status is 0 if all tests passed.
   --jobs N        the number of suites at once (default: the number of processors plus one, because some tests wait)
   --filter TEXT   runs only suites whose name contains TEXT
   --repeat N      runs the suites N times
@@ -25,7 +28,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = ROOT / "Tests/parts.txt"
-LIMIT = 1200  # the timeout of a suite in seconds, for a busy machine
+LIMIT = 1200  # the timeout of a process in seconds, for a busy machine
+# The modules whose suites mostly run other programs and take long.
+SEPARATE = {"CommandLineTests", "FaultTests", "OtherProgramsTests", "PipelineTests", "StreamTests"}
+SHARED = 8  # the number of suites of another module in a process
 PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 PASSED = re.compile(r"Test (?:\"(.*)\"|(\S+\(.*?\))) (?:with \d+ test cases? )?(?:passed|failed) after ([0-9.]+) seconds")
 SUMMARY = re.compile(r"Test run with (\d+) tests? in \d+ suites? (passed|failed)")
@@ -101,26 +107,42 @@ class LoadedPrograms:
 
 
 def end(programs):
-    """Handles Ctrl-C. It kills the suites, because they have their own process groups and would continue."""
+    """Handles Ctrl-C. It kills the test processes, because they have their own process groups and would continue."""
     kill(children)
     programs.end()
     os.write(2, b"\ninterrupted\n")
     os._exit(130)
 
 
+def groups(names):
+    """Returns lists of suites that share a process."""
+    modules = {}
+    for name in sorted(names):
+        modules.setdefault(name.split(".")[0], []).append(name)
+    for module, members in modules.items():
+        count = 1 if module in SEPARATE else SHARED
+        yield from (members[i : i + count] for i in range(0, len(members), count))
+
+
 class Run:
-    def __init__(self, program, suite):
-        self.suite = suite
+    """One run of a process with some suites."""
+
+    def __init__(self, program, members):
+        self.members = members
+        self.name = members[0] if len(members) == 1 else f"{members[0]} to {members[-1].split('.')[1]}"
         start = time.monotonic()
+        pattern = "|".join(name.replace(".", r"\.") for name in members)
         child = subprocess.Popen(
-            [program, "--testing-library", "swift-testing", "--no-parallel", "--filter", "^" + suite.replace(".", r"\.") + "/"],
+            [program, "--testing-library", "swift-testing", "--no-parallel", "--filter", f"^({pattern})/"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True)
         children.add(child)
+        self.ended = True
         try:
             output = child.communicate(timeout=LIMIT)[0]
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
-            output = child.communicate()[0] + f"\nthe suite did not end within {LIMIT} s\n".encode()
+            output = child.communicate()[0] + f"\nthe process did not end within {LIMIT} s\n".encode()
+            self.ended = False
         children.discard(child)
         self.seconds = time.monotonic() - start
         self.lines = PLAIN.sub("", output.decode(errors="replace")).splitlines()
@@ -128,6 +150,7 @@ class Run:
         self.count = int(summary[1]) if summary else 0
         self.passed = child.returncode == 0 and summary is not None and summary[2] == "passed" and self.count > 0
         self.status = child.returncode
+        self.ended = self.ended and self.status >= 0
         self.tests = [(float(m[3]), m[1] or m[2]) for m in map(PASSED.search, self.lines) if m]
 
     def report(self):
@@ -163,10 +186,11 @@ def main():
     chosen = {s for s in (chosen if options.part else every if options.filter else every - named) if options.filter in s}
     if not chosen:
         sys.exit("run-tests.py: no suite has that name")
-    # The durations of the previous run. The longest suites start first, so that none of them starts last.
+    # The durations of the previous run. The longest processes start first, so that none of them starts last.
     record = ROOT / ".build/test-seconds.json"
     seconds = json.loads(record.read_text()) if record.exists() else {}
-    order = sorted(chosen, key=lambda s: (-seconds.get(s, 30 if s in named else 5), s)) * options.repeat
+    expected = lambda members: sum(seconds.get(name, 30 if name in named else 5) for name in members)
+    order = sorted(groups(chosen), key=lambda members: (-expected(members), members)) * options.repeat
     if options.list:
         print(*sorted(chosen), sep="\n")
         return 0
@@ -179,27 +203,31 @@ def main():
     begin, done = time.monotonic(), []
     try:
         with concurrent.futures.ThreadPoolExecutor(max(options.jobs, 1)) as pool:
-            for future in concurrent.futures.as_completed([pool.submit(Run, program, suite) for suite in order]):
-                run = future.result()
-                done.append(run)
-                seconds[run.suite] = round(run.seconds, 1)
-                print(f"{'ok    ' if run.passed else 'FAILED'} {run.seconds:6.1f} s  {run.suite} ({run.count})", flush=True)
-                if not run.passed:
-                    print("\n".join(run.report()), flush=True)
+            waiting = {pool.submit(Run, program, members) for members in order}
+            while waiting:
+                ready, waiting = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
+                for run in (future.result() for future in ready):
+                    done.append(run)
+                    seconds |= {name: round(run.seconds / len(run.members), 1) for name in run.members}
+                    print(f"{'ok    ' if run.passed else 'FAILED'} {run.seconds:6.1f} s  {run.name} ({run.count})", flush=True)
+                    if not run.passed:
+                        print("\n".join(run.report()), flush=True)
+                    if not run.ended and len(run.members) > 1:
+                        waiting |= {pool.submit(Run, program, [name]) for name in run.members}
     finally:
         programs.end()
     record.parent.mkdir(exist_ok=True)
     record.write_text(json.dumps(seconds, indent=0, sort_keys=True))
     print("\nThe slowest tests:")
-    for took, name, suite in sorted(((t, n, r.suite) for r in done for t, n in r.tests), reverse=True)[:20]:
+    for took, name, suite in sorted(((t, n, r.name) for r in done for t, n in r.tests), reverse=True)[:20]:
         print(f"{took:7.1f} s  {suite}/{name}")
     failed = [run for run in done if not run.passed]
     for run in failed:
-        print(f"\nfailed: {run.suite}")
+        print(f"\nfailed: {run.name}")
         print("\n".join(run.report()))
     print(
-        f"\n{sum(run.count for run in done)} tests in {len(done)} suites, {len(failed)} suites failed, "
-        f"{time.monotonic() - begin:.0f} s with {options.jobs} at once")
+        f"\n{sum(run.count for run in done)} tests in {sum(len(run.members) for run in done)} suites, "
+        f"{len(failed)} of {len(done)} processes failed, {time.monotonic() - begin:.0f} s with {options.jobs} at once")
     return 1 if failed else 0
 
 

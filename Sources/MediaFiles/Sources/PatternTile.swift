@@ -8,68 +8,92 @@ struct PatternTile: Sendable {
     /// The tiles of the bars, the gradient and the texture, created once.
     static let all = [PatternTile(bars), PatternTile(gradient), PatternTile(texture)]
 
-    /// Fills a tile with `sample(x, y)`. Chroma comes from the samples at even coordinates.
-    private init(_ sample: (Int, Int) -> (y: UInt8, u: UInt8, v: UInt8)) {
+    /// A sample of each component.
+    private typealias Sample = (y: UInt8, u: UInt8, v: UInt8)
+
+    /// Fills a tile with the samples that `row` writes for each y. Chroma comes from the samples at even coordinates.
+    private init(_ row: (Int, inout [Sample]) -> Void) {
         let side = Self.side
         luma = [UInt8](repeating: 0, count: side * side)
         chroma = [UInt8](repeating: 0, count: side * side / 2)
+        var samples = [Sample](repeating: (0, 0, 0), count: side)
         for y in 0..<side {
-            for x in 0..<side {
-                let value = sample(x, y)
-                luma[y * side + x] = value.y
-                if x | y & 1 == x & ~1 {
-                    chroma[y / 2 * side + x] = value.u
-                    chroma[y / 2 * side + x + 1] = value.v
-                }
+            row(y, &samples)
+            for x in 0..<side { luma[y * side + x] = samples[x].y }
+            guard y & 1 == 0 else { continue }
+            for x in stride(from: 0, to: side, by: 2) {
+                chroma[y / 2 * side + x] = samples[x].u
+                chroma[y / 2 * side + x + 1] = samples[x].v
             }
         }
     }
 
     /// The eight color bars of 75 % amplitude in BT.709 limited range, with a fine grid at the bottom.
-    private static func bars(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
-        let colors: [(UInt8, UInt8, UInt8)] = [
+    private static func bars(_ y: Int, _ samples: inout [Sample]) {
+        let colors: [Sample] = [
             (180, 128, 128), (168, 44, 136), (145, 147, 44), (133, 63, 52), (63, 193, 204), (51, 109, 212),
             (28, 212, 120),
             (16, 128, 128),
         ]
-        let color = colors[x / 64]
-        let line = y % 64 >= 60 && x % 8 < 4
-        return (line ? 235 - color.0 / 2 : color.0, color.1, color.2)
+        let hasGrid = y % 64 >= 60
+        for x in 0..<side {
+            let color = colors[x / 64]
+            samples[x] = hasGrid && x % 8 < 4 ? (235 - color.y / 2, color.u, color.v) : color
+        }
     }
 
     /// A smooth two-dimensional wave in all colors.
-    private static func gradient(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
+    private static func gradient(_ y: Int, _ samples: inout [Sample]) {
         func triangle(_ value: Int) -> Int { let v = value & 511; return v < 256 ? v : 511 - v }
-        return (
-            UInt8(16 + (triangle(x + y) + triangle(2 * y - x)) * 219 / 510), UInt8(64 + triangle(x) / 2),
-            UInt8(64 + triangle(y + 128) / 2)
-        )
+        for x in 0..<side {
+            samples[x] = (
+                UInt8(16 + (triangle(x + y) + triangle(2 * y - x)) * 219 / 510), UInt8(64 + triangle(x) / 2),
+                UInt8(64 + triangle(y + 128) / 2)
+            )
+        }
     }
 
     /// Noise, smoothed at three scales. For an encoder it resembles grass or gravel.
-    private static func texture(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
-        func noise(x: Int, y: Int, seed: UInt32) -> Int {
-            var hash =
-                UInt32(truncatingIfNeeded: x) &* 0x85EB_CA6B ^ UInt32(truncatingIfNeeded: y) &* 0xC2B2_AE35 ^ seed
-            hash ^= hash >> 15
-            hash = hash &* 0x2C1B_3C6D
-            hash ^= hash >> 12
-            hash = hash &* 0x297A_2D39
-            hash ^= hash >> 15
-            return Int(hash & 255)
+    private static func texture(_ y: Int, _ samples: inout [Sample]) {
+        let (coarse, medium, fine) = (smoothNoise(32, 1, row: y), smoothNoise(8, 2, row: y), smoothNoise(2, 3, row: y))
+        let red = smoothNoise(64, 4, row: y)
+        for x in 0..<side {
+            let luma = coarse[x] / 2 + medium[x] * 3 / 8 + fine[x] / 8
+            samples[x] = (UInt8(24 + luma * 3 / 4), UInt8(108 + coarse[x] / 8), UInt8(112 + red[x] / 8))
         }
-        /// Returns the bilinear interpolation between the corners of cells of `cell` samples.
-        func smooth(_ cell: Int, _ seed: UInt32) -> Int {
-            let cells = side / cell
-            let (left, top, fx, fy) = (x / cell, y / cell, x % cell, y % cell)
-            let (right, bottom) = ((left + 1) % cells, (top + 1) % cells)
-            let above = noise(x: left, y: top, seed: seed) * (cell - fx) + noise(x: right, y: top, seed: seed) * fx
-            let below = noise(x: left, y: bottom, seed: seed) * (cell - fx) + noise(x: right, y: bottom, seed: seed) * fx
-            return (above * (cell - fy) + below * fy) / (cell * cell)
+    }
+
+    /// Returns a row of noise: one value from 0 to 255 for each corner of the cells of `cell` samples, and the bilinear
+    /// interpolation between them.
+    private static func smoothNoise(_ cell: Int, _ seed: UInt32, row y: Int) -> [Int] {
+        let cells = side / cell
+        let (top, fraction) = (y / cell, y % cell)
+        let bottom = (top + 1) % cells
+        let corners = (0..<cells).map { x in
+            noise(x: x, y: top, seed: seed) * (cell - fraction) + noise(x: x, y: bottom, seed: seed) * fraction
         }
-        let coarse = smooth(32, 1)
-        let luma = coarse / 2 + smooth(8, 2) * 3 / 8 + smooth(2, 3) / 8
-        return (UInt8(24 + luma * 3 / 4), UInt8(108 + coarse / 8), UInt8(112 + smooth(64, 4) / 8))
+        var values = [Int](repeating: 0, count: side)
+        let shift = 2 * cell.trailingZeroBitCount
+        for left in 0..<cells {
+            var sum = corners[left] * cell
+            let step = corners[left + 1 < cells ? left + 1 : 0] - corners[left]
+            for x in left * cell..<(left + 1) * cell {
+                values[x] = sum >> shift
+                sum += step
+            }
+        }
+        return values
+    }
+
+    /// Returns a value from 0 to 255 that looks random.
+    private static func noise(x: Int, y: Int, seed: UInt32) -> Int {
+        var hash = UInt32(truncatingIfNeeded: x) &* 0x85EB_CA6B ^ UInt32(truncatingIfNeeded: y) &* 0xC2B2_AE35 ^ seed
+        hash ^= hash >> 15
+        hash = hash &* 0x2C1B_3C6D
+        hash ^= hash >> 12
+        hash = hash &* 0x297A_2D39
+        hash ^= hash >> 15
+        return Int(hash & 255)
     }
 
     /// Copies `count` samples of a row, shifted by `offset`.
