@@ -3,12 +3,12 @@
 processes at once, the longest first. Without PART, it runs the suites that are in no part of Tests/parts.txt. PART `all`
 runs every suite, and so does --filter without PART.
 
-A process needs a third of a second to find its tests. Therefore up to eight suites of a module share a process. A suite
-of SEPARATE has its own. If a process crashes or hangs, the run fails, and each of its suites runs again by itself, which
-shows the suite that is to blame.
+A process needs a third of a second to find its tests. Therefore up to eight suites of a module share a process. The
+suites of SEPARATE modules and of Tests/parts.txt have a process each. If a process crashes or hangs, the run fails, and
+each of its suites runs again by itself, which shows the suite that is to blame.
 
 It prints a line for each process, the twenty slowest tests, and what failed. The exit status is 0 if all tests passed.
-  --jobs N        the number of suites at once (default: the number of processors plus one, because some tests wait)
+  --jobs N        the number of processes at once (default: the number of processors plus one, because some tests wait)
   --filter TEXT   runs only suites whose name contains TEXT
   --repeat N      runs the suites N times
   --list          prints the suites and runs none
@@ -114,14 +114,14 @@ def end(programs):
     os._exit(130)
 
 
-def groups(names):
-    """Returns lists of suites that share a process."""
+def groups(names, long):
+    """Returns lists of suites that share a process. A suite of `long` has a separate one."""
     modules = {}
     for name in sorted(names):
-        modules.setdefault(name.split(".")[0], []).append(name)
-    for module, members in modules.items():
-        count = 1 if module in SEPARATE else SHARED
-        yield from (members[i : i + count] for i in range(0, len(members), count))
+        alone = name in long or name.split(".")[0] in SEPARATE
+        modules.setdefault(name if alone else name.split(".")[0], []).append(name)
+    for members in modules.values():
+        yield from (members[i : i + SHARED] for i in range(0, len(members), SHARED))
 
 
 class Run:
@@ -189,8 +189,11 @@ def main():
     # The durations of the previous run. The longest processes start first, so that none of them starts last.
     record = ROOT / ".build/test-seconds.json"
     seconds = json.loads(record.read_text()) if record.exists() else {}
-    expected = lambda members: sum(seconds.get(name, 30 if name in named else 5) for name in members)
-    order = sorted(groups(chosen), key=lambda members: (-expected(members), members)) * options.repeat
+
+    def expected(members):
+        return sum(seconds.get(name, 30 if name in named else 15 if len(members) == 1 else 3) for name in members)
+
+    order = sorted(groups(chosen, named), key=lambda members: (-expected(members), members)) * options.repeat
     if options.list:
         print(*sorted(chosen), sep="\n")
         return 0
