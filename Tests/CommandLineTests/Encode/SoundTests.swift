@@ -6,7 +6,7 @@ import Testing
     /// Returns a hash of each decoded picture, by ffmpeg.
     static func hashes(_ path: String, in folder: String) throws -> [String] {
         let result = try ProcessRunner.run(
-            "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"],
+            "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framehash", "-hash", "murmur3", "-"],
             directory: folder)
         #expect(result.status == 0 && result.errors == "", "\(path): \(result.errors)")
         return result.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {

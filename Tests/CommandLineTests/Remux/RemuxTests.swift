@@ -87,7 +87,13 @@ import Testing
         }
     }
 
-    private static let clip = Result { try Content(Fixture.bigBuckBunny.path(), in: "/") }
+    /// The first two seconds of a real clip, and what they contain.
+    private static let clip: Result<(file: [UInt8], content: Content), any Error> = Result {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-t", "2", "-c", "copy", folder + "/in.mp4")
+            return (try Files.read(folder + "/in.mp4"), try Content("in.mp4", in: folder))
+        }
+    }
 
     /// Through each container and back, the packets are the same, and so are the times, within the container's time
     /// unit.
@@ -95,12 +101,14 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let path = ending == "fmp4" ? "f.mp4" : "a.\(ending)"
             let isBare = ["h264", "avcc"].contains(ending)
-            let there = try run([Fixture.bigBuckBunny.path(), "-o", path] + (ending == "fmp4" ? ["--format", "fmp4"] : []), in: folder)
+            let (clip, expected) = try Self.clip.get()
+            try Files.write(clip, to: folder + "/in.mp4")
+            let there = try run(["in.mp4", "-o", path] + (ending == "fmp4" ? ["--format", "fmp4"] : []), in: folder)
             #expect(there.status == 0, "\(there.errors)")
             let back = try run([path, "-o", "back.mp4"] + (isBare ? ["--fps", "25"] : []), in: folder)
             #expect(back.status == 0, "\(back.errors)")
-            let (found, expected) = (try Content("back.mp4", hasSound: !isBare, in: folder), try Self.clip.get())
-            #expect(expected.pictures.count == 132 && !expected.sound.isEmpty)
+            let found = try Content("back.mp4", hasSound: !isBare, in: folder)
+            #expect(expected.pictures.count == 50 && !expected.sound.isEmpty)
             #expect(found.pictures == expected.pictures, "\(path)")
             #expect(isBare || found.sound == expected.sound)
             // MPEG-TS and bare streams have the parameter sets and delimiters in the packets.
