@@ -53,7 +53,10 @@ import Testing
     }
 
     /// The sender of a pipe ends inside a picture. The pictures before it cannot be read again, so they stay.
-    @Test(arguments: ["mp4", "mkv", "ts", "h264"], ["- < <(head -c 300000 in.y4m)", "<(head -c 300000 in.y4m)"])
+    @Test(arguments: [
+        ("mp4", "- < <(head -c 300000 in.y4m)"), ("mkv", "<(head -c 300000 in.y4m)"), ("ts", "- < <(head -c 300000 in.y4m)"),
+        ("h264", "<(head -c 300000 in.y4m)"),
+    ])
     func cutPipeKeepsTheRecording(_ ending: String, _ input: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
