@@ -43,8 +43,8 @@ import Testing
     @Test func slowListenerReceivesTheEnd() throws {
         try Files.withTemporaryFolder { folder in
             let script = Self.port + """
-                ffmpeg -v error -nostdin -f lavfi -i "nullsrc=size=128x72:rate=25:duration=16,geq=lum='random(1)*255':cb=128:cr=128" \
-                -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
+                ffmpeg -v error -nostdin -f lavfi -i "color=gray:size=128x72:rate=25:duration=16,noise=alls=100:allf=t" \
+                -pix_fmt yuv420p -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
                 ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.mkv 2>listener.log & l=$!
                 listening
                 "$0" remux in.mp4 -o rtmp://127.0.0.1:$port/live/a; s=$?

@@ -173,7 +173,7 @@ import Testing
     /// Languages, titles and chapters are kept if the container supports them, and otherwise reported.
     @Test func metadataIsKeptOrReported() throws {
         try Files.withTemporaryFolder { folder in
-            try RemuxTests.make(RemuxTests.rich, in: folder)
+            try RemuxTests.makeRich(in: folder)
             func languages(_ name: String) throws -> [String] {
                 try RemuxTests.probe(name, "stream_tags=language", in: folder, ["-select_streams", "a"]).split(separator: "\n").map(String.init)
             }
