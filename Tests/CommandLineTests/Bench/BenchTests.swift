@@ -38,7 +38,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let script = """
                 mkdir tmp
-                env -u DISPLAY --default-signal=HUP,INT TMPDIR="$PWD/tmp" "$0" bench testsrc:176x144@25:$3 --frames $3 --qp 10,20 --device reference 2> log &
+                env -u DISPLAY --default-signal=HUP,INT TMPDIR="$PWD/tmp" "$0" bench testsrc:$4@25:$3 --frames $3 --qp 10,20 --device reference 2> log &
                 pid=$!
                 case $2 in
                     run*) until grep -q "$2" log; do kill -0 $pid || exit 1; sleep 0.02; done;;
@@ -53,8 +53,8 @@ import Testing
                 ls tmp
                 """
             // A long run would still go on if the signal did not end it.
-            let frames = moment.hasSuffix("1 of") ? "900" : "60"
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, signal, moment, frames], directory: folder, timeout: 60)
+            let (frames, size) = moment.hasSuffix("1 of") ? ("900", "176x144") : ("60", "96x64")
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, signal, moment, frames, size], directory: folder, timeout: 60)
             let log = String(decoding: try Files.read(folder + "/log"), as: UTF8.self)
             #expect(result.output == "status 130\n", "\(result.output) \(result.errors) \(log)")
             #expect(

@@ -1,8 +1,8 @@
 import TestOracles
 import Testing
 
-/// Recordings end at any moment, in every container: before the first picture and after each of twelve, by Ctrl-C, a
-/// kill, or an unplugged camera.
+/// Recordings end at any moment, in every container, by Ctrl-C, a kill, or an unplugged camera: before the first picture,
+/// in the first GOP, after its end, and after several. CaptureMomentTests tries each of twelve pictures.
 @Suite struct CaptureInterruptionTests {
     enum Ending: String, CaseIterable {
         case unplug, interrupt, kill
@@ -45,12 +45,17 @@ import Testing
         return counts
     }
 
-    private static let moments: [(Outputs, [Int])] = [(.several, Array(0...12)), (.fragments, [0, 1, 4, 12]), (.device, [1, 7])]
+    private static func list(_ moments: [(Outputs, [Int])]) -> [(Outputs, Int)] { moments.flatMap { moment in moment.1.map { (moment.0, $0) } } }
+    private static let moments = list([(.several, [0, 1, 3, 12]), (.fragments, [1, 12]), (.device, [7])])
+    static let allMoments = list([(.several, Array(0...12)), (.fragments, [0, 1, 4, 12]), (.device, [1, 7])])
 
     /// The files are finished and have every counted picture, and no other file is left.
-    @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }, [Ending.unplug, .interrupt])
+    @Test(arguments: moments, [Ending.unplug, .interrupt])
     func unplugOrInterruptLeavesFinishedFiles(_ moment: (Outputs, Int), _ ending: Ending) throws {
-        let (outputs, count) = moment
+        try expectFinishedFiles(moment.0, moment.1, ending)
+    }
+
+    func expectFinishedFiles(_ outputs: Outputs, _ count: Int, _ ending: Ending) throws {
         try Files.withTemporaryFolder { folder in
             let run = try record(outputs, ending, count, in: folder)
             #expect(run.status == (ending == .unplug ? 75 : 130), "\(run.errors)")
@@ -69,7 +74,11 @@ import Testing
     }
 
     /// No output has its final name, and the part plays up to its last fragment.
-    @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }) func killedRecordingLeavesPlayableParts(_ outputs: Outputs, _ count: Int) throws {
+    @Test(arguments: moments) func killedRecordingLeavesPlayableParts(_ outputs: Outputs, _ count: Int) throws {
+        try expectPlayableParts(outputs, count)
+    }
+
+    func expectPlayableParts(_ outputs: Outputs, _ count: Int) throws {
         try Files.withTemporaryFolder { folder in
             let run = try record(outputs, .kill, count, in: folder)
             #expect(run.status == 137, "\(run.errors)")
@@ -110,5 +119,20 @@ import Testing
             if bytes[offset - size + 4..<offset - size + 8].elementsEqual("mdat".utf8) { last = offset }
         }
         return last
+    }
+}
+
+/// Recordings end before the first picture and after each of twelve.
+@Suite struct CaptureMomentTests {
+    typealias Interruption = CaptureInterruptionTests
+
+    @Test(arguments: Interruption.allMoments, [Interruption.Ending.unplug, .interrupt])
+    func unplugOrInterruptAtAnyMomentLeavesFinishedFiles(_ moment: (Interruption.Outputs, Int), _ ending: Interruption.Ending) throws {
+        try Interruption().expectFinishedFiles(moment.0, moment.1, ending)
+    }
+
+    @Test(arguments: Interruption.allMoments)
+    func killAtAnyMomentLeavesPlayableParts(_ outputs: Interruption.Outputs, _ count: Int) throws {
+        try Interruption().expectPlayableParts(outputs, count)
     }
 }

@@ -186,7 +186,7 @@ import Testing
     @Test func closedPipeIsAnOutputError() throws {
         // The reader closes the pipe early: the writer must not die of SIGPIPE.
         let script =
-            "\"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
+            "\"$0\" encode testsrc:320x192@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
             #expect(result.output == "74\n", "\(result.output) \(result.errors)")
@@ -198,7 +198,7 @@ import Testing
     /// A file size limit simulates a full disk: the write fails halfway.
     @Test(arguments: ["a.h264", "a.mp4"]) func failedWriteRemovesTheOutput(_ name: String) throws {
         let script =
-            "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 -o \(name)"
+            "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:192x128@25:60 --device reference --qp 12 -o \(name)"
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
             #expect(result.status == 74, "\(result.errors)")
@@ -212,7 +212,7 @@ import Testing
         let script = """
             mount --make-rprivate / 2>/dev/null  # fails where / is no mount point; then it is private already
             mount -t tmpfs -o size=64k tmpfs "$1" || exit 99
-            "$0" encode testsrc:640x360@25:60 --device reference --qp 12 -o "$1/a.h264"
+            "$0" encode testsrc:320x192@25:60 --device reference --qp 12 -o "$1/a.h264"
             status=$?
             ls "$1"
             exit $status

@@ -50,7 +50,7 @@ import Testing
     /// command.
     @Test(arguments: ["inspect -", "remux - -o /dev/null --format mkv"]) func pipedIndexAtTheEndIsRefused(_ command: String) throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-c:v", "libx264", "-qp", "20", "\(folder)/in.mp4")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "\(folder)/in.mp4")
             let words = command.split(separator: " ").map { "'\($0)'" }.joined(separator: " ")
             let script = "cat in.mp4 | \"$0\" \(words)"
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)

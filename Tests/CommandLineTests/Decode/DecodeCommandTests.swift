@@ -30,9 +30,12 @@ import TestOracles
         }
     }
 
-    /// Gray pictures have neutral chroma and unchanged luma in every format, in both ranges.
+    /// Gray pictures have neutral chroma and unchanged luma in every format, in both ranges. Each format and each range
+    /// occurs with each output.
     @Test(arguments: ["gray", "gray10le", "gray12le", "gray16le"], [1, 2]) func grayHasNeutralChroma(_ format: String, _ range: Int) throws {
         try Files.withTemporaryFolder { folder in
+            let turn = range + ["gray", "gray12le"].count { $0 == format }
+            func part<T>(_ all: [T]) -> [T] { all.indices.filter { ($0 + turn) % 2 == 0 }.map { all[$0] } }
             let (width, height, depth) = (66, 50, Int(format.filter(\.isNumber)) ?? 8)
             _ = try ffmpeg([
                 "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=25:d=0.04,format=\(format)", "-c:v", "ffv1", "-color_range", "\(range)", folder + "/a.mkv",
@@ -43,7 +46,7 @@ import TestOracles
                 return depth == 8 ? bytes.map(Int.init) : stride(from: 0, to: bytes.count, by: 2).map { Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8 }
             }
             let expected = values(samples, depth).map { Double($0) / Double(1 << depth) }
-            for (name, depth, shift) in [("a.nv12", 8, 0), ("a.i420", 8, 0), ("a.p010", 10, 6), ("a.i420p10", 10, 0)] {
+            for (name, depth, shift) in part([("a.nv12", 8, 0), ("a.i420", 8, 0), ("a.p010", 10, 6), ("a.i420p10", 10, 0)]) {
                 let run = try decode(["a.mkv", "-o", name, "--overwrite"], in: folder)
                 try #require(run.status == 0, "\(name): \(run.errors)")
                 let found = values(try Files.read(folder + "/" + name), depth).map { Double($0 >> shift) / Double(1 << depth) }
@@ -51,7 +54,9 @@ import TestOracles
                 #expect(found.dropFirst(width * height).allSatisfy { abs($0 - 0.5) < 0.002 }, "\(name)")
                 #expect(zip(found, expected).allSatisfy { abs($0 - $1) < 0.008 }, "\(name)")
             }
-            for options in ["--codec h264", "--codec hevc", "--codec hevc --bit-depth 10", "--codec h264 --device reference", "--codec hevc --bit-depth 10 --device reference"] {
+            for options in part([
+                "--codec h264", "--codec hevc", "--codec hevc --bit-depth 10", "--codec h264 --device reference", "--codec hevc --bit-depth 10 --device reference",
+            ]) {
                 let run = try EncodeRun(["a.mkv", "-o", "b.mp4", "--qp", "12", "--overwrite"] + options.split(separator: " ").map(String.init), in: folder)
                 try #require(run.status == 0, "\(options): \(run.errors)")
                 let colors = try ffmpeg(["-i", folder + "/b.mp4", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
@@ -64,7 +69,7 @@ import TestOracles
     }
 
     /// The lower layers of a stream have gaps in frame_num. The pictures are libavcodec's, in software and on a device.
-    @Test(arguments: [1, 2, 4], [0, 1]) func lowerTemporalLayersAreDecoded(references: Int, kept: Int) throws {
+    @Test(arguments: [1, 2, 4]) func lowerTemporalLayersAreDecoded(references: Int) throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
                 [
@@ -72,33 +77,37 @@ import TestOracles
                     "--refs", "\(references)",
                 ], in: folder)
             try #require(run.status == 0, "\(run.errors)")
-            let units = AnnexBUnits.lowerLayers(AnnexBUnits.split(try Files.read(folder + "/a.h264")), through: kept)
-            try Files.write(Array(units.joined()), to: folder + "/b.h264")
-            let expected = try ffmpeg(["-i", folder + "/b.h264", "-fps_mode", "passthrough", "-f", "rawvideo", "-"])
-            #expect(expected.count == (kept == 0 ? 8 : 15) * 176 * 144 * 3 / 2)
-            for device in ["software", "reference"] {
-                let decoded = try decode(["b.h264", "--device", device, "-o", "b.i420", "--overwrite"], in: folder)
-                #expect(decoded.status == 0, "\(decoded.errors)")
-                #expect((try Files.read(folder + "/b.i420") == expected) as Bool, "\(device)")
+            for kept in [0, 1] {
+                let units = AnnexBUnits.lowerLayers(AnnexBUnits.split(try Files.read(folder + "/a.h264")), through: kept)
+                try Files.write(Array(units.joined()), to: folder + "/b.h264")
+                let expected = try ffmpeg(["-i", folder + "/b.h264", "-fps_mode", "passthrough", "-f", "rawvideo", "-"])
+                #expect(expected.count == (kept == 0 ? 8 : 15) * 176 * 144 * 3 / 2)
+                for device in ["software", "reference"] {
+                    let decoded = try decode(["b.h264", "--device", device, "-o", "b.i420", "--overwrite"], in: folder)
+                    #expect(decoded.status == 0, "\(decoded.errors)")
+                    #expect((try Files.read(folder + "/b.i420") == expected) as Bool, "layer \(kept), \(device)")
+                }
             }
         }
     }
 
-    @Test(arguments: [Fixture.bikes, .carphone])
-    func decodedPicturesMatchFFmpeg(clip: Fixture) throws {
+    /// A whole clip, and the beginning of a larger one.
+    @Test(arguments: [(Fixture.bikes, 100), (.carphone, 120)])
+    func decodedPicturesMatchFFmpeg(clip: Fixture, count: Int) throws {
         try Files.withTemporaryFolder { folder in
             let path = try clip.path()
-            let result = try decode([path, "-o", folder + "/out.y4m", "--json"])
+            let result = try decode([path, "-o", folder + "/out.y4m", "--json"] + (count < clip.frameCount ? ["--frames", "\(count)"] : []))
             #expect(result.status == 0, "\(result.errors)")
             let report = JSONValue(result.output)
-            #expect(report?["frames"]?["decoded"]?.int == clip.frameCount && report?["frames"]?["skipped"]?.int == 0)
+            #expect(report?["frames"]?["decoded"]?.int == count && report?["frames"]?["skipped"]?.int == 0)
             #expect(report?["device"]?["kind"]?.string == "software")
             #expect(report?["width"]?.int == clip.width && report?["height"]?.int == clip.height)
             // The header lines may differ in more than size and rate.
             func pictures(_ bytes: [UInt8]) -> ArraySlice<UInt8> { bytes[(bytes.firstIndex(of: 10) ?? 0)...] }
-            let expected = try ffmpeg(["-i", path, "-f", "yuv4mpegpipe", "-"])
+            let expected = try ffmpeg(["-i", path, "-frames:v", "\(count)", "-f", "yuv4mpegpipe", "-"])
             #expect((pictures(try Files.read(folder + "/out.y4m")) == pictures(expected)) as Bool)
-            // ffmpeg reads the written file.
+            // ffmpeg reads the written file, of one clip.
+            guard clip == .carphone else { return }
             let again = try ffmpeg(["-i", folder + "/out.y4m", "-f", "rawvideo", "-pix_fmt", "nv12", "-"])
             #expect(try decode([path, "-o", folder + "/out.nv12"]).status == 0)
             #expect(try Files.read(folder + "/out.nv12") == again)
@@ -149,7 +158,7 @@ import TestOracles
                 let psnr = likeness.errors.firstMatch(of: #/average:([0-9.]+|inf)/#).flatMap { Double($0.1) }
                 #expect(try #require(psnr) > 30, "\(size)")
             }
-            #expect(JSONValue(try decode(some).output)?["scaling"] == .null)
+            if size == "88x72" { #expect(JSONValue(try decode(some).output)?["scaling"] == .null) }
         }
     }
 
@@ -170,6 +179,21 @@ import TestOracles
         }
     }
 
+    /// A clip's first pictures as vaenc writes them, decoded by libavcodec.
+    private static func software(_ clip: Fixture, _ options: [String] = []) -> Result<[UInt8], any Error> {
+        Result {
+            try Files.withTemporaryFolder { folder in
+                let arguments = ["decode", try clip.path(), "-o", "a.y4m", "--device", "software"] + options
+                let run = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
+                try #require(run.status == 0, "\(run.errors)")
+                return try Files.read(folder + "/a.y4m")
+            }
+        }
+    }
+
+    private static let carphone60 = software(.carphone, ["--frames", "60"])
+    private static let bikes = software(.bikes)
+
     /// Reading pictures from the device fails twice. libavcodec continues with the same pictures.
     @Test(arguments: [
         "vaGetImage@1+=status:1", "vaSyncSurface@5+=status:1", "vaGetImage@5=status:1; vaGetImage@25=status:1",
@@ -177,27 +201,22 @@ import TestOracles
     ])
     func repeatedReadFailureFallsBackToLibavcodec(_ fault: String) throws {
         try Files.withTemporaryFolder { folder in
-            let command = ["decode", try Fixture.carphone.path(), "--frames", "60", "-o", "a.y4m", "--overwrite", "--device"]
             let run = try ProcessRunner.run(
-                Checkout.vaenc, command + ["reference"], environment: ["VAENC_FAULT": fault], directory: folder, timeout: 120)
+                Checkout.vaenc, ["decode", try Fixture.carphone.path(), "--frames", "60", "-o", "a.y4m", "--device", "reference"],
+                environment: ["VAENC_FAULT": fault], directory: folder, timeout: 120)
             #expect(run.status == 0, "\(fault): \(run.errors)")
-            let pictures = try Files.read(folder + "/a.y4m")
-            _ = try ProcessRunner.run(Checkout.vaenc, command + ["software"], directory: folder)
-            #expect((try Files.read(folder + "/a.y4m") == pictures) as Bool, "\(fault)")
+            #expect((try Files.read(folder + "/a.y4m") == Self.carphone60.get()) as Bool, "\(fault)")
         }
     }
 
     /// A call returns after its timeout, when the session has given up the decoder. The decoder still exists for it.
     @Test(arguments: ["vaEndPicture@20", "vaBeginPicture@5", "vaRenderPicture@40"]) func lateDeviceCallsAreSafe(_ call: String) throws {
         try Files.withTemporaryFolder { folder in
-            let command = ["decode", try Fixture.bikes.path(), "-o", "a.y4m", "--overwrite", "--device"]
             let run = try ProcessRunner.run(
-                Checkout.vaenc, command + ["reference"],
+                Checkout.vaenc, ["decode", try Fixture.bikes.path(), "-o", "a.y4m", "--device", "reference"],
                 environment: ["VAENC_FAULT": "\(call)=delay:300", "VAENC_DEVICE_TIMEOUT_MS": "200"], directory: folder, timeout: 120)
             #expect(run.status == 0, "\(run.status) \(run.errors)")
-            let pictures = try Files.read(folder + "/a.y4m")
-            _ = try ProcessRunner.run(Checkout.vaenc, command + ["software"], directory: folder)
-            #expect((try Files.read(folder + "/a.y4m") == pictures) as Bool, "\(call)")
+            #expect((try Files.read(folder + "/a.y4m") == Self.bikes.get()) as Bool, "\(call)")
         }
     }
 

@@ -43,8 +43,8 @@ import Testing
     @Test func slowListenerReceivesTheEnd() throws {
         try Files.withTemporaryFolder { folder in
             let script = Self.port + """
-                ffmpeg -v error -nostdin -f lavfi -i "nullsrc=size=128x72:rate=25:duration=16,geq=lum='random(1)*255':cb=128:cr=128" \
-                -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
+                ffmpeg -v error -nostdin -f lavfi -i "color=gray:size=128x72:rate=25:duration=16,noise=alls=100:allf=t" \
+                -pix_fmt yuv420p -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
                 ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.mkv 2>listener.log & l=$!
                 listening
                 "$0" remux in.mp4 -o rtmp://127.0.0.1:$port/live/a; s=$?
@@ -62,7 +62,7 @@ import Testing
     @Test(arguments: ["h264", "hevc"]) func playlistOfSeveralSegmentsIsCountedOnce(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
-                ["testsrc:96x64@25:500", "--codec", codec, "--device", "software", "--preset", "7", "--gop", "25", "-o", "a.m3u8", "--json"], in: folder)
+                ["testsrc:96x64@5:120", "--codec", codec, "--device", "software", "--preset", "7", "--gop", "25", "-o", "a.m3u8", "--json"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             let names = Files.list(folder)
             #expect(names.count > 4)

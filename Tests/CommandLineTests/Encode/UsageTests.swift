@@ -423,15 +423,25 @@ import Testing
     ])
     func usualMistakesGetARemedy(_ line: String, _ status: Int, _ words: String) throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg(
-                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
-            try ffmpeg("-i", "\(folder)/in.mp4", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(folder)/in.h264")
+            let clip = try Self.clip.get()
+            try Files.write(clip.container, to: "\(folder)/in.mp4")
+            try Files.write(clip.stream, to: "\(folder)/in.h264")
             let setup = try ProcessRunner.run("sh", ["-c", "mkdir out; ln -s nowhere lost; ln -s loop loop; echo text > bad"], directory: folder)
             #expect(setup.status == 0)
             let result = try vaenc(line, in: folder)
             #expect(result.status == status && result.errorLines.count == 1, "\(result.status) \(result.errors)")
             #expect(result.errors.contains(words), "\(result.errors)")
             #expect(Files.list(folder).sorted() == ["bad", "in.h264", "in.mp4", "loop", "lost", "out"])
+        }
+    }
+
+    /// A few pictures in MP4 and as Annex B.
+    private static let clip: Result<(container: [UInt8], stream: [UInt8]), any Error> = Result {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
+            try ffmpeg("-i", "\(folder)/in.mp4", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(folder)/in.h264")
+            return (try Files.read("\(folder)/in.mp4"), try Files.read("\(folder)/in.h264"))
         }
     }
 

@@ -4,7 +4,9 @@ import Testing
 /// Under a thread limit a command succeeds, or fails with one line about threads. Earlier, libx265 waited forever for a
 /// thread that it could not start.
 @Suite struct ThreadLimitTests {
-    private static let limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 1000]
+    static let limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 1000]
+    /// None, one, fewer than an encode starts, and enough. ThreadLimitSweepTests has all limits.
+    private static let few = [0, 1, 3, 6, 1000]
 
     private func check(_ arguments: [String], most: Int, in folder: String) throws {
         let run = try ProcessRunner.run(
@@ -23,7 +25,15 @@ import Testing
     }
 
     @Test(arguments: ["h264", "hevc"]) func threadLimitInSoftwareEncodingIsReported(_ codec: String) throws {
-        for most in Self.limits {
+        try expectReport(ofSoftware: codec, limits: Self.few)
+    }
+
+    @Test func threadLimitInDeviceEncodingIsReported() throws { try expectReportOfDevice(limits: Self.few) }
+
+    @Test func threadLimitInDecodingIsReported() throws { try expectReportOfDecoding(limits: Self.few) }
+
+    func expectReport(ofSoftware codec: String, limits: [Int]) throws {
+        for most in limits {
             try Files.withTemporaryFolder { folder in
                 let output = "out.\(codec == "h264" ? "h264" : "h265")"
                 try check(
@@ -34,8 +44,8 @@ import Testing
     }
 
     /// The limit applies to the threads of the session and of the reference driver.
-    @Test func threadLimitInDeviceEncodingIsReported() throws {
-        for most in Self.limits {
+    func expectReportOfDevice(limits: [Int]) throws {
+        for most in limits {
             try Files.withTemporaryFolder { folder in
                 try check(
                     ["encode", "testsrc:64x64@25:3", "--device", "reference", "--codec", "h264", "-o", "out.h264"], most: most,
@@ -45,13 +55,13 @@ import Testing
     }
 
     /// Earlier, a decoder without threads was reported as bad input.
-    @Test func threadLimitInDecodingIsReported() throws {
+    func expectReportOfDecoding(limits: [Int]) throws {
         try Files.withTemporaryFolder { clips in
             let clip = clips + "/clip.h264"
             let setup = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", "testsrc:64x64@25:3", "--device", "software", "--codec", "h264", "-o", clip])
             #expect(setup.status == 0, "\(setup.errors)")
-            for most in Self.limits {
+            for most in limits {
                 try Files.withTemporaryFolder { folder in
                     try check(["decode", clip, "--device", "software", "-o", "out.y4m"], most: most, in: folder)
                     try check(["decode", clip, "--device", "reference", "-o", "device.y4m"], most: most, in: folder)
@@ -59,5 +69,20 @@ import Testing
                 }
             }
         }
+    }
+}
+
+/// Every small thread limit.
+@Suite struct ThreadLimitSweepTests {
+    @Test(arguments: ["h264", "hevc"]) func everyThreadLimitInSoftwareEncodingIsReported(_ codec: String) throws {
+        try ThreadLimitTests().expectReport(ofSoftware: codec, limits: ThreadLimitTests.limits)
+    }
+
+    @Test func everyThreadLimitInDeviceEncodingIsReported() throws {
+        try ThreadLimitTests().expectReportOfDevice(limits: ThreadLimitTests.limits)
+    }
+
+    @Test func everyThreadLimitInDecodingIsReported() throws {
+        try ThreadLimitTests().expectReportOfDecoding(limits: ThreadLimitTests.limits)
     }
 }

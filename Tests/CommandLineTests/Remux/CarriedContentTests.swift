@@ -18,6 +18,15 @@ import Testing
         -metadata:s:a:1 language=fra -disposition:a:0 0 -disposition:a:1 default -disposition:v:1 attached_pic in.mp4
         """
 
+    private static let clip: Result<[UInt8], any Error> = Result {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(rich, in: folder)
+            return try Files.read(folder + "/in.mp4")
+        }
+    }
+
+    private static func makeClip(in folder: String) throws { try Files.write(clip.get(), to: folder + "/in.mp4") }
+
     private static func probe(_ entries: String, _ path: String, in folder: String, _ more: [String] = []) throws -> [String] {
         try RemuxTests.probe(path, entries, in: folder, more).split(separator: "\n").map(String.init)
     }
@@ -31,7 +40,7 @@ import Testing
     /// The output has sound, languages, tags and chapters. Each stream that is left out is reported.
     @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func soundTagsAndChaptersAreCopied(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
-            try RemuxTests.make(Self.rich, in: folder)
+            try Self.makeClip(in: folder)
             let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--json", "-o", name], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(try Self.chapters(name, in: folder) == Self.whole)
@@ -55,7 +64,7 @@ import Testing
     /// Without JSON, stderr reports the differences too.
     @Test func leftOutContentIsReportedOnStandardError() throws {
         try Files.withTemporaryFolder { folder in
-            try RemuxTests.make(Self.rich, in: folder)
+            try Self.makeClip(in: folder)
             let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "-o", "a.ts", "-o", "a.h264", "-o", "a.flv"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             for words in [
@@ -88,7 +97,7 @@ import Testing
     /// Chapters are cut as the pictures are, at both ends.
     @Test(arguments: ["a.mp4", "a.mkv"]) func chaptersAreCutWithThePictures(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
-            try RemuxTests.make(Self.rich, in: folder)
+            try Self.makeClip(in: folder)
             for cut in [["--start", "0.4", "--duration", "1.2"], ["--start", "0.4", "--frames", "30"]] {
                 let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--overwrite", "-o", name] + cut, in: folder)
                 #expect(run.status == 0, "\(run.errors)")
@@ -100,7 +109,7 @@ import Testing
     /// The outputs are fragmented, piped, and a file whose input is a pipe.
     @Test func fragmentsAndPipesCarryAllContent() throws {
         try Files.withTemporaryFolder { folder in
-            try RemuxTests.make(Self.rich, in: folder)
+            try Self.makeClip(in: folder)
             let script = """
                 set -e
                 "$0" encode in.mp4 --device software --codec h264 --format fmp4 -o f.mp4
@@ -122,7 +131,7 @@ import Testing
     /// With `--no-metadata` there are no tags and no chapters, and nothing to report.
     @Test func noMetadataLeavesTagsAndChaptersOut() throws {
         try Files.withTemporaryFolder { folder in
-            try RemuxTests.make(Self.rich, in: folder)
+            try Self.makeClip(in: folder)
             try ffmpeg("-i", "\(folder)/in.mp4", "-map", "0:v:0", "-map", "0:a", "-map", "0:s", "-c", "copy", "\(folder)/plain.mp4")
             let run = try EncodeRun(
                 ["plain.mp4", "--device", "software", "--codec", "h264", "--strict", "--no-metadata", "--subtitles", "none", "-o", "a.ts"], in: folder)

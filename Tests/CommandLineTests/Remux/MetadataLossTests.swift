@@ -9,8 +9,23 @@ import Testing
         "composer": "A composer", "foo": "bar",
     ]
 
+    private static func clip(sounds: Int) -> Result<[UInt8], any Error> {
+        Result {
+            try Files.withTemporaryFolder { folder in
+                try encode(sounds: sounds, in: folder)
+                return try Files.read(folder + "/in.mkv")
+            }
+        }
+    }
+
+    private static let (one, two) = (clip(sounds: 1), clip(sounds: 2))
+
     /// Makes a clip with pictures and sound. The second audio stream is for the hearing impaired.
     private static func make(sounds: Int, in folder: String) throws {
+        try Files.write((sounds == 1 ? one : two).get(), to: folder + "/in.mkv")
+    }
+
+    private static func encode(sounds: Int, in folder: String) throws {
         let tags = fileTags.map { "-metadata '\($0.key)=\($0.value)'" }.joined(separator: " ")
         let second = sounds > 1
             ? "-map 1 -metadata:s:a:1 title=Second -metadata:s:a:1 language=fra -disposition:a:0 0 -disposition:a:1 default+comment+hearing_impaired"

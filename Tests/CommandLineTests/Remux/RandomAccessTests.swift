@@ -6,14 +6,16 @@ import Testing
     private static let picture = 64 * 48 * 3 / 2
     private static let count = 36
 
-    /// Encodes a file of 36 different pictures that starts with an IDR picture, followed by I pictures.
-    private static func encode(_ name: String, _ options: [String], in folder: String) throws -> JSONValue {
-        let result = try ProcessRunner.run(
-            Checkout.vaenc,
-            ["encode", "testsrc:64x48@25:\(count)", "-o", name, "--device", "reference", "--json", "--qp", "30", "--gop", "12"]
-                + options, directory: folder, timeout: 60)
-        #expect(result.status == 0, "\(result.errors)")
-        return try #require(JSONValue(result.output))
+    /// Encodes files of 36 different pictures that start with an IDR picture, followed by I pictures. Returns the report
+    /// for each file.
+    private static func encode(_ names: [String], _ options: [String], in folder: String) throws -> [JSONValue] {
+        let run = try EncodeRun(
+            ["testsrc:64x48@25:\(count)", "--device", "reference", "--json", "--qp", "30", "--gop", "12"] + names.flatMap { ["-o", $0] }
+                + options, in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        let reports = names.count == 1 ? [try #require(run.report)] : run.outputs
+        try #require(reports.count == names.count)
+        return reports
     }
 
     /// Returns the presentation times of the packets with the key flag, in seconds.
@@ -52,12 +54,13 @@ import Testing
 
     /// After seeking to the second key flag, a decoder shows that picture and the following ones, and none that refers
     /// to missing pictures.
-    @Test(arguments: ["h264", "hevc"], ["mp4", "mov", "mkv", "ts"])
-    func keyFlagsAreRandomAccessPoints(_ codec: String, _ container: String) throws {
+    @Test(arguments: ["h264", "hevc"], [true, false])
+    func keyFlagsAreRandomAccessPoints(_ codec: String, _ isOpen: Bool) throws {
         try Files.withTemporaryFolder { folder in
-            for isOpen in [true, false] {
-                let name = "\(isOpen).\(container)"
-                let report = try Self.encode(name, ["--codec", codec] + Self.open(isOpen), in: folder)
+            let containers = ["mp4", "mov", "mkv", "ts"]
+            let reports = try Self.encode(containers.map { "a.\($0)" }, ["--codec", codec] + Self.open(isOpen), in: folder)
+            for (container, report) in zip(containers, reports) {
+                let name = "a.\(container)"
                 #expect(report["frames"]?["key"]?.int == 3)
                 let marked = try Self.marked(name, in: folder)
                 #expect(marked.count == 3, "\(name): \(marked)")
@@ -79,8 +82,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             for isOpen in [true, false] {
                 let isSync = codec == "hevc" && !isOpen
+                _ = try Self.encode(["a.mp4", "a.mov"], ["--codec", codec, "--overwrite"] + Self.open(isOpen), in: folder)
                 for container in ["mp4", "mov"] {
-                    _ = try Self.encode("a.\(container)", ["--codec", codec, "--overwrite"] + Self.open(isOpen), in: folder)
                     let file = try Files.read("\(folder)/a.\(container)")
                     let sync = try #require(Self.boxes("stss", in: file).first)
                     #expect(sync[7] == (isSync ? 3 : 1) && Array(sync[8..<12]) == [0, 0, 0, 1])
@@ -97,7 +100,7 @@ import Testing
     @Test(arguments: ["h264", "hevc"]) func unindexedStreamsSignalAccessPoints(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let options = ["--codec", codec] + Self.open(true)
-            _ = try Self.encode("a.ts", options, in: folder)
+            _ = try Self.encode(["a.ts"], options, in: folder)
             let stream = try Files.read("\(folder)/a.ts")
             let begins = stride(from: 0, to: stream.count, by: 188).count { at in
                 // adaptation_field_control, the field's length, and its second flag; the PID of the video.
@@ -118,9 +121,8 @@ import Testing
     /// With long-term references, pictures after an I picture may refer to earlier ones, so it is no access point.
     @Test(arguments: ["h264", "hevc"]) func longTermReferencesPreventAccessPoints(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
-            for container in ["mp4", "mkv"] {
-                let report = try Self.encode(
-                    "a.\(container)", ["--codec", codec, "--ltr", "2", "--refs", "3"] + Self.open(false), in: folder)
+            let reports = try Self.encode(["a.mp4", "a.mkv"], ["--codec", codec, "--ltr", "2", "--refs", "3"] + Self.open(false), in: folder)
+            for (container, report) in zip(["mp4", "mkv"], reports) {
                 #expect(report["frames"]?["key"]?.int == 1 && report["frames"]?["encoded"]?.int == Self.count)
                 // In H.264, ffprobe itself flags pictures with a recovery point, even if the container does not.
                 if codec == "hevc" { #expect(try Self.marked("a.\(container)", in: folder) == [0]) }

@@ -124,7 +124,9 @@ import Testing
             #expect(try ProcessRunner.run(Checkout.vaenc, ["remux", "in.avi", "-o", "a.mkv", "--strict"], directory: folder).status == 0)
             for part in 1..<20 {
                 try Files.write(Array(whole[..<(whole.count * part / 20)]), to: "\(folder)/cut.avi")
-                for command in [["remux", "cut.avi", "-o", "o.mkv"], ["decode", "cut.avi", "-o", "o.y4m"]] {
+                // Both commands near the ends, and one of them elsewhere.
+                let commands = [["remux", "cut.avi", "-o", "o.mkv"], ["decode", "cut.avi", "-o", "o.y4m"]]
+                for (index, command) in commands.enumerated() where [1, 2, 18, 19].contains(part) || part % 2 == index {
                     let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder)
                     #expect(run.status == 65 && run.errorLines.count == 1, "\(part) of 20, \(command): \(run.status) \(run.errors)")
                 }
@@ -166,7 +168,7 @@ import Testing
     }
 
     /// AAC in MPEG-TS has a header in each packet. Other containers have one global header, which some write before the
-    /// first packet. The decoded sound is unchanged and in sync with the pictures.
+    /// first packet. The decoded sound is unchanged and in sync with the pictures. HEVC only in some of the outputs.
     @Test(arguments: ["libx264", "libx265"]) func transportStreamAACIsCopiedUnchanged(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
@@ -174,7 +176,8 @@ import Testing
                     + "-preset ultrafast -c:a aac in.ts", in: folder)
             let expected = try decoded("in.ts", "a", in: folder)
             let input = try Files.read("\(folder)/in.ts")
-            var outputs = ["a.mp4", "a.mkv", "a.mov", "a.ts", "a.m3u8"]
+            let isHEVC = codec == "libx265"
+            var outputs = isHEVC ? ["a.mp4", "a.m3u8"] : ["a.mp4", "a.mkv", "a.mov", "a.ts", "a.m3u8"]
             for output in outputs {
                 let result = try vaenc("remux", "in.ts", "-o", output, in: folder)
                 #expect(result.status == 0, "\(output): \(result.errors)")
@@ -182,14 +185,14 @@ import Testing
             let fragmented = try vaenc("remux", "-", "-o", "f.mp4", "--format", "fmp4", input: input, in: folder)
             #expect(fragmented.status == 0, "\(fragmented.errors)")
             outputs.append("f.mp4")
-            for format in ["fmp4", "mkv"] {
+            for format in isHEVC ? ["mkv"] : ["fmp4", "mkv"] {
                 let piped = try vaenc("remux", "in.ts", "-o", "-", "--format", format, in: folder)
                 #expect(piped.status == 0, "\(format): \(piped.errors)")
                 try Files.write(piped.stdout, to: "\(folder)/p.\(format)")
                 outputs.append("p.\(format)")
             }
             let arguments = ["--device", "software", "--codec", "h264", "--preset", "7", "--audio", "copy"]
-            for output in ["e.mp4", "e.flv"] {
+            for output in isHEVC ? ["e.flv"] : ["e.mp4", "e.flv"] {
                 let format = output == "e.mp4" ? ["--format", "fmp4"] : []
                 let result = try ProcessRunner.run(
                     Checkout.vaenc, ["encode", "-", "-o", output] + format + arguments, input: input, directory: folder, timeout: 60)

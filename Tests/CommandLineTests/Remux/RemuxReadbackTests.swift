@@ -16,7 +16,8 @@ import Testing
         return run.output
     }
 
-    /// Matroska can describe some raw pixel formats. QuickTime can too, but readers take its codes for other formats.
+    /// Matroska can describe some raw pixel formats. QuickTime can too, but readers take its codes for other formats. The
+    /// others can describe none, so each format is tried in one of them.
     @Test(arguments: [
         ("yuv420p", "y4m", ["mkv"]), ("yuv422p", "y4m", ["mkv"]), ("gray", "y4m", ["mkv"]), ("yuv420p10le", "y4m", []), ("yuv420p", "nut", ["mkv"]),
         ("nv12", "nut", ["mkv"]), ("yuyv422", "nut", ["mkv"]), ("uyvy422", "nut", ["mkv"]), ("rgb24", "nut", []),
@@ -30,7 +31,7 @@ import Testing
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -pix_fmt \(layout) -strict -1 "
                     + "\(input == "y4m" ? "" : "-c:v rawvideo -fflags +bitexact") in.\(input)", in: folder)
             let expected = try decoded("in.\(input)", "v", in: folder)
-            for output in ["mov", "mkv", "mp4", "ts", "flv"] {
+            for output in ["mov", "mkv", ["mp4", "ts", "flv"][layout.utf8.reduce(0) { $0 + Int($1) } % 3]] {
                 let run = try remux("in.\(input)", "a.\(output)", ["--strict"], in: folder)
                 let what = "\(layout) of \(input) in \(output)"
                 guard held.contains(output) else {

@@ -8,7 +8,7 @@ import Testing
     }
 
     /// Makes a clip with two audio tracks, subtitles, chapters, languages and a cover.
-    static let rich = """
+    private static let script = """
         set -e
         printf '1\\n00:00:00,000 --> 00:00:01,000\\nHello\\n\\n' >s.srt
         printf ';FFMETADATA1\\ntitle=A title\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=0\\nEND=1000\\ntitle=One\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=1000\\nEND=2000\\ntitle=Two\\n' >m.txt
@@ -19,6 +19,19 @@ import Testing
         base.mp4
         ffmpeg -v error -nostdin -i base.mp4 -i c.png -map 0:v -map 0:a -map 0:s -map 1 -c copy -disposition:v:1 attached_pic rich.mp4
         """
+
+    private static let files: Result<[(name: String, bytes: [UInt8])], any Error> = Result {
+        try Files.withTemporaryFolder { folder in
+            try make(script, in: folder)
+            return try Files.list(folder).map { (name: $0, bytes: try Files.read("\(folder)/\($0)")) }
+        }
+    }
+
+    /// Makes `base.mp4`, a clip with two audio tracks, subtitles, chapters and languages; `rich.mp4`, which also has a
+    /// cover; and the files that they are made from.
+    static func makeRich(in folder: String) throws {
+        for file in try files.get() { try Files.write(file.bytes, to: "\(folder)/\(file.name)") }
+    }
 
     static func make(_ script: String, in folder: String) throws {
         let result = try ProcessRunner.run("bash", ["-c", script], directory: folder, timeout: 60)
@@ -45,7 +58,7 @@ import Testing
     /// the same.
     @Test func mp4CopyKeepsEverything() throws {
         try Files.withTemporaryFolder { folder in
-            try Self.make(Self.rich, in: folder)
+            try Self.makeRich(in: folder)
             try TurnedClip.turn("\(folder)/rich.mp4")
             #expect(try TurnedClip.rotation("\(folder)/rich.mp4") == "-90")
             // QuickTime does not support covers.
@@ -87,7 +100,13 @@ import Testing
         }
     }
 
-    private static let clip = Result { try Content(Fixture.bigBuckBunny.path(), in: "/") }
+    /// The first two seconds of a real clip, and what they contain.
+    private static let clip: Result<(file: [UInt8], content: Content), any Error> = Result {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-t", "2", "-c", "copy", folder + "/in.mp4")
+            return (try Files.read(folder + "/in.mp4"), try Content("in.mp4", in: folder))
+        }
+    }
 
     /// Through each container and back, the packets are the same, and so are the times, within the container's time
     /// unit.
@@ -95,12 +114,14 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let path = ending == "fmp4" ? "f.mp4" : "a.\(ending)"
             let isBare = ["h264", "avcc"].contains(ending)
-            let there = try run([Fixture.bigBuckBunny.path(), "-o", path] + (ending == "fmp4" ? ["--format", "fmp4"] : []), in: folder)
+            let (clip, expected) = try Self.clip.get()
+            try Files.write(clip, to: folder + "/in.mp4")
+            let there = try run(["in.mp4", "-o", path] + (ending == "fmp4" ? ["--format", "fmp4"] : []), in: folder)
             #expect(there.status == 0, "\(there.errors)")
             let back = try run([path, "-o", "back.mp4"] + (isBare ? ["--fps", "25"] : []), in: folder)
             #expect(back.status == 0, "\(back.errors)")
-            let (found, expected) = (try Content("back.mp4", hasSound: !isBare, in: folder), try Self.clip.get())
-            #expect(expected.pictures.count == 132 && !expected.sound.isEmpty)
+            let found = try Content("back.mp4", hasSound: !isBare, in: folder)
+            #expect(expected.pictures.count == 50 && !expected.sound.isEmpty)
             #expect(found.pictures == expected.pictures, "\(path)")
             #expect(isBare || found.sound == expected.sound)
             // MPEG-TS and bare streams have the parameter sets and delimiters in the packets.
@@ -114,7 +135,7 @@ import Testing
     /// A cut begins at the preceding key frame, plays, and has the requested length.
     @Test func cutsBeginAtAKeyFrame() throws {
         try Files.withTemporaryFolder { folder in
-            try Self.make(Self.rich, in: folder)
+            try Self.makeRich(in: folder)
             let result = try run(["base.mp4", "-o", "a.mkv", "--start", "0.9", "--duration", "0.5", "--json"], in: folder)
             #expect(result.status == 0, "\(result.errors)")
             let start = JSONValue(result.output)?["effective"]?.array.first { $0["option"]?.string == "start" }
@@ -133,7 +154,8 @@ import Testing
     /// Each refusal leaves no file.
     @Test func impossibleRemuxesAreRefused() throws {
         try Files.withTemporaryFolder { folder in
-            try Self.make(Self.rich + "\nffmpeg -v error -nostdin -i base.mp4 -map 0:v -map 0:a -c:v copy -c:a flac f.mkv", in: folder)
+            try Self.makeRich(in: folder)
+            try Self.make("ffmpeg -v error -nostdin -i base.mp4 -map 0:v -map 0:a -c:v copy -c:a flac f.mkv", in: folder)
             let before = Files.list(folder)
             for (arguments, status) in [
                 (["rich.mp4", "-o", "rich.mp4"], 64), (["rich.mp4", "-o", "./rich.mp4", "--overwrite"], 64), (["none.mp4", "-o", "a.mp4"], 66),

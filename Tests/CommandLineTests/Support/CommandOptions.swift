@@ -24,7 +24,11 @@ struct CommandOptions {
     var command: String
     var options: [Option]
 
-    static func all() throws -> [CommandOptions] {
+    static func all() throws -> [CommandOptions] { try dumped.get() }
+
+    private static let dumped = Result { try dump() }
+
+    private static func dump() throws -> [CommandOptions] {
         let result = try ProcessRunner.run(Checkout.vaenc, ["--experimental-dump-help"])
         let root = try #require(JSONValue(result.output)?["command"])
         return (root["subcommands"]?.array ?? []).compactMap { command in

@@ -42,13 +42,14 @@ enum StreamSample: String, CaseIterable {
     var isHEVC: Bool { self == .hevc || self == .hevc10 }
     var codec: String { isHEVC ? "hevc" : "h264" }
 
-    /// Makes the sample in a container and as Annex B.
-    func make(in folder: String) throws -> (container: String, stream: String) {
+    /// Makes the sample in a container and as Annex B: of a real clip, the first `frames` pictures in coding order.
+    func make(in folder: String, frames: Int = 1000) throws -> (container: String, stream: String) {
         let (container, stream) = ("\(folder)/c.mp4", "\(folder)/s.\(isHEVC ? "h265" : "h264")")
+        func copy(_ clip: Fixture) throws { try ffmpeg("-i", clip.path(), "-c", "copy", "-an", "-frames:v", "\(frames)", container) }
         switch self {
-        case .bikes: try ffmpeg("-i", Fixture.bikes.path(), "-c", "copy", "-an", container)
-        case .carphone: try ffmpeg("-i", Fixture.carphone.path(), "-c", "copy", "-an", container)
-        case .bigBuckBunny: try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-c", "copy", "-an", container)
+        case .bikes: try copy(.bikes)
+        case .carphone: try copy(.carphone)
+        case .bigBuckBunny: try copy(.bigBuckBunny)
         case .hevc, .hevc10:
             try ffmpeg(
                 "-i", Fixture.carphone.path(), "-frames:v", "40", "-c:v", "libx265", "-pix_fmt",
