@@ -175,13 +175,18 @@ import Testing
 
     // MARK: Inputs and readers
 
-    /// Makes two seconds of H.264 with B pictures, and AAC.
-    private static func movie(_ folder: String) throws {
-        let setup = try ProcessRunner.run(
-            "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.bigBuckBunny.path(), "-frames:v", "50", "-t", "2", "-vf", "scale=192:128", "-c:v",
-                "libx264", "-bf", "2", "-c:a", "aac", "-ac", "2", "movie.mp4"], directory: folder)
-        try #require(setup.status == 0, "\(setup.errors)")
+    /// Two seconds of H.264 with B pictures, and AAC.
+    private static let movieBytes = Result {
+        try Files.withTemporaryFolder { folder in
+            let setup = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.bigBuckBunny.path(), "-frames:v", "50", "-t", "2", "-vf", "scale=192:128", "-c:v",
+                    "libx264", "-preset", "veryfast", "-bf", "2", "-c:a", "aac", "-ac", "2", "movie.mp4"], directory: folder)
+            try #require(setup.status == 0, "\(setup.errors)")
+            return try Files.read(folder + "/movie.mp4")
+        }
     }
+
+    private static func movie(_ folder: String) throws { try Files.write(movieBytes.get(), to: folder + "/movie.mp4") }
 
     private static func clip(_ folder: String) throws {
         let setup = try ProcessRunner.run(
