@@ -37,7 +37,7 @@ import Testing
     ])
     func ffmpegReordersPictures(bitDepth: Int, options: [String]) throws {
         let stream = try ForeignStream.ffmpeg(
-            176, 144, codec: .hevc, bitDepth: bitDepth, frames: 20, options: options)
+            96, 80, codec: .hevc, bitDepth: bitDepth, frames: 20, options: options)
         try judge(stream, frames: 20, options)
         let types = stream.reconstruction.pictures.map(\.type)
         #expect(types.contains("B"))

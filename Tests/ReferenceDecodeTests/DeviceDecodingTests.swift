@@ -28,7 +28,9 @@ import Testing
             }
             let result = try VirtualScreen.runOnDriver(
                 "sh", ["-c", script.joined(separator: "\n")],
-                environment: ["GST_VAAPI_ALL_DRIVERS": "1", "VAENC_REFERENCE_COUNTS": folder + "/counts"])
+                environment: try GStreamer.environment(in: folder).merging(["VAENC_REFERENCE_COUNTS": folder + "/counts"]) {
+                    _, given in given
+                })
             var judged = 0
             for stream in DecodeStreams.all {
                 let expected = ForeignDecoder.libavcodec.decode(
