@@ -30,7 +30,7 @@ struct StructureCase: Sendable, CustomStringConvertible {
 
     static let all = PairwiseCover.rows(counts: counts).map(StructureCase.init)
     /// A cover with fewer GOP lengths and fewer positions of the forced key frame.
-    static let some: [StructureCase] = {
+    static let few: [StructureCase] = {
         let lengths = [0, 1, 4, 11, 20], positions = [0, 1, 6, 13]
         var counts = Self.counts
         (counts[0], counts[6]) = (lengths.count, positions.count)
@@ -71,8 +71,8 @@ struct StructureCase: Sendable, CustomStringConvertible {
 /// Covers GOP structures pairwise.
 @Suite struct StructureCoverTests {
     @Test func everyPairOfStructureOptionsConforms() async throws {
-        #expect(StructureCase.some.count >= 56)
-        try await StructureCase.judge(StructureCase.some)
+        #expect(StructureCase.few.count >= 56)
+        try await StructureCase.judge(StructureCase.few)
     }
 }
 
