@@ -5,20 +5,20 @@ import Testing
 /// Damaged HEVC streams are reported and never crash the reader.
 @Suite struct HEVCDamageTests {
     @Test(arguments: HEVCSample.structures + HEVCSample.rates) func damagedStreamsAreReadAndReported(_ sample: HEVCSample) throws {
-        let bytes = try sample.stream()
+        let bytes = try sample.start()
         let headers = HEVCStream(annexB: bytes).nalUnits.flatMap { unit in
             Array(unit.payload.prefix(unit.type >= 32 ? 64 : 12))
         }
         var different = 0
         let sound = HEVCStream(annexB: bytes).violations.count
-        Damage.sweep(bytes, headers: headers, rounds: 300) { damaged in
+        Damage.sweep(bytes, headers: headers, rounds: 180) { damaged in
             let read = HEVCStream(annexB: damaged)
             let report = read.hrd()
             if read.violations.count != sound || report?.conforms == false { different += 1 }
             #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
         }
         // A third of the changes are in slice data, which is not read.
-        #expect(different > 90)
+        #expect(different > 54)
     }
 
     /// Mixes and changes parameter sets and slices of several streams, which may contradict each other. Some of the
@@ -40,13 +40,13 @@ import Testing
         }
         let streams = all.map { bytes in HEVCStream(annexB: bytes).nalUnits.map { Array(bytes[$0.payload]) } }
         var pictures = 0
-        Damage.mixtures(streams, rounds: 3000) { mixed in
+        Damage.mixtures(streams, rounds: 2000) { mixed in
             let read = HEVCStream(annexB: mixed)
             _ = read.hrd()
             pictures += read.frames.count
             #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
         }
-        #expect(pictures > 3000)
+        #expect(pictures > 2000)
     }
 
     @Test func shortStreamsAreViolationsWithoutFrames() {

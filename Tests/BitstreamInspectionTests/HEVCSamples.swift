@@ -14,6 +14,10 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     func stream() throws -> [UInt8] {
+        try MadeStreams.stream("x265 \(width)x\(height) \(bitDepth) \(frames) \(options)", encode: encode)
+    }
+
+    private func encode() throws -> [UInt8] {
         let clip = try Fixture.carphone.frames(frames, width: width, height: height)
         let frames = bitDepth == 8 ? clip : clip.map(\.widenedTo10Bits)
         let stream = try ForeignEncoder.x265(frames, options: options)
@@ -21,6 +25,14 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
         else { return stream }
         // Up to x265 3.5 the value is a flag; in later versions it is the number of layers.
         return try ForeignEncoder.x265(frames, options: options.dropLast() + "2")
+    }
+
+    /// Returns the first 24 pictures of the stream, or with HRD parameters the first 45, which are more than one
+    /// buffering period.
+    func start() throws -> [UInt8] {
+        let bytes = try stream()
+        let stream = HEVCStream(annexB: bytes)
+        return stream.removing(Set(stream.frames.map(\.index).dropFirst(options.contains("hrd=") ? 45 : 24)), from: bytes)
     }
 
     private static let layered = "temporal-layers=1"

@@ -13,7 +13,17 @@ struct Sample: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     func stream() throws -> [UInt8] {
-        try ForeignEncoder.x264(Fixture.carphone.frames(frames, width: width, height: height), options: options)
+        try MadeStreams.stream("x264 \(width)x\(height) \(frames) \(options)") {
+            try ForeignEncoder.x264(Fixture.carphone.frames(frames, width: width, height: height), options: options)
+        }
+    }
+
+    /// Returns the first 24 pictures of the stream, or with HRD parameters the first 45, which are more than one
+    /// buffering period.
+    func start() throws -> [UInt8] {
+        let bytes = try stream()
+        let stream = H264Stream(annexB: bytes)
+        return stream.removing(Set(stream.frames.map(\.index).dropFirst(options.contains("hrd=") ? 45 : 24)), from: bytes)
     }
 
     /// Streams without HRD parameters.

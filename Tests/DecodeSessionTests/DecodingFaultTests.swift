@@ -68,7 +68,7 @@ import VideoBase
     /// Each call loses the device, or is refused, the first time and at about seven further indices.
     @Test(arguments: VideoCodec.allCases)
     func anyFailingCallLosesNoPicture(codec: VideoCodec) throws {
-        let stream = try Stream.make(codec, frames: 12)
+        let stream = try Stream.make(codec, frames: 12, width: 64, height: 64)
         let sound = try decode(stream, "")
         let isSame = sound.pictures == stream.pictures
         #expect(isSame && sound.run.statistics.rebuilds == 0)
@@ -82,16 +82,17 @@ import VideoBase
         }
     }
 
-    /// Each status of libva is returned once, and permanently.
+    /// Each status of libva is returned once by one call, and permanently by another, with HEVC the other way round.
     @Test(arguments: VideoCodec.allCases)
     func anyStatusLosesNoPicture(codec: VideoCodec) throws {
-        let stream = try Stream.make(codec, frames: 8)
+        let stream = try Stream.make(codec, frames: 8, width: 64, height: 64)
         let calls = ["vaCreateBuffer", "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2"]
         for (index, status) in StatusCode.named.enumerated() where status != .success {
-            for call in [calls[index % 5], calls[(index + 2) % 5]] {
+            let times = codec == .h264 ? ["4", "4+"] : ["4+", "4"]
+            for (call, when) in zip([calls[index % 5], calls[(index + 2) % 5]], times) {
                 // The driver returns these for a damaged picture, and for a missing call.
                 if call == "vaSyncSurface2", [.decodingError, .unimplemented].contains(status) { continue }
-                for when in ["4", "4+"] { try expectWhole(stream, "\(call)@\(when)=status:\(status.rawValue)") }
+                try expectWhole(stream, "\(call)@\(when)=status:\(status.rawValue)")
             }
         }
     }
@@ -99,7 +100,7 @@ import VideoBase
     /// The second device fails too, at any of its pictures: libavcodec continues in software.
     @Test(arguments: VideoCodec.allCases)
     func secondDeviceFailureFallsBackToSoftware(codec: VideoCodec) throws {
-        let stream = try Stream.make(codec, frames: 12)
+        let stream = try Stream.make(codec, frames: 12, width: 64, height: 64)
         for picture in 6...16 { try expectWhole(stream, "vaEndPicture@5=lost; vaEndPicture@\(picture)=lost") }
         for call in ["vaInitialize@2+", "vaCreateConfig@2+", "vaCreateContext@2+", "vaCreateSurfaces@*/9"] {
             try expectWhole(stream, "vaEndPicture@5=lost; \(call)=status:1")

@@ -1,4 +1,5 @@
 import DecodeSession
+import Synchronization
 import TestOracles
 import VideoBase
 
@@ -16,11 +17,26 @@ struct Stream: Sendable {
         pictures = ForeignDecoder.libavcodec.decode(bytes, codec: codec == .h264 ? .h264 : .hevc).frames
     }
 
+    /// The streams that this process has encoded: many tests use the same stream.
+    private static let made = Mutex<[String: Stream]>([:])
+
     /// Encodes the carphone clip with B pictures that others refer to, a key picture every ten, and two slices a
     /// picture in H.264.
     static func make(_ codec: VideoCodec, frames: Int = 24, width: Int = 96, height: Int = 80, bitDepth: Int = 8, options: String = "")
         throws -> Stream
     {
+        try made.withLock { made in
+            let name = "\(codec) \(frames) \(width)×\(height) \(bitDepth) \(options)"
+            if let stream = made[name] { return stream }
+            let stream = try encode(codec, frames, width, height, bitDepth, options)
+            made[name] = stream
+            return stream
+        }
+    }
+
+    private static func encode(
+        _ codec: VideoCodec, _ frames: Int, _ width: Int, _ height: Int, _ bitDepth: Int, _ options: String
+    ) throws -> Stream {
         var source = try Fixture.carphone.frames(frames, width: width, height: height)
         if bitDepth == 10 { source = source.map(\.widenedTo10Bits) }
         let common = "qp=30:keyint=10:min-keyint=10:bframes=3:b-adapt=0:scenecut=0"

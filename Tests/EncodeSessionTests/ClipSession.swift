@@ -57,12 +57,12 @@ final class ClipSession {
         }
     }
 
-    /// Encodes the clip's first `frames` frames.
+    /// Encodes `frames` frames of the clip, or of other pictures, from the frame `first` on.
     static func run(
-        frames: Int, from first: Int = 0, personality: String? = nil,
+        frames: Int, of source: [PlanarFrame]? = nil, from first: Int = 0, personality: String? = nil,
         _ change: (inout EncoderConfiguration) -> Void
     ) throws -> Result {
-        try run(of: Array(clip.get()[first...]), personality: personality, change) { session in
+        try run(of: Array((source ?? clip.get())[first...]), personality: personality, change) { session in
             for index in 0..<frames { try session.encode(index) }
         }
     }

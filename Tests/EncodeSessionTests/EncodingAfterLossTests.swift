@@ -8,6 +8,10 @@ import VideoBase
 /// compared with the driver's reconstruction of the whole stream. Each case runs with both codecs.
 @Suite struct EncodingAfterLossTests {
     private static let codecs: [VideoCodec] = [.h264, .hevc]
+    /// The clip, reduced.
+    private static let clip = Result { try Fixture.carphone.frames(60, width: 96, height: 80) }
+    /// The clip with all columns of macroblocks and coding tree blocks, which intra refresh takes in turn.
+    private static let wideClip = Result { try Fixture.carphone.frames(60, width: 176, height: 80) }
 
     /// Returns what libavcodec shows of the packets.
     private func decode(_ packets: some Sequence<EncodedPacket>, _ codec: VideoCodec) -> DecodedVideo {
@@ -45,7 +49,7 @@ import VideoBase
         let period = bFrames + 1
         for lost in [2 * period, 3 * period] {
             let report = lost + delay
-            let result = try ClipSession.run({
+            let result = try ClipSession.run(of: Self.clip.get(), {
                 $0.codec = codec
                 $0.structure.references = 5 + delay / period
                 $0.structure.bFrames = bFrames
@@ -71,7 +75,7 @@ import VideoBase
     }
 
     @Test(arguments: codecs) func repeatedLossesInOneStreamAreRepaired(codec: VideoCodec) throws {
-        let result = try ClipSession.run({
+        let result = try ClipSession.run(of: Self.clip.get(), {
             $0.codec = codec
             $0.structure.references = 6
             $0.pipeline.lowLatency = true
@@ -87,7 +91,7 @@ import VideoBase
 
     /// With one reference there is no other picture to predict from, so the next picture is a key frame.
     @Test(arguments: codecs) func lossOfTheOnlyReferenceForcesAKeyFrame(codec: VideoCodec) throws {
-        let result = try ClipSession.run({
+        let result = try ClipSession.run(of: Self.clip.get(), {
             $0.codec = codec
             $0.structure.references = 1
             $0.pipeline.lowLatency = true
@@ -105,7 +109,7 @@ import VideoBase
     func longTermRefreshRepairsABurstLoss(codec: VideoCodec, _ structure: (count: Int, bFrames: Int)) throws {
         let (count, bFrames) = structure
         var tokens: [Int] = []
-        let result = try ClipSession.run({
+        let result = try ClipSession.run(of: Self.clip.get(), {
             $0.codec = codec
             $0.structure.longTermReferences = count
             $0.structure.references = max(count, 2)
@@ -129,7 +133,7 @@ import VideoBase
 
     /// Without an acknowledgement, or with one of an unknown token, the refresh is a key frame.
     @Test(arguments: codecs, [[], [77]]) func refreshWithoutAcknowledgementIsAKeyFrame(codec: VideoCodec, tokens: [Int]) throws {
-        let result = try ClipSession.run({
+        let result = try ClipSession.run(of: Self.clip.get(), {
             $0.codec = codec
             $0.structure.longTermReferences = 2
             $0.structure.references = 2
@@ -148,7 +152,7 @@ import VideoBase
     @Test(arguments: codecs, [(2, 0), (2, 1), (2, 3), (3, 0), (4, 0)])
     func lowerTemporalLayersDecodeAlone(codec: VideoCodec, _ structure: (layers: Int, bFrames: Int)) throws {
         let (layers, bFrames) = structure
-        let result = try ClipSession.run(frames: 25) {
+        let result = try ClipSession.run(frames: 25, of: Self.clip.get()) {
             $0.codec = codec
             $0.structure.temporalLayers = layers
             $0.structure.bFrames = bFrames
@@ -182,8 +186,8 @@ import VideoBase
             configuration.structure.intraRefresh = true
             configuration.structure.gopFrames = period
         }
-        let result = try ClipSession.run(frames: 36, change)
-        let other = try ClipSession.run(frames: 36, from: 24, change)
+        let result = try ClipSession.run(frames: 36, of: Self.wideClip.get(), change)
+        let other = try ClipSession.run(frames: 36, of: Self.wideClip.get(), from: 24, change)
         #expect(result.keys == [0])
         let entries = result.packets.filter { $0.displayIndex > 1 && $0.recoveryFrameCount != nil }
         #expect(entries.map(\.displayIndex) == Array(stride(from: 1 + period, to: 36, by: period)))
@@ -207,7 +211,7 @@ import VideoBase
     /// A receiver that joins an open GOP at any I picture shows this picture, and all pictures after it in display
     /// order, correctly.
     @Test(arguments: codecs, [1, 2, 3, 7]) func joiningAnOpenGOPShowsCorrectPictures(codec: VideoCodec, bFrames: Int) throws {
-        let result = try ClipSession.run(frames: 52) {
+        let result = try ClipSession.run(frames: 52, of: Self.clip.get()) {
             $0.codec = codec
             $0.structure.openGOP = true
             $0.structure.bFrames = bFrames

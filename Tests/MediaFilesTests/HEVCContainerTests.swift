@@ -21,7 +21,7 @@ import VideoBase
             "ffmpeg",
             [
                 "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "176x144", "-r", "30000/1001",
-                "-i", raw, "-c:v", "libx265", "-pix_fmt", depth == 10 ? "yuv420p10le" : "yuv420p", "-x265-params",
+                "-i", raw, "-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", depth == 10 ? "yuv420p10le" : "yuv420p", "-x265-params",
                 "bframes=0:keyint=5:min-keyint=5:scenecut=0:repeat-headers=1:aud=1:log-level=none" + options,
                 path,
             ])

@@ -14,7 +14,7 @@ import VideoBase
             "ffmpeg",
             [
                 "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "176x144", "-r", "25", "-i", raw, "-c:v",
-                "libx265", "-pix_fmt", format, "-x265-params", "crf=24:scenecut=0:log-level=none:" + options, path,
+                "libx265", "-preset", "ultrafast", "-pix_fmt", format, "-x265-params", "crf=24:scenecut=0:log-level=none:" + options, path,
             ])
         #expect(result.status == 0, "\(result.errors)")
     }

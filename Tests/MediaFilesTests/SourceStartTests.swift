@@ -7,9 +7,9 @@ import VideoBase
 /// Reading from a start time, and streams that begin between key frames. ffmpeg writes the files.
 @Suite struct SourceStartTests {
     private static let codecs = [
-        ["-c:v", "libx264", "-bf", "2", "-g", "8"],
-        ["-c:v", "libx265", "-x265-params", "keyint=8:min-keyint=8:open-gop=0:bframes=2:scenecut=0:log-level=none"],
-        ["-c:v", "libx265", "-x265-params", "keyint=8:min-keyint=8:open-gop=1:bframes=2:scenecut=0:log-level=none"],
+        ["-c:v", "libx264", "-preset", "ultrafast", "-bf", "2", "-g", "8"],
+        ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "keyint=8:min-keyint=8:open-gop=0:bframes=2:scenecut=0:log-level=none"],
+        ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "keyint=8:min-keyint=8:open-gop=1:bframes=2:scenecut=0:log-level=none"],
     ]
 
     private static func write(_ codec: [String], to path: String) throws {

@@ -33,15 +33,24 @@ import VideoBase
     /// matrix are.
     @Test(arguments: [PixelFormat.nv12, .i420, .yv12, .yuyv, .uyvy, .i422, .i444, .p010, .i420p10], [UInt8(1), 2, 6])
     func whiteOfLimitedRangeIsWhite(_ format: PixelFormat, _ matrix: UInt8) throws {
-        for kind in [StillPicture.Format.jpeg, .png] {
-            let path = Fixture.folder + "/still-\(UInt32.random(in: 0...UInt32.max)).\(kind.rawValue)"
-            defer { _ = try? ProcessRunner.run("rm", ["-f", path]) }
-            let color = ColorDescription(matrix: matrix, fullRange: matrix == 1 ? false : nil)
-            _ = try StillPicture(path, format: kind, overwrite: false).write(Self.white(format), color: color)
-            let shown = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
-            let samples = Array(shown.stdout)
-            #expect(samples.count == Self.size.width * Self.size.height * 3)
-            #expect(samples.min() ?? 0 >= 252, "\(kind): \(samples.min() ?? 0)")
+        try Files.withTemporaryFolder { folder in
+            let kinds = [StillPicture.Format.jpeg, .png]
+            for kind in kinds {
+                let color = ColorDescription(matrix: matrix, fullRange: matrix == 1 ? false : nil)
+                _ = try StillPicture("\(folder)/a.\(kind.rawValue)", format: kind, overwrite: false)
+                    .write(Self.white(format), color: color)
+            }
+            let inputs = kinds.flatMap { ["-i", "a.\($0.rawValue)"] }
+            let outputs = kinds.enumerated().flatMap {
+                ["-map", "\($0.offset)", "-f", "rawvideo", "-pix_fmt", "rgb24", "\($0.element.rawValue).rgb"]
+            }
+            let shown = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin"] + inputs + outputs, directory: folder)
+            #expect(shown.status == 0, "\(shown.errors)")
+            for kind in kinds {
+                let samples = try Files.read("\(folder)/\(kind.rawValue).rgb")
+                #expect(samples.count == Self.size.width * Self.size.height * 3)
+                #expect(samples.min() ?? 0 >= 252, "\(kind): \(samples.min() ?? 0)")
+            }
         }
     }
 }

@@ -25,10 +25,10 @@ import VideoBase
         Container(ending: "mov", options: ["-movflags", "+faststart"]),
     ]
 
-    private static func write(_ container: Container, to path: String) throws {
+    private static func write(_ container: Container, to path: String, size: String = "96x80") throws {
         try ffmpeg(
             [
-                "-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=0.48", "-c:v", "libx264", "-preset", "ultrafast", "-g", "4",
+                "-f", "lavfi", "-i", "testsrc2=s=\(size):r=25:d=0.48", "-c:v", "libx264", "-preset", "ultrafast", "-g", "4",
                 "-bf", "0",
             ] + container.options + [path])
     }
@@ -45,7 +45,7 @@ import VideoBase
     @Test(arguments: containers) func everyCutIsDetected(_ container: Container) throws {
         try Files.withTemporaryFolder { folder in
             let whole = "\(folder)/whole.\(container.ending)"
-            try Self.write(container, to: whole)
+            try Self.write(container, to: whole, size: "64x48")
             let bytes = try Files.read(whole)
             let all = Self.read(whole)
             #expect(all.count == 12 && all.error == nil)
@@ -56,7 +56,7 @@ import VideoBase
             }
             let cut = "\(folder)/cut.\(container.ending)"
             var unseen = 0
-            let cuts = stride(from: 1, to: bytes.count, by: bytes.count / 90 + 1)
+            let cuts = stride(from: 1, to: bytes.count, by: bytes.count / 40 + 1)
             for count in cuts {
                 try Files.write(Array(bytes.prefix(count)), to: cut)
                 let (pictures, error) = Self.read(cut)
@@ -98,7 +98,8 @@ import VideoBase
     @Test(arguments: [188, 192, 204]) func transportStreamCutIsDetected(size: Int) throws {
         try Files.withTemporaryFolder { folder in
             let name = "\(folder)/whole.\(size == 192 ? "m2ts" : "ts")"
-            try Self.write(Container(ending: "ts", options: size == 192 ? ["-f", "mpegts", "-mpegts_m2ts_mode", "1"] : []), to: name)
+            let options = size == 192 ? ["-f", "mpegts", "-mpegts_m2ts_mode", "1"] : []
+            try Self.write(Container(ending: "ts", options: options), to: name, size: "64x48")
             var bytes = try Files.read(name)
             if size == 204 {
                 // ffmpeg does not write this form: 16 bytes follow each packet.

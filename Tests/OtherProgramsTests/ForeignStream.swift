@@ -1,3 +1,4 @@
+import Synchronization
 import TestOracles
 
 /// A stream that a program encoded on the driver, its input, and the driver's reconstruction.
@@ -145,21 +146,35 @@ struct ForeignStream {
         var frames: [PlanarFrame]
         var format: String { frames.contains { $0.bitDepth > 8 } ? "yuv420p10le" : "yuv420p" }
 
+        /// The patterns that this process has made: many streams have the same size.
+        private static let made = Mutex<[String: [PlanarFrame]]>([:])
+
         init(_ width: Int, _ height: Int, _ bitDepth: Int, _ count: Int, in folder: String) throws {
             path = folder + "/input.yuv"
-            let result = try ProcessRunner.run(
-                "ffmpeg",
-                [
-                    "-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
-                    "testsrc2=s=\((width + 1) & ~1)x\((height + 1) & ~1):r=30,format=yuv420p,"
-                        + "crop=\(width):\(height):0:0:exact=1",
-                    "-frames:v", "\(count)", "-f", "rawvideo", path,
-                ])
-            guard result.status == 0 else { throw Failure(description: result.errors) }
-            frames = PlanarFrame.split(try Files.read(path), width: width, height: height) ?? []
-            guard bitDepth > 8 else { return }
-            frames = frames.map(\.widenedTo10Bits)
+            frames = try Self.made.withLock { made in
+                let name = "\(width)×\(height), \(bitDepth), \(count)"
+                if let frames = made[name] { return frames }
+                let frames = try Self.draw(width, height, bitDepth, count)
+                made[name] = frames
+                return frames
+            }
             try Files.write(frames.flatMap(\.bytes), to: path)
+        }
+
+        private static func draw(_ width: Int, _ height: Int, _ bitDepth: Int, _ count: Int) throws -> [PlanarFrame] {
+            try Files.withTemporaryFolder { folder in
+                let result = try ProcessRunner.run(
+                    "ffmpeg",
+                    [
+                        "-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
+                        "testsrc2=s=\((width + 1) & ~1)x\((height + 1) & ~1):r=30,format=yuv420p,"
+                            + "crop=\(width):\(height):0:0:exact=1",
+                        "-frames:v", "\(count)", "-f", "rawvideo", folder + "/pattern.yuv",
+                    ])
+                guard result.status == 0 else { throw Failure(description: result.errors) }
+                let frames = PlanarFrame.split(try Files.read(folder + "/pattern.yuv"), width: width, height: height) ?? []
+                return bitDepth > 8 ? frames.map(\.widenedTo10Bits) : frames
+            }
         }
     }
 

@@ -24,6 +24,7 @@ import VideoBase
         for (bFrames, ratio) in [(2, 3), (0, 2), (2, 2)] {
             let (packets, description) = try SoftwareRun.encode(45, size: Self.size) {
                 $0.codec = .hevc
+                $0.coding.preset = 7
                 $0.rate.rateControl = mode
                 $0.rate.bitrate = BitsPerSecond(bitrate)
                 if mode == .vbr { $0.rate.maxBitrate = BitsPerSecond(bitrate * ratio / 2) }

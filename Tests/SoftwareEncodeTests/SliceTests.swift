@@ -1,17 +1,18 @@
 import BitstreamInspection
+import TestOracles
 import Testing
 import VideoBase
 
 @testable import SoftwareEncode
 
-/// Slices of the libraries: each picture has the reported number.
-@Suite struct SliceTests {
-    private struct Wish: Sendable {
+/// Encodes of different sizes with slices.
+private struct SliceCase {
+    struct Wish: Sendable {
         var name: String
         var change: @Sendable (inout EncoderConfiguration) -> Void
     }
 
-    private static let wishes = [
+    static let wishes = [
         Wish(name: "plain") { _ in },
         Wish(name: "low latency") { $0.pipeline.lowLatency = true },
         Wish(name: "little delay") { $0.pipeline.maxFrameDelay = 3 },
@@ -22,6 +23,14 @@ import VideoBase
             $0.headers.accessUnitDelimiters = true
         },
     ]
+
+    static let sizes = [(16, 64), (48, 96), (64, 128), (66, 130), (80, 512), (96, 48), (128, 320), (130, 194), (176, 32)]
+    static let slices = [1, 2, 3, 20]
+    /// The number of values of size, wish and slices.
+    static let valueCounts = [sizes.count, wishes.count, slices.count]
+
+    /// The indices of size, wish and slices.
+    var row: [Int]
 
     /// Returns the number of slices of each picture, in coding order.
     private func counts(_ packets: [EncodedPacket], _ codec: VideoCodec) -> [Int] {
@@ -36,26 +45,28 @@ import VideoBase
         return stream.frames.map(\.slices.count)
     }
 
+    /// Expects each picture to have the reported number of slices.
+    func check(_ codec: VideoCodec, preset: Int) throws {
+        let ((width, height), wish, slices) = (Self.sizes[row[0]], Self.wishes[row[1]], Self.slices[row[2]])
+        let (packets, description) = try SoftwareRun.encode(4, size: VideoSize(width: width, height: height)) {
+            $0.codec = codec
+            $0.coding.preset = preset
+            $0.coding.slices = slices
+            wish.change(&$0)
+        }
+        let what = "\(width)×\(height), \(wish.name), \(slices) slices"
+        let entry = try #require(description.effective.first { $0.option == "slices" })
+        #expect(entry.asked == "\(slices)")
+        #expect(counts(packets, codec).map { "\($0)" } == Array(repeating: entry.used, count: 4), "\(what)")
+    }
+}
+
+/// Slices of the libraries: each picture has the reported number.
+@Suite struct SliceTests {
     /// libx265 crashes, or writes slices without data, in pictures with few columns of blocks, and if a picture has
     /// more than 16 NAL units. libx264 writes one slice for each thread if threads share a picture.
     @Test(arguments: [VideoCodec.h264, .hevc], [4, 7]) func pictureHasTheReportedSlices(_ codec: VideoCodec, preset: Int) throws {
-        let sizes = [(16, 64), (48, 96), (64, 128), (66, 130), (80, 512), (96, 48), (128, 320), (130, 194), (176, 32)]
-        for (width, height) in sizes {
-            for wish in Self.wishes {
-                for slices in [1, 2, 3, 20] {
-                    let (packets, description) = try SoftwareRun.encode(4, size: VideoSize(width: width, height: height)) {
-                        $0.codec = codec
-                        $0.coding.preset = preset
-                        $0.coding.slices = slices
-                        wish.change(&$0)
-                    }
-                    let what = "\(width)×\(height), \(wish.name), \(slices) slices"
-                    let entry = try #require(description.effective.first { $0.option == "slices" })
-                    #expect(entry.asked == "\(slices)")
-                    #expect(counts(packets, codec).map { "\($0)" } == Array(repeating: entry.used, count: 4), "\(what)")
-                }
-            }
-        }
+        for row in PairwiseCover.rows(counts: SliceCase.valueCounts) { try SliceCase(row: row).check(codec, preset: preset) }
     }
 
     @Test func sliceLimitFollowsSizeAndSettings() throws {
@@ -88,5 +99,16 @@ import VideoBase
         configuration.strict = true
         let error = #expect(throws: VaencError.self) { try EncoderSettings(configuration) }
         #expect(error?.category == .unavailable && error?.message.contains("`slices`: asked 2, would be 1") == true)
+    }
+}
+
+/// Slices of the libraries with every combination of size, settings and number.
+@Suite struct SliceProductTests {
+    @Test(arguments: [VideoCodec.h264, .hevc], [4, 7]) func pictureHasTheReportedSlices(_ codec: VideoCodec, preset: Int) throws {
+        for size in SliceCase.sizes.indices {
+            for wish in SliceCase.wishes.indices {
+                for slices in SliceCase.slices.indices { try SliceCase(row: [size, wish, slices]).check(codec, preset: preset) }
+            }
+        }
     }
 }

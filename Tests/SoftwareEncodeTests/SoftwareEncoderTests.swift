@@ -37,7 +37,7 @@ import VideoBase
             { $0.rate.qp = 24 }, { ($0.rate.qp, $0.rate.qpI) = (24, 10) }, { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB) = (30, 26, 40) }, { ($0.rate.qpI, $0.rate.qpB) = (20, 33) },
         ]
         for set in settings {
-            let (packets, _) = try SoftwareRun.encode(25) {
+            let (packets, _) = try SoftwareRun.encode(25, size: VideoSize(width: 96, height: 64)) {
                 ($0.codec, $0.structure.bFrames, $0.structure.gopFrames) = (codec, bFrames, 12)
                 set(&$0)
             }

@@ -1,5 +1,9 @@
+import Synchronization
 import TestOracles
 import Testing
+
+/// The streams that this process has encoded: many tests read the same stream.
+private let streams = Mutex<[String: [UInt8]]>([:])
 
 /// A stream of x265, whole or damaged.
 private struct Sample: Sendable, CustomTestStringConvertible {
@@ -27,7 +31,13 @@ private struct Sample: Sendable, CustomTestStringConvertible {
     }
 
     func stream(hash: Int = 0) throws -> [UInt8] {
-        try ForeignEncoder.x265(source(), options: options + ":hash=\(hash)")
+        try streams.withLock { streams in
+            let name = "\(width)×\(height), \(bitDepth), \(options), \(hash)"
+            if let stream = streams[name] { return stream }
+            let stream = try ForeignEncoder.x265(source(), options: options + ":hash=\(hash)")
+            streams[name] = stream
+            return stream
+        }
     }
 }
 
@@ -52,8 +62,10 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
 }
 
 @Suite struct HEVCDecoderTests {
+    /// Each sample has two of the four kinds of hashes.
     @Test(arguments: Sample.all) fileprivate func decodersAgreeOnWholeStreams(_ sample: Sample) throws {
-        for hash in 0...3 {
+        let number = Sample.all.firstIndex { $0.options == sample.options } ?? 0
+        for hash in [number % 4, (number + 2) % 4] {
             let stream = try sample.stream(hash: hash)
             let first = ForeignDecoder.libavcodec.decode(stream, codec: .hevc)
             let second = ForeignDecoder.libde265.decode(stream, codec: .hevc)
@@ -94,7 +106,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
         let stream = try sample.stream(hash: 1)
         let hashes = units(stream).filter { type(of: $0, in: stream) == 40 }
         #expect(hashes.count == 8)
-        for unit in hashes {
+        for (picture, unit) in hashes.enumerated() {
             // The bytes are the header, the payload type, the size, the hash type, and 16 bytes for each plane.
             #expect(stream[unit.lowerBound + 2] == 132)
             for offset in [5, 20, 21, 37, 52] {
@@ -103,6 +115,7 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
                 let decoded = ForeignDecoder.libavcodec.decode(mutated, codec: .hevc)
                 #expect(decoded.messages.contains { $0.lowercased().contains("checksum") }, "\(decoded.messages)")
             }
+            guard picture % 4 == 3 else { continue }
             let decoded = try ForeignProgram.ffmpeg(
                 stream.mutated(at: unit.lowerBound + 9), codec: .hevc, width: sample.width, height: sample.height,
                 bitDepth: sample.bitDepth)

@@ -59,13 +59,14 @@ import Vaenc
 
     /// Pictures that refer to a lost one are skipped, also with temporal layers, where H.264 allows gaps in frame_num.
     @Test(arguments: VideoCodec.allCases, [1, 2, 3, 4]) func noWrongPictureFollowsALoss(_ codec: VideoCodec, _ layers: Int) throws {
-        for references in [nil, 1, 2, 4] {
+        for (number, references) in [nil, 1, 2, 4].enumerated() {
             let packets = try sent(codec, 18) {
                 $0.structure.temporalLayers = layers
                 $0.structure.references = references
             }
             let whole = Pictures.decode(packets)
-            for lost in 1..<17 {
+            // Every pair of layers, references and lost picture occurs.
+            for lost in 1..<17 where (lost + number + layers) % 2 == 0 {
                 let found = try received(packets, without: [lost], on: .software)
                 let comment = "\(layers) layers, \(references ?? 0) references, without \(lost)"
                 // H.264 allows gaps in frame_num with temporal layers only. Which list entries are lost is then unknown.

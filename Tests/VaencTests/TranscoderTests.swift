@@ -87,6 +87,7 @@ import VideoBase
             defer { source.close() }
             var configuration = EncoderConfiguration(encoding: source.info)
             (configuration.codec, configuration.strict, configuration.structure.forcedKeyFrames) = (.h264, true, [2990])
+            configuration.coding.preset = 7
             var options = Transcoder.Options()
             options.device = .software
             let outputs = ["/dev/full", folder + "/a.mp4"].map { Transcoder.Output($0, configuration) }

@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: 1...7) func searchedMotionDecodes(quality: Int) {
         for structure in [HEVCEncoding.Structure.forward, .generalized, .pyramid] {
             var encoding = HEVCEncoding()
-            encoding.grid = HEVCGrid(width: 136, height: 72)
+            encoding.grid = HEVCGrid(width: 72, height: 72)
             encoding.quality = quality
             encoding.bitDepth = quality % 2 == 0 ? 10 : 8
             encoding.structure = structure
