@@ -6,7 +6,7 @@ DESTDIR ?=
 SHARED ?= ../shared
 SWIFT ?= swift
 SWIFTFLAGS ?= --explicit-target-dependency-import-check error
-# Tests use internal declarations of modules. They are release builds, because the reference driver is some fifty times
+# Tests use internal declarations of modules. They are release builds, because the reference driver is about fifty times
 # slower without optimization.
 TESTABLE := -Xswiftc -enable-testing
 TESTS := .build/release

@@ -9,8 +9,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-// A Swift runtime of its own: programs start a third faster, and run where no toolchain is. A program that a sanitizer
-// watches has none: one linked so hides the sanitizer's malloc from libva, and each frees what is the other's.
+// The program contains the Swift runtime: it starts a third faster, and runs on systems without a toolchain. With a
+// sanitizer the runtime is a shared library, because the static one hides the sanitizer's malloc from libva: memory would
+// be allocated by one allocator and freed by the other.
 let ownRuntime = Context.environment["VAENC_SANITIZER"] == nil ? ["-static-stdlib"] : []
 
 // A driver exports libva's entry point and nothing else: the program that loads it may have functions of the same names.
@@ -49,7 +50,7 @@ let package = Package(
         // The only module that starts threads.
         .target(name: "Threads", swiftSettings: strict),
         .target(name: "NALUnits", dependencies: ["VideoBase"], swiftSettings: strict),
-        // What tells libavcodec's whole pictures from others.
+        // Detects pictures that libavcodec decoded incompletely.
         .target(name: "DecodeDamageDetection", dependencies: ["CLibAV"], swiftSettings: strict),
         .target(
             name: "LibAV", dependencies: ["CLibAV", "VideoBase", "NALUnits", "DecodeDamageDetection"], swiftSettings: strict),

@@ -3,7 +3,7 @@
 compiler errors. They must be the files that docs/ADDING-A-CODEC.md lists. The script also rejects comparisons with one
 codec, because they would silently treat every new codec like the other one, and files that name a codec in another way
 (`?? .h264`, `"hevc"`, `AV_CODEC_ID_HEVC`) and are in no list of the page. `--print` prints the list for the page. The
-script takes some three minutes on two cores.
+script takes about three minutes on two cores.
 """
 import pathlib
 import re

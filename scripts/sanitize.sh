@@ -29,7 +29,7 @@ export VAENC_SANITIZER=1
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/scripts/leaks.txt:print_suppressions=0}
 clang=$(swiftc -print-target-info | sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1/bin/clang|p')
 
-# The build is optimized, because the reference driver is some fifty times slower without optimization.
+# The build is optimized, because the reference driver is about fifty times slower without optimization.
 how=(-c release --explicit-target-dependency-import-check error -Xswiftc -enable-testing)
 failed=()
 for sanitizer in ${SANITIZERS:-address thread}; do

@@ -5,7 +5,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     /// HEVC (ITU-T H.265, ISO/IEC 23008-2).
     case hevc
 
-    /// The codec that is assumed for a stream if nothing tells which codec it has.
+    /// The codec that is assumed for a stream of unknown codec.
     package static let assumedForUnknownStreams = VideoCodec.h264
 
     /// The standard's common name for people: `H.264`, `HEVC`.

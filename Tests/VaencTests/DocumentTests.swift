@@ -66,6 +66,32 @@ import Testing
         }
     }
 
+    /// Every quirk of a driver is on one of the pages, and the pages have no other.
+    @Test func everyDriverQuirkIsOnAPage() throws {
+        let code = try text("Sources/VAAPI/Capabilities/DriverQuirk.swift")
+        let quirks = Set(code.matches(of: #/static let (\w+) = DriverQuirk\(/#).map { String($0.1) })
+        let pages = try text("docs/STRUCTURE.md") + text("docs/HEVC.md")
+        let rows = pages.matches(of: #/(?m)^\| `(\w+)` \|[^|]+\|[^|]+\|$/#).map { String($0.1) }
+        #expect(quirks.count > 20 && Set(rows) == quirks, "\(Set(rows).symmetricDifference(quirks))")
+    }
+
+    /// Every path of this repository that the pages name exists, or begins the names of several files.
+    @Test func pathsExist() throws {
+        let folders = ["Sources", "Tests", "Benchmarks", "Examples", "scripts", "docs"]
+        let find = try ProcessRunner.run("find", folders + ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"], directory: Checkout.root)
+        let files = find.output.split(separator: "\n")
+        var count = 0
+        for page in files where page.hasSuffix(".md") {
+            for match in try text(String(page)).matches(of: #/\b(?:Sources|Tests|Benchmarks|Examples|scripts|docs)/[\w/+.-]*\w/#) {
+                // README.md shows a program of another package.
+                if match.0 == "Sources/film/main.swift" { continue }
+                count += 1
+                #expect(files.contains { $0.hasPrefix(match.0) }, "\(page): \(match.0)")
+            }
+        }
+        #expect(count > 100)
+    }
+
     /// The reference of the command line is the program's own help.
     @Test func commandLineReferenceIsTheHelp() throws {
         let run = try ProcessRunner.run(Checkout.root + "/scripts/cli-reference.sh", ["--check", Checkout.vaenc])

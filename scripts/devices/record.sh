@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # record.sh VAENC FOLDER: runs inside the virtual machine and makes the recordings that judge.py checks. Each recording
 # writes NAME.status (the exit status), NAME.json (the report) and NAME.errors. Pictures are small, because the machine
-# is some ten times slower than its host.
+# is about ten times slower than its host.
 set -u
 vaenc=$1
 cd "$2" || exit 1

@@ -237,7 +237,7 @@ package import VideoBase
         let found = unsafe UnwrittenSampleDetector.findings(in: frame, isDeep: isDeep, mayBeFields: mayBeFields, known: unwrittenNumbers)
         isUnwritten = found.isDamaged
         if !isUnwritten, unsafe vaenc_is_key(frame) { unwrittenNumbers = [] }
-        // More copies than of eight pictures are not told from damage.
+        // If more than eight pictures are copies, damage cannot be excluded.
         if let number = found.number { unwrittenNumbers = unwrittenNumbers.suffix(7) + [number] }
         if !found.blocks.isEmpty {
             // Other threads may copy from the picture at the same time. They must find all its noise, or none.

@@ -74,7 +74,7 @@ extension DriverQuirk {
         .iHD, "all", "the lengths of both lists are a limit of their union; low power stores no more pictures than its lists hold",
         source: "intel/media-driver issue 1390")
     package static let minimumIsUnreported = DriverQuirk(
-        .iHD, "before 25", "HEVC of low power needs 128×128 and does not report it",
+        .iHD, "before 25", "low power encodes HEVC from 128×128 on and does not report this minimum",
         source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
     package static let threeQualityLevels = DriverQuirk(
         .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only",
@@ -83,12 +83,20 @@ extension DriverQuirk {
         .iHD, "23.1", "HEVC does not report its coding tools, block sizes and prediction direction on Gen9 and on older low power",
         source: "the capabilities of iHD 23.1; FFmpeg's defaults for a driver that does not answer")
     package static let vdencReferences = DriverQuirk(
-        .iHD, "all", "HEVC of VDEnc takes two references in list 0 and one in list 1 if the lists differ",
+        .iHD, "all", "the VDEnc hardware takes two references in list 0 and one in list 1 for HEVC if the lists differ",
         source: "intel/media-driver issue 1390")
     package static let freeBuildEncodesNothing = DriverQuirk(
         .iHD, "Debian's and Ubuntu's free build", "the free build encodes nothing on some hardware",
         source: "the package intel-media-va-driver-non-free")
 
+    /// Worked around by `SettingsResolver+Rate`: vaenc's own rate control is used, and the reason is reported.
+    package static let lowPowerNeedsFirmware = DriverQuirk(
+        .iHD, "all", everywhere: true, "low power supports constant QP only if the HuC firmware is not loaded",
+        source: "iHD's media_libva_caps_g12.cpp")
+    /// Worked around by `DeviceCapabilities`, which always asks for both entry points.
+    package static let movesEntryPoints = DriverQuirk(
+        .iHD, "25", everywhere: true, "some hardware has EncSlice only, where older versions have EncSliceLP",
+        source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
     /// Worked around by `OptionalSettingsFallback`.
     package static let refusesQualityLevels = DriverQuirk(
         .iHD, "23.1 on Ice Lake", everywhere: true, "every P picture fails at quality levels 1 and 2",
@@ -103,6 +111,25 @@ extension DriverQuirk {
 
     // MARK: radeonsi
 
+    /// Worked around by `PictureSubmitter`: a picture parameter buffer is rendered with each picture, or nothing is.
+    package static let crashesWithoutPictureParameters = DriverQuirk(
+        .radeonsi, "22.3", everywhere: true, "a missing or short picture parameter buffer crashes the process",
+        source: "Mesa 22.3.6, run on a faked kernel")
+    /// Worked around by `CodedBuffer.read`.
+    package static let chainsCodedSegments = DriverQuirk(
+        .radeonsi, "25", everywhere: true, "a coded buffer is a chain of segments: one for each header, then the slices",
+        source: "Mesa 25.0.7, run on a faked kernel")
+    /// Worked around by `HEVCPictureBuffer`: reference_frames has the whole reference picture set, the lists first.
+    package static let losesUnlistedReferences = DriverQuirk(
+        .radeonsi, "25", everywhere: true, """
+            HEVC pictures that reference_frames does not list are lost for later pictures, whose lists are then refused \
+            (VA_STATUS_ERROR_INVALID_PARAMETER)
+            """,
+        source: "Mesa 25.0.7, run on a faked kernel")
+    /// Worked around by `DriverHEVCSequenceParameterSet`.
+    package static let ownHEVCParameterSets = DriverQuirk(
+        .radeonsi, "22.3", everywhere: true, "HEVC parameter sets are the driver's own, without VUI and with a wrong window",
+        source: "Mesa 22.3.6, run on a faked kernel")
     /// Worked around by `ImagePool`.
     package static let writesPastImages = DriverQuirk(
         .radeonsi, "22.3", everywhere: true, "a row of chroma is written past the end of images whose height is not a multiple of 4",
@@ -126,7 +153,7 @@ extension DriverQuirk {
         .radeonsi, "all", "HEVC slices that are not equal rows, or have fewer than four coding tree blocks, get other addresses than those in the client's headers",
         source: "Mesa's radeon_vcn_enc_1_2.c: hevc_slice_ctrl has slices of one size")
     package static let rawDataAlone = DriverQuirk(
-        .radeonsi, "25", "HEVC fails pictures that have a packed message before their slices and no other packed header",
+        .radeonsi, "25", "an HEVC picture fails if it has a packed message before its slices and no other packed header",
         source: "Mesa 25.0.7, run on a faked kernel")
     package static let noSliceHeaders = DriverQuirk(
         .radeonsi, "22.3 and 24.0", """
@@ -154,9 +181,11 @@ extension DriverQuirk {
 
     /// All quirks.
     package static let all = [
-        mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported, vdencReferences,
-        freeBuildEncodesNothing, refusesQualityLevels, needsWholeLastSlice, writesPastImages, acceptsAnySize, findsHRDAfterTicks,
-        hidesSliceStructure, rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
+        mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported,
+        vdencReferences, freeBuildEncodesNothing, lowPowerNeedsFirmware, movesEntryPoints, refusesQualityLevels,
+        needsWholeLastSlice, crashesWithoutPictureParameters, chainsCodedSegments, losesUnlistedReferences,
+        ownHEVCParameterSets, writesPastImages, acceptsAnySize, findsHRDAfterTicks, hidesSliceStructure,
+        rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,
     ]
 }

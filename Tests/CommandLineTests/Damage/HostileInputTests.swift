@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// The stream has NAL units of a few bytes, of every kind with its own cost. The memory is some tens of times the
+    /// The stream has NAL units of a few bytes, of every kind with its own cost. The memory is a few tens of times the
     /// size of the stream, not hundreds.
     @Test(arguments: [
         ("delimiters", "09f0"), ("broken", "ff"), ("messages", "06050080"), ("cut slices", "6588"),

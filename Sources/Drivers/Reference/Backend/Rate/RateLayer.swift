@@ -145,7 +145,7 @@ struct RateLayer: Sendable {
     ) -> Double {
         let mean = mean
         guard mean > 0, bitsPerPicture > 0 else {
-            // The initial estimate: a picture takes some 0.6 bits per sample at QP 26.
+            // The initial estimate: a picture takes about 0.6 bits per sample at QP 26.
             planned = bitsPerPicture
             let bits = max(bitsPerPicture, 1) * PictureCosts.guess(kind)
             return 26 + 6 * log2(0.6 * Double(samples) / bits)
