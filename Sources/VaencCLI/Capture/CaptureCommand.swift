@@ -12,7 +12,7 @@ struct CaptureCommand: ParsableCommand, InterruptibleCommand {
             --duration is reached. If OUTPUT ends in .jpg or .png, vaenc saves one picture.
 
               vaenc capture /dev/video0 -o out.mp4 --duration 10
-              vaenc capture /dev/video0 -o first.h264 --frames 200 --capture-size 1280x720 --input-format mjpeg
+              vaenc capture /dev/video0 -o first.h264 --frames 200 --input-format mjpeg
               vaenc capture /dev/video0 -o talk.mkv --switch-to /dev/video1@12.5 --preview
               vaenc capture /dev/video0 -o photo.jpg
             """)

@@ -13,7 +13,7 @@ struct CompareCommand: ParsableCommand {
             filters.
 
               vaenc compare movie.mp4 out.h265
-              vaenc compare clip.nv12 out.mp4 --input-size 1280x720 --input-format nv12 --json
+              vaenc compare clip.nv12 out.mp4 --input-size 1280x720 --input-format nv12
             """)
 
     @Argument(help: "The reference clip.")

@@ -12,7 +12,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             pattern into test.h265, or into test.h264 if --codec auto chooses H.264.
 
               vaenc encode movie.mp4 -o movie.h264 --qp 26
-              vaenc encode --device /dev/dri/renderD128 clip.y4m -o clip.mp4 --gop-seconds 2 --slices 4
+              vaenc encode --device /dev/dri/renderD128 in.y4m -o out.mp4 --slices 4
               camera | vaenc encode - --input-size 1280x720 --input-format nv12 -o - | player
             """)
 

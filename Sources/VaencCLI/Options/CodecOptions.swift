@@ -75,7 +75,7 @@ struct CodecOptions: ParsableArguments {
         try Validation.validate(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.coding.entropy != nil, let codec, codec.entropyCoders.count < 2 {
             throw VaencError.usage(
-                "--entropy applies only to H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")
+                "--entropy applies only to H.264", remedy: "leave it out (\(codec.standardName) always uses CABAC)")
         }
         if configuration.coding.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
             throw VaencError.usage(

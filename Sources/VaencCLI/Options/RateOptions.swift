@@ -19,7 +19,7 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Size of the decoder's buffer in bits, for example 6M (default: one second at the maximum bit rate).",
+            "Size of the decoder's buffer, 1k to 4G bits (default: one second at the maximum bit rate).",
             valueName: "BITS"))
     var vbvSize: String?
 

@@ -9,7 +9,7 @@ enum Failure {
     /// - Parameter arguments: The command line, without the program's name.
     static func report(_ error: any Error, _ arguments: [String] = []) -> Int32 {
         if let described = error as? any DescribedError {
-            Terminal.note(oneLine(described.description))
+            Terminal.note(withGivenNames(oneLine(described.description), arguments))
             return described.category.exitStatus
         }
         if error is CancellationError {
@@ -54,6 +54,12 @@ enum Failure {
         }
         let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
         return VaencError.usage("unknown option \(name)", remedy: Suggestion.remedy(forOption: name, of: command)).description
+    }
+
+    /// Returns a message with the option's other name if that was given.
+    private static func withGivenNames(_ message: String, _ arguments: [String]) -> String {
+        guard arguments.contains(where: { $0 == "--crf" || $0.hasPrefix("--crf=") }) else { return message }
+        return message.replacing("--quality", with: "--crf")
     }
 
     private static func oneLine(_ text: String) -> String {

@@ -112,6 +112,7 @@ import Testing
         ("encode x --max-frame-bytes 1.5M -o y.mp4", "--max-frame-bytes 1.5M is not a whole number: write it with digits only, such as --max-frame-bytes 1500000"),
         ("encode x --qp 0.5 -o y.mp4", "--qp 0.5 is not a whole number: write it with digits only, such as --qp 1"),
         ("encode x --qp 26 --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: use --bitrate instead of --qp"),
+        ("encode testsrc: --crf 80 -o y.mp4", "--crf 80 is out of range: use 1 to 51"),
         ("encode x --crf 20 --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --rate-control qvbr for constant quality below this rate"),
         ("encode x --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --bitrate with a lower rate, or --rate-control qvbr for constant quality"),
         ("encode x --end 5 -o y.mp4", "unknown option --end: use --duration with the length of the part"),
