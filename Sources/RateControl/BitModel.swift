@@ -19,7 +19,7 @@ struct BitModel: Sendable {
         }
     }
 
-    /// How many times six steps of QP halve the bits of a kind. Measured on the reference driver with three clips, QP
+    /// Returns the halvings of a kind's bits by six steps of QP. Measured on the reference driver with three clips, QP
     /// 20 to 44.
     static func slope(_ kind: Int) -> Double { kind == Kind.intra ? 0.85 : 1.15 }
 
@@ -28,7 +28,7 @@ struct BitModel: Sendable {
     private var observations = [Int](repeating: 0, count: Kind.count)
     /// The share of each kind among the pictures that are not intra. Old pictures lose weight slowly.
     private(set) var shares: [Double]
-    /// How much harder the latest P picture was than those before it, as a factor from 1 to 2. In a fade, the next
+    /// The difficulty of the latest P picture relative to those before it, as a factor from 1 to 2. In a fade, the next
     /// picture is harder by the same factor again.
     private(set) var growth = 1.0
     /// The bits of a picture that contains only its headers.

@@ -21,7 +21,7 @@ extension PictureRateController {
         return solve { model.bits(picture.kind, qp: $0 + offset) <= excess }
     }
 
-    /// How many times six steps of QP halve the bits of pictures that are not intra.
+    /// The halvings of the bits by six steps of QP, for pictures that are not intra.
     static var slope: Double { BitModel.slope(1) }
 
     /// Returns the QP of P pictures at which this scene takes the mean rate.

@@ -16,7 +16,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
     /// stream's level (H.264 Table A-1, H.265 Table A.9).
     public var overLevel = 0
 
-    /// What to do about pictures that exceed a limit, for each kind of limit.
+    /// The remedy for pictures that exceed a limit, for each kind of limit.
     package enum Remedy {
         package static let buffer = "raise `bitrate` or `vbvSize`, or `maxQP` if it is set"
         package static let frameBytes = "raise it, use a smaller picture, or raise `maxQP` if it is set"

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// What a copy reports: the packets that were copied, and the differences from the input.
+/// The report of a copy: the packets that were copied, and the differences from the input.
 struct RemuxRecord {
     /// The report, complete after `finish`.
     private(set) var report: RemuxReport

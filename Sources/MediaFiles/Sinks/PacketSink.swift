@@ -1,6 +1,6 @@
 public import VideoBase
 
-/// How MP4 and MOV store HEVC: the name of the sample entry, ISO/IEC 14496-15 8.4.1.
+/// The name of the sample entry of HEVC in MP4 and MOV (ISO/IEC 14496-15 8.4.1).
 public enum HEVCSampleEntry: String, Sendable, Hashable, CaseIterable {
     /// Parameter sets are only in the sample entry, as Apple's players require.
     case hvc1

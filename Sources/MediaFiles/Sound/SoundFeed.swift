@@ -1,6 +1,6 @@
 public import VideoBase
 
-/// How a source's sound is written to the output.
+/// The treatment of a source's sound in the output.
 public enum AudioMode: String, Sendable, Hashable, CaseIterable {
     /// Packets are copied unchanged.
     case copy

@@ -41,7 +41,7 @@ struct DecoderFeed {
         time == vaenc_no_pts() || (!range.isCut || time >= range.origin) && range.ticksLeft(after: Int128(time) - Int128(range.origin)) > 0
     }
 
-    /// What becomes of a packet.
+    /// The decision about a packet.
     private enum Verdict {
         case send
         case leaveOut

@@ -25,7 +25,7 @@ struct PictureTimes {
         length = max(1, Int64((1 / frameRate.value / stream.timeBase.value).rounded()))
     }
 
-    /// Where a picture is in relation to the requested part.
+    /// The position of a picture relative to the requested part.
     enum Place {
         case beforeStart
         case afterEnd

@@ -12,7 +12,7 @@ extension Transcoder {
         /// The options of the container. The colors, the aspect ratio and the HDR metadata are taken from the
         /// configuration, the rotation and the tags from the source.
         public var options: SinkOptions
-        /// How sound is written; nil copies it if the container can hold it, and otherwise encodes AAC.
+        /// The treatment of sound; nil copies it if the container can hold it, and otherwise encodes AAC.
         public var audio: AudioMode?
         /// Whether the input's tags and chapters are written.
         public var keepsMetadata = true

@@ -37,7 +37,7 @@ package struct FaultPlan: Sendable, Hashable {
         case abort
     }
 
-    /// How returned data is corrupted.
+    /// A corruption of returned data.
     ///
     /// The cases differ for vaMapBuffer only. For all other calls, every case makes the returned data invalid. A call
     /// that returns no data is made and reported as failed.

@@ -41,7 +41,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var looksAhead = false
     var motionPredictor: HEVCMotionPredictor
     let motionReferences: HEVCMotionReferences
-    /// By list and index: the reference's planes, and the limit of the samples that intra refresh allows refreshed
+    /// The planes of each reference by list and index, and the limit of the samples that intra refresh allows refreshed
     /// blocks to use.
     let references: ElementPointer<HEVCPlanes<Sample>>
     let cleanLimits: ElementPointer<Int32>

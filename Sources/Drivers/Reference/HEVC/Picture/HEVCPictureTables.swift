@@ -1,13 +1,13 @@
 /// The properties of each block of the current picture, for later blocks and for the loop filters.
 struct HEVCPictureTables {
-    /// By coding tree unit in raster order: the slice's number, −1 for units that are not coded yet.
+    /// The slice's number of each coding tree unit in raster order; −1 for units that are not coded yet.
     let slice: ElementPointer<Int32>
-    /// By smallest coding block, `minimumColumns` in a row: CuPredMode, log2 of the unit's size, QP_Y.
+    /// CuPredMode, log2 of the unit's size and QP_Y of each smallest coding block, with `minimumColumns` in a row.
     let mode: ElementPointer<HEVCPredictionMode>
     let log2Size: ElementPointer<UInt8>
     let qp: ElementPointer<Int8>
-    /// By 4×4 block, `blockColumns` in a row: IntraPredModeY (1, DC, for units that are not intra), the motion, and
-    /// `HEVCEdges`.
+    /// IntraPredModeY (1, DC, for units that are not intra), the motion and `HEVCEdges` of each 4×4 block, with
+    /// `blockColumns` in a row.
     let intraMode: ElementPointer<UInt8>
     let motion: ElementPointer<HEVCMotion>
     let edges: ElementPointer<UInt8>

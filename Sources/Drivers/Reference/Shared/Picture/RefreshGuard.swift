@@ -14,7 +14,7 @@ struct RefreshGuard {
     static let noLimit = Int32.max / 2
 }
 
-/// How much of a picture a round of intra refresh has renewed.
+/// The part of a picture that a round of intra refresh has renewed.
 struct Renewal: Equatable {
     /// The number of the round, or 0 before the first round.
     var round = 0
