@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# install-packages.sh [--list] [build|test|demo|clients|drivers|devices]...: installs the missing Debian packages (12 or
-# newer) of these groups. The default group is `build`. If no package is missing, it does nothing. Otherwise it needs
+# install-packages.sh [--list] [library|build|test|demo|clients|drivers|devices]...: installs the missing Debian
+# packages (12 or newer) of these groups. `library` is what a package needs that uses the library. The default group is
+# `build`. If no package is missing, it does nothing. Otherwise it needs
 # root or sudo. `--list` prints the packages and installs none.
 set -eu
 
 packages() {
     case $1 in
-    build) echo gcc libc6-dev git ca-certificates pkg-config libva-dev libdrm-dev \
+    library) echo gcc libc6-dev git ca-certificates pkg-config libva-dev libdrm-dev \
         libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libavdevice-dev libavfilter-dev \
-        libswresample-dev libv4l-dev libsdl2-dev ;;
+        libswresample-dev libv4l-dev ;;
+    build) packages library; echo libsdl2-dev ;;
     test) packages build
         echo ffmpeg libopenh264-dev libde265-dev vainfo xvfb xauth python3 python3-pip \
             gstreamer1.0-tools gstreamer1.0-vaapi gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
@@ -17,7 +19,7 @@ packages() {
     clients) packages build; echo g++ binutils libgtest-dev ffmpeg ;;
     drivers) packages build; echo vainfo ffmpeg python3 debootstrap intel-media-va-driver mesa-va-drivers ;;
     devices) packages build; echo ffmpeg python3 v4l-utils alsa-utils ;;
-    *) echo "install-packages: no such group: $1 (build, test, demo, clients, drivers, devices)" >&2; exit 64 ;;
+    *) echo "install-packages: no such group: $1 (library, build, test, demo, clients, drivers, devices)" >&2; exit 64 ;;
     esac
 }
 

@@ -48,7 +48,7 @@ add_program blocked Blocked.swift
 
 # README.md must list the packages that the build needs.
 listed=$(sed -n '/^apt-get install/,/[^\\]$/p' README.md | sed 's/^apt-get install//; s/\\$//' | tr -s ' ' '\n' | sed '/^$/d' | sort)
-[ "$listed" = "$(scripts/install-packages.sh --list build)" ] || fail "README.md's packages are not those of scripts/install-packages.sh"
+[ "$listed" = "$(scripts/install-packages.sh --list library)" ] || fail "README.md's packages are not those of scripts/install-packages.sh"
 
 cd "$package"
 # SwiftPM caches the contents of a version. This run has its own caches, because each run has other contents. The
