@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # install-packages.sh [--list] [library|build|test|demo|clients|drivers|devices]...: installs the missing Debian
 # packages (12 or newer) of these groups. `library` is what a package needs that uses the library. The default group is
-# `build`. If no package is missing, it does nothing. Otherwise it needs
-# root or sudo. `--list` prints the packages and installs none.
+# `build`. If no package is missing, it does nothing. Otherwise it needs root or sudo. `--list` prints the packages and
+# installs none.
 set -eu
 
 packages() {

@@ -68,26 +68,37 @@ extension SettingsResolver {
     ) throws {
         let most = BitsPerSecond(rate.maxBitrate)
         let need = rate.maxBitrate > 0 ? " and \(most)\(asked.tier.map { " in the \($0.name) tier" } ?? "")" : ""
-        report.add(
-            "level", asked: try askedLevels(limits.profile).first?.numberName, used: used.numberName,
-            why: asked.level == nil
-                ? foreseen.map {
-                    "lowest for the size, the references and the estimated \(BitsPerSecond($0.bitrate)) at this QP"
-                }
-                    ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references"
-                        : "lowest for the size, rate and references")
-                : used.number == asked.level?.tenths ? .requested : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+        let reason: SettingReason =
+            if let level = asked.level {
+                used.number == level.tenths ? .requested : "needed by \(asked.size) at \(asked.frameRate)\(need)"
+            } else if let foreseen {
+                "lowest for the size, the references and the estimated \(BitsPerSecond(foreseen.bitrate)) at this QP"
+            } else if rate.hasFixedBuffer {
+                "lowest for the size, rate, buffer and references"
+            } else {
+                "lowest for the size, rate and references"
+            }
+        report.add("level", asked: try askedLevels(limits.profile).first?.numberName, used: used.numberName, why: reason)
         guard case .hevc(let level, let tier) = used else { return }
         let main = StreamLevel.hevc(level, .main)
         let cause =
-            rate.maxBitrate > main.maxBitrate
-            ? "\(most)"
-            : rate.vbvSize > main.maxCPBSize
-                ? "a buffer of \(rate.vbvSize) bits"
-                : foreseen.map { "the estimated \(BitsPerSecond($0.bitrate)) at this QP" }
-        report.add(
-            "tier", asked: asked.tier?.name, used: tier.name,
-            why: asked.tier != nil
-                ? .requested : tier == .main ? .standard : "\(cause ?? "the stream") exceeds level \(used.numberName)'s Main tier")
+            if rate.maxBitrate > main.maxBitrate {
+                "\(most)"
+            } else if rate.vbvSize > main.maxCPBSize {
+                "a buffer of \(rate.vbvSize) bits"
+            } else if let foreseen {
+                "the estimated \(BitsPerSecond(foreseen.bitrate)) at this QP"
+            } else {
+                "the stream"
+            }
+        let tierReason: SettingReason =
+            if asked.tier != nil {
+                .requested
+            } else if tier == .main {
+                .standard
+            } else {
+                "\(cause) exceeds level \(used.numberName)'s Main tier"
+            }
+        report.add("tier", asked: asked.tier?.name, used: tier.name, why: tierReason)
     }
 }

@@ -107,14 +107,14 @@ extension SettingsResolver {
         let isHigh = limits.profile == .h264High
         let isOurs = limits.packedHeaders.contains(.sequence)
         let used = isHigh && (asked.coding.transform8x8 ?? true)
-        report.add(
-            "transform8x8", asked: asked.coding.transform8x8.map { $0 ? "on" : "off" },
-            used: !isHigh ? "off" : !isOurs ? "driver's" : used ? "on" : "off",
-            why: !isHigh
-                ? "only the High profile supports it"
-                : !isOurs
-                    ? "the driver writes its own parameter sets"
-                    : asked.coding.transform8x8 == nil ? .standard : .requested)
+        let requested = asked.coding.transform8x8.map { $0 ? "on" : "off" }
+        if !isHigh {
+            report.add("transform8x8", asked: requested, used: "off", why: "only the High profile supports it")
+        } else if !isOurs {
+            report.add("transform8x8", asked: requested, used: "driver's", why: "the driver writes its own parameter sets")
+        } else {
+            report.add("transform8x8", asked: requested, used: used ? "on" : "off", why: requested == nil ? .standard : .requested)
+        }
         return used
     }
 }

@@ -19,32 +19,41 @@ extension SettingsResolver {
         let used = requested.limited(to: rate.qpRange)
         let (i, p, b) = (used.i, used.p, used.b)
         if let asked = asked.rate.quality {
-            report.add(
-                "quality", asked: "\(asked)", used: self.asked.rate.qp == nil ? "\(p)" : "none",
-                why:
-                    self.asked.rate.qp == nil
-                    ? (p == asked ? "used as the QP" : "kept within `minQP` and `maxQP`") : "`qp` is set")
+            if self.asked.rate.qp == nil {
+                report.add("quality", asked: asked, used: p, why: p == asked ? "used as the QP" : Self.limited)
+            } else {
+                report.add("quality", asked: "\(asked)", used: "none", why: "`qp` is set")
+            }
         }
-        let limited: SettingReason = "kept within `minQP` and `maxQP`"
-        report.add(
-            "qp", asked: asked.rate.qp, used: p,
-            why: p != wantedP
-                ? limited : asked.rate.qp != nil ? .requested : asked.rate.quality != nil ? "from the quality" : .standard)
-        report.add(
-            "qpI", asked: asked.rate.qpI, used: i,
-            why: limits.hasOneQP && i != asked.rate.qpI
-                ? "the driver uses one QP for all pictures"
-                : asked.rate.qpI == nil ? "\(Self.intraOffset) relative to `qp`" : i != asked.rate.qpI ? limited : .requested)
+        let reason: SettingReason =
+            if p != wantedP {
+                Self.limited
+            } else if asked.rate.qp != nil {
+                .requested
+            } else if asked.rate.quality != nil {
+                "from the quality"
+            } else {
+                .standard
+            }
+        report.add("qp", asked: asked.rate.qp, used: p, why: reason)
+        let intra = Self.reason(asked: asked.rate.qpI, used: i, offset: "\(Self.intraOffset)", limits)
+        report.add("qpI", asked: asked.rate.qpI, used: i, why: intra)
         if asked.rate.qpB != nil || (asked.structure.bFrames ?? 0) > 0 {
-            report.add(
-                "qpB", asked: asked.rate.qpB, used: b,
-                why: limits.hasOneQP && b != asked.rate.qpB
-                    ? "the driver uses one QP for all pictures"
-                    : asked.rate.qpB == nil ? "+\(Self.bidirectionalOffset) relative to `qp`" : b != asked.rate.qpB ? limited : .requested)
+            let bidirectional = Self.reason(asked: asked.rate.qpB, used: b, offset: "+\(Self.bidirectionalOffset)", limits)
+            report.add("qpB", asked: asked.rate.qpB, used: b, why: bidirectional)
         }
         if let low = asked.rate.minQP { report.add("minQP", asked: low, used: low, why: .requested) }
         if let high = asked.rate.maxQP { report.add("maxQP", asked: high, used: high, why: .requested) }
         return requested
+    }
+
+    private static let limited: SettingReason = "kept within `minQP` and `maxQP`"
+
+    /// Returns the reason for the QP of I or B pictures, which without a request is `qp` plus `offset`.
+    private static func reason(asked: Int?, used: Int, offset: String, _ limits: EncodeCapabilities) -> SettingReason {
+        guard used != asked else { return .requested }
+        if limits.hasOneQP { return "the driver uses one QP for all pictures" }
+        return asked == nil ? "\(offset) relative to `qp`" : limited
     }
 
     /// Returns the driver's quality level for a preset of 1 (best) to 7 (fastest); nil keeps the driver's default.
