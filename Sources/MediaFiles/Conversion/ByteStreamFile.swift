@@ -41,7 +41,8 @@ package struct ByteStreamFile: Sendable {
         }
         let ending = MediaOutput.pathExtension(path)
         let named = VideoCodec(fileExtension: ending)
-        let kind = StreamKind(head: head, byteCount: reader.length)
+        var kind = StreamKind(head: head, byteCount: reader.length)
+        if case .lengthPrefixed(let size)? = kind?.framing, size != .four, !MediaInput.isLengthPrefixedName(ending) { kind = nil }
         form = "annexb"
         codec = kind?.codec ?? named
         switch kind?.framing ?? (named == nil || ending == "hvcc" ? nil : .annexB) {

@@ -7,7 +7,7 @@ extension MediaInput {
     /// standard input, the lengths must have four bytes.
     static func lengthPrefixed(_ reader: ByteReader) throws -> (size: LengthSize, codec: VideoCodec)? {
         let ending = MediaOutput.pathExtension(reader.name)
-        let isNamed = ["avcc", "hvcc"].contains(ending)
+        let isNamed = isLengthPrefixedName(ending)
         guard isNamed || ending.isEmpty else { return nil }
         // If the name has such an extension, a truncated stream is accepted too.
         let count = isNamed ? nil : reader.length.map { $0 - reader.position }
@@ -16,6 +16,10 @@ extension MediaInput {
         else { return nil }
         return (size, kind.codec ?? VideoCodec.allCases.first { $0.recordName.lowercased() == ending } ?? .assumedForUnknownStreams)
     }
+
+    /// Returns whether files with this extension contain length-prefixed NAL units. In a file of another name, lengths of
+    /// one or two bytes are not accepted: text can look like them.
+    static func isLengthPrefixedName(_ ending: String) -> Bool { ["avcc", "hvcc"].contains(ending) }
 
     /// Whether an input is an H.264 byte stream with prefix NAL units or subset SPSs (types 14 and 15, annexes F and
     /// G).

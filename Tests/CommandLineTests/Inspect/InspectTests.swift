@@ -208,6 +208,23 @@ import Testing
         }
     }
 
+    /// The text of a playlist, which could be NAL units with lengths of one byte, is a container's. Other text is refused.
+    @Test func textIsNotAStream() throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try EncodeRun(
+                ["testsrc:64x48@30:160", "--device", "reference", "--codec", "hevc", "--preset", "7", "-o", "a.m3u8"],
+                in: folder)
+            try #require(run.status == 0, "\(run.errors)")
+            let playlist = try Files.read("\(folder)/a.m3u8")
+            #expect(String(decoding: playlist, as: UTF8.self).contains("a00001.m4s"))
+            #expect(try ToolRun(["inspect", "\(folder)/a.m3u8", "--json"]).report?["frames"]?.array?.count == 160)
+            // # is 35.
+            let text = "#E" + String(repeating: "x", count: 34)
+            try Files.write(Array((text + text).utf8), to: "\(folder)/a.txt")
+            try ToolRun(["inspect", "\(folder)/a.txt"]).expectRefusal(65, "a.txt")
+        }
+    }
+
     /// Damage is reported, and the pictures before it are listed.
     @Test func damageIsReportedAfterTheGoodPictures() throws {
         try Files.withTemporaryFolder { folder in
