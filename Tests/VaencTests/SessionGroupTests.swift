@@ -55,6 +55,7 @@ import Vaenc
         defer { group.invalidate() }
         let error = #expect(throws: VaencError.self) { try group.encode(EmptyBuffer(), presentation: Pictures.time(0)) }
         #expect(error?.category == .usage && error?.message.contains("the planes do not match") == true, "\(error as Any)")
+        #expect(throws: VaencError.self) { try EmptyBuffer().withRows { _, _, _ in } }
         // No session was affected.
         try Self.encode(group, 3)
         #expect(group.failures.isEmpty)
