@@ -87,7 +87,7 @@ import VideoBase
     func anyStatusLosesNoPicture(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 8)
         let calls = ["vaCreateBuffer", "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2"]
-        for (index, status) in StatusCode.named.enumerated() where status != .success {
+        for (index, status) in VAStatusCode.named.enumerated() where status != .success {
             for call in [calls[index % 5], calls[(index + 2) % 5]] {
                 // The driver returns these for a damaged picture, and for a missing call.
                 if call == "vaSyncSurface2", [.decodingError, .unimplemented].contains(status) { continue }

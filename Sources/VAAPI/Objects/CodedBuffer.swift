@@ -40,10 +40,10 @@ internal import CVA
         let display = context.display
         if display.optionalCalls.has(.syncBuffer) {
             let status = unsafe vaSyncBuffer(display.handle, id, timeoutNanoseconds)
-            if StatusCode(rawValue: status) != .unimplemented {
+            if VAStatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
                     status, "vaSyncBuffer", "coded buffer of \(context.size)", frame: frame,
-                    remedy: StatusCode(rawValue: status) == .timedOut ? Surface.hangRemedy : nil)
+                    remedy: VAStatusCode(rawValue: status) == .timedOut ? Surface.hangRemedy : nil)
             }
             display.optionalCalls.lacks(.syncBuffer)
         }

@@ -83,7 +83,7 @@ package import VideoBase
         let rtFormat = RTFormat(format).rawValue
         var status = unsafe vaCreateSurfaces(
             display.handle, rtFormat, width, height, &ids, number, &list, CUnsignedInt(list.count))
-        if StatusCode(rawValue: status) == .attributeNotSupported {
+        if VAStatusCode(rawValue: status) == .attributeNotSupported {
             unsafe status = vaCreateSurfaces(display.handle, rtFormat, width, height, &ids, number, &list, 1)
         }
         try display.check(status, "vaCreateSurfaces", object)
