@@ -93,7 +93,7 @@ import VideoBase
     @Test(arguments: Personality.all) func listedPropertiesMatchTheSessions(personality: String?) throws {
         let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
-        let device = try DeviceCapabilities(display)
+        let device = try DeviceCapabilities(display, .h264)
         var listed: Set<String> = []
         let bases: [(VideoCodec, CodecProfile?)] = [
             (.h264, nil), (.h264, .h264Main), (.h264, .h264ConstrainedBaseline), (.hevc, nil), (.hevc, .hevcMain10),
@@ -175,7 +175,7 @@ import VideoBase
     @Test func boundsFollowTheSize() throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
-        let device = try DeviceCapabilities(display)
+        let device = try DeviceCapabilities(display, .h264)
         var base = EncoderConfiguration(size: VideoSize(width: 4096, height: 2304))
         base.strict = true
         let abilities = try #require(SessionCapabilities(report, base))
