@@ -222,7 +222,7 @@ import VideoBase
         for (outputIndex, why) in muxer.leftOut {
             guard let index = tracks.firstIndex(where: { $0?.outputIndex == outputIndex }), let track = tracks[index] else { continue }
             record.leaveOut(index, why: why)
-            try record.add(EffectiveEntry(option: track.track.name(of: index), asked: "copied", used: "left out", why: .explained(why)))
+            try record.add(EffectiveEntry(option: track.track.name(of: index), asked: EffectiveEntry.copied, used: "left out", why: .explained(why)))
         }
         for (index, track) in tracks.enumerated() {
             guard let track, track.form.hasChangedSound else { continue }

@@ -64,7 +64,7 @@ struct RemuxPlan {
                 }
                 throw VaencError(.usage, "\(name): \(why)", remedy: Self.remedy(all, isSurplus: format == .flv && counts[track.kind, default: 0] > 0))
             }
-            effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: .explained(why)))
+            effective.append(EffectiveEntry(option: name, asked: EffectiveEntry.copied, used: "left out", why: .explained(why)))
         }
         guard tracks.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
             let kinds = [MediaTrack.Kind.video.rawValue, MediaTrack.Kind.audio.rawValue]

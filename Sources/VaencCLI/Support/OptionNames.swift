@@ -1,4 +1,5 @@
 import Vaenc
+import VideoBase
 
 /// Translates property names of the library, in backticks, into the command line options that set them.
 enum OptionNames {
@@ -39,8 +40,7 @@ enum OptionNames {
     static func name(of entry: EffectiveEntry, hasSize: Bool = false) -> String {
         switch entry.option {
         case "size" where hasSize: "--size"
-        // Without the option, the entry's requested value is `copied`.
-        case "audio" where entry.asked != "copied": "--audio"
+        case "audio" where !entry.isCopyByDefault: "--audio"
         default: translate(entry.quotedOption)
         }
     }
