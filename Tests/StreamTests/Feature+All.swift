@@ -272,6 +272,10 @@ extension Feature {
     ]
 }
 
+extension InspectedStream {
+    var picturesInOutputOrder: [any InspectedPicture] { pictures.sorted { $0.displayIndex < $1.displayIndex } }
+}
+
 extension SessionRun {
     /// The display indices of the IDR pictures.
     var keys: [Int] { inspected.picturesInOutputOrder.filter(\.isIDR).map(\.displayIndex) }

@@ -119,7 +119,6 @@ package struct CodedStatus: OptionSet, Sendable, Hashable {
 
     /// The average QP of the picture, or 0 if the driver does not report it.
     package var averageQP: Int { Int(rawValue & 0xff) }
-    package var passes: Int { Int(rawValue >> 24 & 0xf) }
     /// The flags that make the access unit unusable.
     package var errors: CodedStatus { intersection([.badBitstream, .sliceOverflow, .frameSizeOverflow]) }
 

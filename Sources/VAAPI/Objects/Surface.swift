@@ -20,7 +20,6 @@ package import VideoBase
         package init(rawValue: UInt32) { self.rawValue = rawValue }
         package static let decoder = Usage(rawValue: 0x1)
         package static let encoder = Usage(rawValue: 0x2)
-        package static let processingInput = Usage(rawValue: 0x4)
         package static let processingOutput = Usage(rawValue: 0x8)
         package static let export = Usage(rawValue: 0x20)
     }
