@@ -54,7 +54,7 @@ import VideoBase
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
             try record.add(EffectiveEntry(option: "frameRate", asked: rate.description, used: "the input's times", why: why))
         } else if InputContext.holdsImages(input.container), input.container != "mjpeg" {
-            record.addNotice("images have no frame rate: 25 images per second are assumed, and vaenc encode can set another rate")
+            record.addNotice("images have no frame rate: 25 images per second are assumed, and `Transcoder` can set another rate")
         }
         if let start = options.start, !range.isOpen { try seek(to: start) }
         if options.start == 0 { try record.add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
@@ -228,7 +228,7 @@ import VideoBase
             guard let track, track.form.hasChangedSound else { continue }
             try record.add(EffectiveEntry(
                 option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
-                why: "they change in the input, and this container describes them once; vaenc encode can encode the sound"))
+                why: "they change in the input, and this container describes them once; `Transcoder` can encode the sound"))
         }
         let hasChangedSets = tracks.contains { $0?.form.hasChangedSets == true }
         if hasChangedSets, muxer.isFragmented {

@@ -25,7 +25,7 @@ internal import VideoBase
         let hasFailed = VAStatusCode(rawValue: status).category == .deviceFailed
         try display.check(
             status, "vaCreateConfig", "\(profile)/\(entryPoint)",
-            remedy: hasFailed ? nil : "`vaenc probe` lists the capabilities of \(display.vendor)",
+            remedy: hasFailed ? nil : "`Devices.reports` lists the capabilities of \(display.vendor)",
             category: hasFailed ? nil : .unavailable)
         self.display = display
         self.profile = profile

@@ -7,6 +7,7 @@ enum OptionNames {
         "accessUnitDelimiters": "--aud", "AudioMode.aac": "--audio aac", "Transcoder.Output.audio": "--audio",
         "Transcoder.Options.rateChanges": "--change-bitrate", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
         "CaptureRequest.layout": "--input-format", "CaptureRequest.size": "--capture-size",
+        "Devices.reports": "`vaenc probe`", "Transcoder": "vaenc encode",
         "StreamConversion": "vaenc convert --record", "StreamConversion.Options.input": "--input-format",
         "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "lowPower": "--low-power", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
         "bitrate": "--bitrate", "codec": "--codec", "color.matrix": "--color-matrix",
@@ -65,14 +66,17 @@ enum OptionNames {
     }
 }
 
+extension EffectiveEntry {
+    /// The entry with options in place of the properties.
+    var translated: EffectiveEntry {
+        var entry = self
+        entry.used = OptionNames.translate(used)
+        if case .explained(let words) = why { entry.why = .explained(OptionNames.translate(words)) }
+        return entry
+    }
+}
+
 extension [EffectiveEntry] {
     /// The entries with options in place of the properties.
-    var translated: [EffectiveEntry] {
-        map { entry in
-            var entry = entry
-            entry.used = OptionNames.translate(entry.used)
-            if case .explained(let words) = entry.why { entry.why = .explained(OptionNames.translate(words)) }
-            return entry
-        }
-    }
+    var translated: [EffectiveEntry] { map(\.translated) }
 }
