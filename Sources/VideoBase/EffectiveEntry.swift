@@ -48,7 +48,7 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
     ]
 
     /// The settings of entries that have another name.
-    private static let settings = ["entryPoint": "lowPower", "gop": "gopFrames", "vbvInitial": "vbvInitialPercent"]
+    private static let settings = ["entryPoint": "lowPower", "gop": "gopFrames", "gopSeconds": "gopDuration", "vbvInitial": "vbvInitialPercent"]
 
     /// The option's name for messages. The name of a setting is in backticks, and the command line replaces it by its
     /// option.

@@ -164,7 +164,7 @@ import VideoBase
         case Int.propertyTypeName, BitsPerSecond.propertyTypeName:
             if let choices = property.choices { return choices.compactMap { Int($0).map { .integer($0) } } }
             return [property.minimum, property.maximum].compactMap { $0.map { .integer(Int($0)) } }
-        case Double.propertyTypeName, Rational.propertyTypeName:
+        case Duration.propertyTypeName, Rational.propertyTypeName:
             return [property.minimum, property.maximum].compactMap { $0.map { .number($0) } }
         case Bool.propertyTypeName: return [true, false]
         default: return (property.choices ?? []).map { .string($0) }

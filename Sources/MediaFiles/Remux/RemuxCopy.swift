@@ -56,8 +56,8 @@ import VideoBase
         } else if InputContext.holdsImages(input.container), input.container != "mjpeg" {
             record.addNotice("images have no frame rate: 25 images per second are assumed, and `Transcoder` can set another rate")
         }
-        if let start = options.start, !range.isOpen { try seek(to: start) }
-        if options.start == 0 { try record.add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
+        if let start = options.start?.seconds, !range.isOpen { try seek(to: start) }
+        if options.start == .zero { try record.add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -195,7 +195,7 @@ import VideoBase
     /// - Throws: `badInput` if `start` is after the input's end.
     func finishPackets(isWhole: Bool) throws {
         for index in tracks.indices { for packet in try tracks[index]?.finish() ?? [] { try pass(packet, index) } }
-        if isWhole, let start = options.start, !range.reachesStart {
+        if isWhole, let start = options.start?.seconds, !range.reachesStart {
             throw VaencError(
                 .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }

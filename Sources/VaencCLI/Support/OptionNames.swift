@@ -15,7 +15,7 @@ enum OptionNames {
         "deblocking": "--deblock", "deblocking.alphaOffset": "--deblock", "deblocking.betaOffset": "--deblock", "device": "--device",
         "device: .software": "--device software",
         "duration": "--duration", "entropy": "--entropy", "format": "--format", "frameLimit": "--frames", "frameRate": "--fps",
-        "forcedKeyFrames": "--force-key", "gopFrames": "--gop", "gopSeconds": "--gop-seconds", "hrdParameters": "--hrd", "identifier": "--identifier",
+        "forcedKeyFrames": "--force-key", "gopFrames": "--gop", "gopDuration": "--gop-seconds", "hrdParameters": "--hrd", "identifier": "--identifier",
         "idrInterval": "--idr-interval", "intraRefresh": "--intra-refresh", "lowLatency": "--low-latency",
         "macroblockRateControl": "--macroblock-rate-control", "masteringDisplay": "--mastering-display", "openGOP": "--open-gop",
         "regionsOfInterest": "--roi", "transform8x8": "--transform-8x8",
