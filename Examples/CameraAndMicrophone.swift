@@ -1,12 +1,12 @@
 import Vaenc
 
 /// Records a camera and a microphone into one MP4 file. The first picture is time zero.
-func cameraAndMicrophone(_ camera: String, _ microphone: String, _ output: String, seconds: Double) throws {
+func cameraAndMicrophone(_ camera: String, _ microphone: String, _ output: String, duration: Duration) throws {
     var request = CaptureRequest()
     request.size = VideoSize(width: 1280, height: 720)
     request.frameRate = Rational(30)
     var options = SourceOptions()
-    options.duration = seconds
+    options.duration = duration
     let source = try CameraSource(
         camera, request: request, options: options, microphone: microphone,
         onNotice: { notice in

@@ -15,7 +15,7 @@ func twoCodecs(_ input: String, _ h264: String, _ hevc: String, device: DeviceSe
         configuration.rate.rateControl = .vbr
         configuration.rate.bitrate = BitsPerSecond(800_000)
         configuration.structure.bFrames = 0
-        configuration.structure.gopSeconds = 1
+        configuration.structure.gopDuration = .seconds(1)
         let muxer = MediaMuxer(MediaMuxer.Configuration(output: output))
         muxers.append(muxer)
         sessions.append(

@@ -4,9 +4,9 @@ import Vaenc
 let words = Array(CommandLine.arguments.dropFirst())
 do {
     switch (words.first, words.count) {
-    case ("camera-to-annexb", 4): try cameraToAnnexB(words[1], words[2], seconds: Double(words[3]) ?? 1)
+    case ("camera-to-annexb", 4): try cameraToAnnexB(words[1], words[2], duration: .seconds(Int(words[3]) ?? 1))
     case ("camera-and-microphone", 5):
-        try cameraAndMicrophone(words[1], words[2], words[3], seconds: Double(words[4]) ?? 1)
+        try cameraAndMicrophone(words[1], words[2], words[3], duration: .seconds(Int(words[4]) ?? 1))
     case ("first-frames", 4): try firstFrames(of: words[1], words[2], count: Int(words[3]) ?? 200)
     case ("still-picture", 3): try stillPicture(words[1], words[2])
     case ("remux", 3): try remux(words[1], words[2])

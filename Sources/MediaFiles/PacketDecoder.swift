@@ -1,13 +1,13 @@
 import CLibAV
 import LibAV
-public import VideoBase
+package import VideoBase
 
-/// Decodes a stream in this process through libavcodec, to compare the encoded pictures with their source. Only one
-/// thread may use it at a time.
-public final class PacketDecoder {
+/// Decodes a stream in this process through libavcodec and refuses every fault, for tests of encoders. Only one thread
+/// may use it at a time.
+package final class PacketDecoder {
     /// Receives a decoded picture (I420, or the stream's own layout) and its presentation time, in presentation order.
     /// The planes are valid during the call only.
-    public typealias FrameHandler = (PixelPlanes, MediaTime) throws -> Void
+    package typealias FrameHandler = (PixelPlanes, MediaTime) throws -> Void
 
     private let decoder: VideoDecoder
     /// The presentation times, by the number that represents each in the decoder.
@@ -18,7 +18,7 @@ public final class PacketDecoder {
 
     /// Creates a decoder that treats every fault as an error.
     /// - Throws: `unavailable` if libavcodec is missing or has no such decoder.
-    public init(codec: VideoCodec) throws {
+    package init(codec: VideoCodec) throws {
         // SAFETY: the decoder's description is static.
         let av = unsafe try LibAV.load(.codec)
         let id = codec.libavcodecID
@@ -35,7 +35,7 @@ public final class PacketDecoder {
 
     /// Decodes one access unit, and calls `onFrame` for each picture that becomes ready. Blocks.
     /// - Throws: `badInput` with libavcodec's message if the stream is broken; the errors of `onFrame`.
-    public func decode(_ packet: EncodedPacket, onFrame: FrameHandler) throws {
+    package func decode(_ packet: EncodedPacket, onFrame: FrameHandler) throws {
         times[count] = packet.presentation
         count += 1
         if try !decoder.send(packet.bytes, time: count - 1) { throw broken() }
@@ -44,7 +44,7 @@ public final class PacketDecoder {
 
     /// Returns the pictures that are still held back, and prepares the decoder for another stream.
     /// - Throws: `badInput` with libavcodec's message if the stream is broken; the errors of `onFrame`.
-    public func finish(onFrame: FrameHandler) throws {
+    package func finish(onFrame: FrameHandler) throws {
         _ = try decoder.send(end: true)
         unsafe try drain(onFrame)
         decoder.flush()

@@ -61,7 +61,7 @@ package struct RateComplianceTracker: Sendable {
 
     private static func windows(_ limits: StreamLimits) -> [SlidingWindow] {
         limits.windows.map { limit in
-            let count = (limit.seconds * limits.frameRate.value - 1e-6).rounded(.up)
+            let count = (limit.duration.seconds * limits.frameRate.value - 1e-6).rounded(.up)
             return SlidingWindow(limit: Int(saturating: Double(limit.bytes) * 8), count: Int(saturating: min(count, 1e5)))
         }
     }

@@ -69,7 +69,7 @@ final class EncodeWorker: Sendable {
         self.handler = handler
         monitor.withLock {
             $0.limits = settings.limits
-            $0.keyTimesLeft = settings.configuration.structure.forcedKeyTimes.sorted()[...]
+            $0.keyTimesLeft = settings.configuration.structure.forcedKeyTimes.map(\.seconds).sorted()[...]
         }
     }
 

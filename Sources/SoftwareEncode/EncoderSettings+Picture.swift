@@ -1,11 +1,14 @@
 import VideoBase
 
 extension EncoderSettings {
+    /// The requested profile, else the codec's best one for the samples.
+    private var wantedProfile: CodecProfile { configuration.profile ?? configuration.preferredProfiles[0] }
+
     mutating func mapProfile() {
         let c = configuration
         switch library {
         case .x264:
-            let profile = c.profile ?? .h264High
+            let profile = wantedProfile
             let name = profile == .h264ConstrainedBaseline ? "baseline" : profile == .h264Main ? "main" : "high"
             options.append(("profile", name))
             var entropy = c.coding.entropy ?? .cabac
@@ -82,7 +85,7 @@ extension EncoderSettings {
             let (used, why): (Bool, SettingReason)
             switch library {
             case .x264:
-                (used, why) = (wanted && (c.profile ?? .h264High) == .h264High, "only the High profile supports it")
+                (used, why) = (wanted && wantedProfile == .h264High, "only the High profile supports it")
                 set("8x8dct", used ? 1 : 0)
             case .x265: (used, why) = (true, "HEVC always uses it")
             }

@@ -151,7 +151,7 @@ extension EncoderSettings {
                 limits.windows = c.rate.dataRateLimits
             }
             for limit in c.rate.dataRateLimits {
-                let text = "\(limit.bytes)/\(limit.seconds)"
+                let text = "\(limit.bytes)/\(limit.duration.seconds)"
                 report(
                     "dataRateLimits", asked: text, used: used && limit == limited ? text : "none",
                     why: !used
@@ -253,7 +253,7 @@ extension EncoderSettings {
             report.removeAll { $0.option == "dataRateLimits" }
             let kept = windows.min { $0.bytesPerSecond < $1.bytesPerSecond }
             for limit in windows {
-                let text = "\(limit.bytes)/\(limit.seconds)"
+                let text = "\(limit.bytes)/\(limit.duration.seconds)"
                 report.append(
                     EffectiveEntry(
                         option: "dataRateLimits", asked: text, used: limit == kept ? text : "none",
@@ -347,5 +347,5 @@ extension EncoderSettings {
 }
 
 extension DataRateLimit {
-    var bytesPerSecond: Double { Double(bytes) / seconds }
+    var bytesPerSecond: Double { Double(bytes) / duration.seconds }
 }

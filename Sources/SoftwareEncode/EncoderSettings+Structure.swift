@@ -42,10 +42,10 @@ extension EncoderSettings {
 
     private mutating func mapGOP() -> Int {
         let c = configuration
-        let seconds = c.structure.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
+        let seconds = c.structure.gopDuration.map { max(1, Int(($0.seconds * c.frameRate.value).rounded())) }
         var gop = c.structure.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
-        var why: SettingReason = c.structure.gopFrames != nil ? .requested : c.structure.gopSeconds.map { "\($0) s" } ?? "5 s"
-        if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` is shorter") }
+        var why: SettingReason = c.structure.gopFrames != nil ? .requested : c.structure.gopDuration.map { "\($0.seconds) s" } ?? "5 s"
+        if let seconds, seconds < gop { (gop, why) = (seconds, "`gopDuration` is shorter") }
         switch library {
         case .x264: isAllIntra = false
         case .x265: isAllIntra = gop == 1
@@ -55,7 +55,7 @@ extension EncoderSettings {
         // The positions of key frames depend only on the GOP, as in hardware.
         set("scenecut", 0)
         report("gop", asked: c.structure.gopFrames, used: "\(gop)", why: why)
-        if let asked = c.structure.gopSeconds {
+        if let asked = c.structure.gopDuration?.seconds {
             // In seconds, with three decimals.
             let length = (Double(gop) / c.frameRate.value * 1000).rounded() / 1000
             let isUsed = abs(length - asked) <= 0.5 / c.frameRate.value + 0.001

@@ -15,13 +15,19 @@ public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .requested: "asked"
-        case .outputExtension: "the output's extension"
+        case .outputExtension: SettingReason.outputExtension.description
         case .decided(let words): words
         }
     }
 
     /// The reason in the effective configuration.
-    package var settingReason: SettingReason { self == .requested ? .requested : .explained(description) }
+    package var settingReason: SettingReason {
+        switch self {
+        case .requested: .requested
+        case .outputExtension: .outputExtension
+        case .decided(let words): .explained(words)
+        }
+    }
 }
 
 /// Chooses the codec for the setting `auto`: HEVC if the device encodes the requested profile, size and depth, else

@@ -193,7 +193,7 @@ extension CompressionSession {
         guard let abilities = report.flatMap({ SessionCapabilities($0, configuration.coding(codec)) }) else {
             throw VaencError(
                 .unavailable, "the device does not encode \(codec.rawValue)",
-                remedy: "see `vaenc probe`")
+                remedy: "see `Devices.reports`")
         }
         return abilities
     }

@@ -21,6 +21,12 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
     /// describe.
     package static let outdatedHRD = "of the first rate"
 
+    /// The requested value of a stream or a sound that is copied because no setting requests another form.
+    package static let copied = "copied"
+
+    /// Whether the entry is about a stream or a sound that no setting requests.
+    package var isCopyByDefault: Bool { asked == Self.copied }
+
     private enum CodingKeys: CodingKey { case option, asked, used, why }
 
     /// Encodes the entry. `asked` is encoded as null if nothing was requested.
@@ -42,7 +48,7 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
     ]
 
     /// The settings of entries that have another name.
-    private static let settings = ["entryPoint": "lowPower", "gop": "gopFrames", "vbvInitial": "vbvInitialPercent"]
+    private static let settings = ["entryPoint": "lowPower", "gop": "gopFrames", "gopSeconds": "gopDuration", "vbvInitial": "vbvInitialPercent"]
 
     /// The option's name for messages. The name of a setting is in backticks, and the command line replaces it by its
     /// option.
@@ -59,6 +65,8 @@ public enum SettingReason: Sendable, Hashable, CustomStringConvertible, Expressi
     case requested
     /// Nothing was requested, and the value is the default.
     case standard
+    /// Nothing was requested, and the extension of the output's name determines the value.
+    case outputExtension
     /// Another reason, in words for people.
     case explained(String)
 
@@ -70,6 +78,7 @@ public enum SettingReason: Sendable, Hashable, CustomStringConvertible, Expressi
         switch self {
         case .requested: "as asked"
         case .standard: "default"
+        case .outputExtension: "the output's extension"
         case .explained(let words): words
         }
     }

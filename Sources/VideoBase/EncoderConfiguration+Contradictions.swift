@@ -36,11 +36,11 @@ extension EncoderConfiguration {
             try check(Double(bytes) * 8 * fps, "maxFrameBytes", "pictures of \(bytes) bytes")
         }
         if let bits = rate.vbvSize { try check(Double(bits) * fps, "vbvSize", "pictures that fit a buffer of \(bits) bits") }
-        for limit in rate.dataRateLimits where limit.seconds > 0 {
+        for limit in rate.dataRateLimits where limit.duration > .zero {
             // The largest number of pictures in a window of this duration, wherever the window begins.
-            let count = max((limit.seconds * fps - 1e-6).rounded(.up), 1)
+            let count = max((limit.duration.seconds * fps - 1e-6).rounded(.up), 1)
             try check(
-                Double(limit.bytes) * 8 * fps / count, "dataRateLimits", "\(limit.bytes) bytes in \(limit.seconds) s")
+                Double(limit.bytes) * 8 * fps / count, "dataRateLimits", "\(limit.bytes) bytes in \(limit.duration.seconds) s")
         }
     }
 }

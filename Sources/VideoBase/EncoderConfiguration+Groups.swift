@@ -41,12 +41,12 @@ extension EncoderConfiguration {
 
     /// The settings of the group of pictures and of references.
     public struct Structure: Sendable, Hashable {
-        /// The distance between intra pictures in frames. If `gopSeconds` is set too, the shorter distance applies. nil
-        /// without `gopSeconds`: 5 seconds.
+        /// The distance between intra pictures in frames. If `gopDuration` is set too, the shorter distance applies. nil
+        /// without `gopDuration`: 5 seconds.
         public var gopFrames: Int?
-        /// The distance between intra pictures in seconds, rounded to frames. If `gopFrames` is set too, the shorter
-        /// distance applies.
-        public var gopSeconds: Double?
+        /// The time between intra pictures, rounded to frames: more than 0, and at most a day. If `gopFrames` is set too,
+        /// the shorter distance applies.
+        public var gopDuration: Duration?
         /// The interval of IDR pictures: every Nth intra picture is an IDR picture. The others are I pictures with
         /// recovery points. 1 makes all intra pictures IDR pictures.
         public var idrInterval: Int?
@@ -72,8 +72,8 @@ extension EncoderConfiguration {
         public var longTermReferences: Int?
         /// The display indices of frames that must become key frames.
         public var forcedKeyFrames: Set<Int> = []
-        /// Times in seconds. The first frame at or after each of them becomes a key frame.
-        public var forcedKeyTimes: [Double] = []
+        /// Presentation times, 0 or more. The first frame at or after each of them becomes a key frame.
+        public var forcedKeyTimes: [Duration] = []
 
         /// Creates the default settings.
         public init() {}

@@ -73,13 +73,13 @@ public struct EncoderConfiguration: Sendable, Hashable {
 public struct DataRateLimit: Sendable, Hashable {
     /// The maximum number of bytes in the window.
     public var bytes: Int
-    /// The duration of the window in seconds.
-    public var seconds: Double
+    /// The duration of the window: more than 0, and at most an hour.
+    public var duration: Duration
 
     /// Creates a limit.
-    public init(bytes: Int, seconds: Double) {
+    public init(bytes: Int, duration: Duration) {
         self.bytes = bytes
-        self.seconds = seconds
+        self.duration = duration
     }
 }
 

@@ -57,7 +57,7 @@ public struct VideoRectangle: Sendable, Hashable, Codable {
 extension Int {
     /// Returns the value rounded up to a multiple of `alignment`. If that would overflow, the value is rounded down. If
     /// `alignment` is below 2, the value is returned unchanged.
-    public func aligned(to alignment: Int) -> Int {
+    package func aligned(to alignment: Int) -> Int {
         guard alignment > 1 else { return self }
         let (sum, overflows) = addingReportingOverflow(alignment - 1)
         return (overflows ? self : sum) / alignment * alignment

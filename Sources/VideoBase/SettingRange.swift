@@ -65,9 +65,9 @@ extension EncoderConfiguration {
         try Validation.validate(color: display.color)
         try Validation.validate(masteringDisplay: display.masteringDisplay)
         if let ratio = display.sampleAspectRatio { try Validation.validate(sampleAspectRatio: ratio) }
-        if let seconds = structure.gopSeconds, !(seconds > 0 && seconds <= 86400) {
+        if let time = structure.gopDuration, time <= .zero || time > .seconds(86400) {
             throw VaencError(
-                .usage, "`gopSeconds` \(seconds) is out of range", remedy: "use a time above 0 and up to 86400 seconds")
+                .usage, "`gopDuration` \(time.seconds) is out of range", remedy: "use a time above 0 and up to 86400 seconds")
         }
         try Validation.validate(size: size)
     }

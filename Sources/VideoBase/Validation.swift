@@ -16,10 +16,9 @@ package enum Validation {
         throw VaencError(.usage, "`vbvSize` \(vbvSize) is out of range", remedy: "use 1k to 4G bits")
     }
 
-    /// - Parameter times: The times in seconds.
-    package static func validate(forcedKeyTimes times: [Double]) throws(VaencError) {
-        guard let time = times.first(where: { !($0 >= 0 && $0.isFinite) }) else { return }
-        throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "use a time of 0 or more")
+    package static func validate(forcedKeyTimes times: [Duration]) throws(VaencError) {
+        guard let time = times.first(where: { $0 < .zero }) else { return }
+        throw VaencError(.usage, "a key frame cannot be forced at \(time.seconds) s", remedy: "use a time of 0 or more")
     }
 
     /// - Parameter frames: The indices of the frames.
@@ -41,16 +40,16 @@ package enum Validation {
             remedy: "use a buffer that makePixelBuffer returns, or leave out `strict`")
     }
 
-    /// Checks the requested part of an input, in seconds.
-    package static func validate(start: Double?, duration: Double?) throws(VaencError) {
-        if let start, !(start >= 0 && start < 1e9) {
+    /// Checks the requested part of an input.
+    package static func validate(start: Duration?, duration: Duration?) throws(VaencError) {
+        if let start, start < .zero || start >= .seconds(1_000_000_000) {
             throw VaencError(
-                .usage, "`start` \(start) is out of range",
+                .usage, "`start` \(start.seconds) is out of range",
                 remedy: "use 0 to less than 1000000000 seconds")
         }
-        if let duration, !(duration > 0 && duration < 1e9) {
+        if let duration, duration <= .zero || duration >= .seconds(1_000_000_000) {
             throw VaencError(
-                .usage, "`duration` \(duration) is out of range",
+                .usage, "`duration` \(duration.seconds) is out of range",
                 remedy: "use more than 0 and less than 1000000000 seconds")
         }
     }
@@ -124,9 +123,9 @@ package enum Validation {
 
     package static func validate(_ limit: DataRateLimit) throws(VaencError) {
         let bytes = 1...(1 << 40)
-        guard bytes.contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
+        guard bytes.contains(limit.bytes), limit.duration > .zero, limit.duration <= .seconds(3600) else {
             throw VaencError(
-                .usage, "the data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s is out of range",
+                .usage, "the data-rate limit of \(limit.bytes) bytes in \(limit.duration.seconds) s is out of range",
                 remedy: "use \(bytes.lowerBound) to \(bytes.upperBound) bytes, and more than 0 and up to 3600 seconds")
         }
     }

@@ -86,7 +86,7 @@ public struct FrameOptions: Sendable, Hashable {
 ///
 /// Packets are delivered in decoding order to the handler that was given at creation, on a thread of the encoder. A
 /// failure is delivered once to the same handler and ends the session.
-public protocol VideoEncoder: AnyObject, Sendable {
+package protocol VideoEncoder: AnyObject, Sendable {
     /// The description of the encoder, valid after `prepare`.
     var encoderDescription: EncoderDescription { get throws }
 
@@ -194,24 +194,24 @@ public struct DriverRate: Sendable, Hashable, Codable {
 
 extension VideoEncoder {
     /// Throws a `VaencError` of category `.unavailable`: by default, an encoder supports no changes while it runs.
-    public func change(_ change: RunningChange) throws {
+    package func change(_ change: RunningChange) throws {
         throw VaencError(.unavailable, "this encoder cannot change while it runs", remedy: "create a new session")
     }
 
     /// Checks nothing by default.
-    public func check(_ changes: [RunningChange]) throws {}
+    package func check(_ changes: [RunningChange]) throws {}
 
     /// Throws a `VaencError` of category `.unavailable`: by default, an encoder does not choose its references.
-    public func invalidateReferences(displayIndices: [Int]) throws {
+    package func invalidateReferences(displayIndices: [Int]) throws {
         throw VaencError(
             .unavailable, "this encoder does not support a choice of references", remedy: "force a key frame instead")
     }
 
     /// Completes all frames. This default does not reinitialize anything.
-    public func refresh() throws { try completeFrames(until: nil) }
+    package func refresh() throws { try completeFrames(until: nil) }
 
     /// Counters that are 0, the default for an encoder without statistics.
-    public var statistics: EncoderStatistics { EncoderStatistics() }
+    package var statistics: EncoderStatistics { EncoderStatistics() }
 }
 
 /// A handler that receives packets, or the error that ends the session.

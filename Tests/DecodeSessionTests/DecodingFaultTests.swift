@@ -87,7 +87,7 @@ import VideoBase
     func anyStatusLosesNoPicture(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 8, width: 64, height: 64)
         let calls = ["vaCreateBuffer", "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2"]
-        for (index, status) in StatusCode.named.enumerated() where status != .success {
+        for (index, status) in VAStatusCode.named.enumerated() where status != .success {
             let times = codec == .h264 ? ["4", "4+"] : ["4+", "4"]
             for (call, when) in zip([calls[index % 5], calls[(index + 2) % 5]], times) {
                 // The driver returns these for a damaged picture, and for a missing call.

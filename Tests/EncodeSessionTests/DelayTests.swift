@@ -64,7 +64,7 @@ import VideoBase
         #expect(
             try keys {
                 $0.structure.bFrames = bFrames
-                $0.structure.forcedKeyTimes = [0.34, 0.5, 0.51, 0.52, 0]
+                $0.structure.forcedKeyTimes = [.seconds(0.34), .seconds(0.5), .seconds(0.51), .seconds(0.52), .seconds(0)]
             }.idr == [0, 11, 15, 16])
         #expect(
             try keys(options: { FrameOptions(forceKeyFrame: [4, 5, 23].contains($0)) }) {
@@ -76,15 +76,15 @@ import VideoBase
 
     @Test func keyFramesFollowTheGOPLength() throws {
         // GOP lengths in seconds at a frame rate that does not divide them; the shorter of both lengths applies.
-        #expect(try keys { $0.structure.gopSeconds = 0.4 }.idr == [0, 12, 24, 36])
+        #expect(try keys { $0.structure.gopDuration = .seconds(0.4) }.idr == [0, 12, 24, 36])
         #expect(
             try keys {
                 $0.frameRate = Rational(24000, 1001)
-                $0.structure.gopSeconds = 0.5
+                $0.structure.gopDuration = .seconds(0.5)
             }.idr == [0, 12, 24, 36])
         #expect(
             try keys {
-                $0.structure.gopSeconds = 0.5
+                $0.structure.gopDuration = .seconds(0.5)
                 $0.structure.gopFrames = 20
             }.idr == [0, 15, 30])
         let closed = try keys {

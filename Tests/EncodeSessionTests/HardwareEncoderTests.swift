@@ -320,7 +320,7 @@ final class Received: Sendable {
     @Test(arguments: [0, 2]) func failureEndsTheSessionAfterSubmittedFrames(bFrames: Int) throws {
         let received = Received()
         let display = try ReferenceDisplay.open()
-        let settings = try SettingsResolver.resolve(configuration { $0.structure.bFrames = bFrames }, on: DeviceCapabilities(display))
+        let settings = try SettingsResolver.resolve(configuration { $0.structure.bFrames = bFrames }, on: DeviceCapabilities(display, .h264))
         let supervisor = try Supervisor(
             display, settings, limits: .of(display.kind), handler: received.handler)
         for index in 0..<3 {

@@ -97,7 +97,7 @@ import VideoBase
         Option("pyramid", "max_num_reorder_frames", 1, 2) { $0.structure.bPyramid = true },
         Option("pyramid", refIdc, [3, 2, 0, 0, 2, 0], [3, 2, 1, 0, 2, 0]) { $0.structure.bPyramid = true },
         Option("GOP", types, [2, 0, 1, 1, 0, 1], [2, 0, 1, 2, 0, 1]) { $0.structure.gopFrames = 3 },
-        Option("GOP in seconds", types, [2, 0, 1, 1, 0, 1], [2, 0, 1, 2, 0, 1]) { $0.structure.gopSeconds = 0.1 },
+        Option("GOP in seconds", types, [2, 0, 1, 1, 0, 1], [2, 0, 1, 2, 0, 1]) { $0.structure.gopDuration = .seconds(0.1) },
         Option("IDR interval", { [$0["idr_pic_id"].count] }, [1], [2]) {
             $0.structure.gopFrames = 2
             $0.structure.idrInterval = 2
@@ -107,7 +107,7 @@ import VideoBase
             $0.structure.openGOP = true
         },
         Option("forced key frame", { [$0["idr_pic_id"].count] }, [1], [2]) { $0.structure.forcedKeyFrames = [4] },
-        Option("forced key time", { [$0["idr_pic_id"].count] }, [1], [2]) { $0.structure.forcedKeyTimes = [0.05] },
+        Option("forced key time", { [$0["idr_pic_id"].count] }, [1], [2]) { $0.structure.forcedKeyTimes = [.seconds(0.05)] },
         Option("temporal layers", "gaps_in_frame_num_allowed_flag", 0, 1) { $0.structure.temporalLayers = 3 },
         Option("temporal layers", refIdc, [3, 2, 0, 0, 2, 0], [3, 0, 1, 0, 2, 0]) { $0.structure.temporalLayers = 3 },
         Option("intra refresh", { Array($0["recovery_frame_cnt"].prefix(1)) }, [], [4]) {

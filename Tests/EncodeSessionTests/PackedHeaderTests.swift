@@ -66,7 +66,7 @@ import VideoBase
     @Test(arguments: [nil, "iHD-9A49", "radeonsi25-navi31"]) func realTimeHintSendsTheFastestQualityLevel(personality: String?) throws {
         let (key, predicted) = (plans(2)[0].0, plans(2)[1].0)
         let profile = try DeviceCapabilities(
-            ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]))
+            ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]), .h264)
         func sent(_ plan: FramePlan, _ change: (inout EncoderConfiguration) -> Void) throws -> [MiscParameters] {
             let settings = try SettingsResolver.resolve(SettingsResolverTests.configuration(320, 240, change), on: profile)
             return MiscParameters.list(plan, FrameOptions(), settings).filter {

@@ -160,10 +160,10 @@ import VideoBase
         let wrong: [(inout RunningChange) -> Void] = [
             { $0.bitrate = BitsPerSecond(.max) }, { $0.bitrate = BitsPerSecond(63) }, { $0.maxBitrate = BitsPerSecond(.max) },
             { $0.minQP = 52 }, { $0.maxQP = -1 }, { $0.maxQP = .min }, { $0.frameRate = Rational(1, .max) },
-            { $0.frameRate = Rational(0) }, { $0.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
-            { $0.dataRateLimits = [DataRateLimit(bytes: 100, seconds: .nan)] },
-            { $0.dataRateLimits = [DataRateLimit(bytes: 0, seconds: 1)] },
-            { $0.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: .infinity)] },
+            { $0.frameRate = Rational(0) }, { $0.dataRateLimits = [DataRateLimit(bytes: .max, duration: .seconds(1))] },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 100, duration: Duration(attoseconds: .min))] },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 0, duration: .seconds(1))] },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 100_000, duration: Duration(attoseconds: .max))] },
         ]
         for change in wrong { #expect(throws: VaencError.self) { try run.change(change) } }
         try run.encode(2)
@@ -280,10 +280,10 @@ import VideoBase
         }
         if controller == .vaenc {
             let error = #expect(throws: VaencError.self) {
-                try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, seconds: 1)] }
+                try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, duration: .seconds(1))] }
             }
             #expect(error?.category == .usage, "\(error as Any)")
-            try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 80_000, seconds: 1)] }
+            try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 80_000, duration: .seconds(1))] }
             // These limits stay, and a rate above them is refused.
             #expect(throws: VaencError.self) { try run.change { $0.bitrate = BitsPerSecond(700_000) } }
         }
@@ -311,7 +311,7 @@ import VideoBase
         var configuration = EncoderConfiguration(size: Self.size)
         configuration.rate.bitrate = BitsPerSecond(500_000)
         configuration.rate.rateController = .driver
-        if hasLimits { configuration.rate.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)] }
+        if hasLimits { configuration.rate.dataRateLimits = [DataRateLimit(bytes: 100_000, duration: .seconds(1))] }
         let received = Received()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(["VAENC_REFERENCE_PERSONALITY": personality]), configuration: configuration,
@@ -320,7 +320,7 @@ import VideoBase
         let entry = try encoder.encoderDescription.effective.first { $0.option == "dataRateLimits" && $0.asked != nil }
         #expect(entry?.differs == (hasLimits ? true : nil))
         var change = RunningChange()
-        change.dataRateLimits = [DataRateLimit(bytes: 90_000, seconds: 1)]
+        change.dataRateLimits = [DataRateLimit(bytes: 90_000, duration: .seconds(1))]
         let error = #expect(throws: VaencError.self) { try encoder.change(change) }
         #expect(error?.category == .unavailable && error?.remedy != nil)
         change.dataRateLimits = []
@@ -329,7 +329,7 @@ import VideoBase
 
     @Test func configurationsOutOfRangeAreRefused() {
         let wrong: [(inout EncoderConfiguration) -> Void] = [
-            { $0.rate.maxFrameBytes = .max }, { $0.rate.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
+            { $0.rate.maxFrameBytes = .max }, { $0.rate.dataRateLimits = [DataRateLimit(bytes: .max, duration: .seconds(1))] },
             { $0.frameRate = Rational(1, .max) }, { $0.frameRate = Rational(.max, .max) },
         ]
         for change in wrong {

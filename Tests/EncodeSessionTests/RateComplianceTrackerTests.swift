@@ -39,7 +39,7 @@ import VideoBase
 
     /// The limit applies to any three pictures, which last 0.3 s.
     @Test func dataRateLimitAppliesToEveryWindow() throws {
-        let tracker = try makeTracker { $0.rate.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
+        let tracker = try makeTracker { $0.rate.dataRateLimits = [DataRateLimit(bytes: 3000, duration: .seconds(0.3))] }
         #expect(broken(tracker, [8000, 8000, 8000, 8000], .dataRate) == [])
         #expect(broken(tracker, [8000, 8000, 8001, 8000, 7999, 8001, 8001], .dataRate) == [2, 3, 6])
         #expect(broken(tracker, [24_001, 0, 0, 24_000, 1], .dataRate) == [0, 1, 2, 4])

@@ -196,7 +196,7 @@ import VideoBase
         #expect(entry(insisting, "maxFrameBytes")?.used == "none")
         let windows = try settle(offered) {
             $0.rate.bitrate = BitsPerSecond(2_000_000)
-            $0.rate.dataRateLimits = [DataRateLimit(bytes: 300_000, seconds: 1)]
+            $0.rate.dataRateLimits = [DataRateLimit(bytes: 300_000, duration: .seconds(1))]
         }
         #expect(windows.rate.controller == .vaenc && windows.rate.limits.count == 1)
     }

@@ -208,13 +208,13 @@ import VideoBase
             { $0.rate.qp = 99 }, { $0.rate.qp = -1 }, { $0.rate.qpI = 52 }, { $0.rate.quality = 0 }, { $0.coding.preset = 8 },
             { $0.structure.gopFrames = 0 },
             { $0.structure.references = 0 }, { $0.structure.references = 17 }, { $0.coding.slices = 0 }, { $0.pipeline.asyncDepth = 0 },
-            { $0.structure.gopSeconds = -1 }, { $0.structure.gopSeconds = .nan },
+            { $0.structure.gopDuration = .seconds(-1) }, { $0.structure.gopDuration = Duration(attoseconds: .max) },
             {
                 $0.rate.minQP = 40; $0.rate.maxQP = 30
             }, { $0.level = 14 },
             { $0.frameRate = Rational(0, 1) }, { $0.frameRate = Rational(5000, 1) }, { $0.profile = .hevcMain },
             { $0.size = VideoSize(width: 0, height: 16) }, { $0.structure.temporalLayers = 5 }, { $0.structure.longTermReferences = 16 },
-            { $0.structure.idrInterval = 0 }, { $0.rate.maxSliceBytes = 1 }, { $0.pipeline.maxFrameDelay = -1 }, { $0.structure.forcedKeyTimes = [-1] },
+            { $0.structure.idrInterval = 0 }, { $0.rate.maxSliceBytes = 1 }, { $0.pipeline.maxFrameDelay = -1 }, { $0.structure.forcedKeyTimes = [.seconds(-1)] },
             { $0.coding.deblocking = Deblocking(alphaOffset: 7) },
             {
                 $0.display.masteringDisplay = MasteringDisplay(
@@ -328,28 +328,28 @@ import VideoBase
         func interval(_ change: (inout EncoderConfiguration) -> Void) throws -> Int? {
             try settle(Self.configuration(1280, 720, change)).structure.keyInterval
         }
-        #expect(try interval { $0.structure.gopSeconds = 2 } == 60)
-        #expect(try interval { $0.structure.gopSeconds = 0.001 } == 1)
+        #expect(try interval { $0.structure.gopDuration = .seconds(2) } == 60)
+        #expect(try interval { $0.structure.gopDuration = .seconds(0.001) } == 1)
         #expect(
             try interval {
-                $0.structure.gopSeconds = 2; $0.structure.gopFrames = 30
+                $0.structure.gopDuration = .seconds(2); $0.structure.gopFrames = 30
             } == 30)
         #expect(
             try interval {
-                $0.structure.gopSeconds = 0.5; $0.structure.gopFrames = 30
+                $0.structure.gopDuration = .seconds(0.5); $0.structure.gopFrames = 30
             } == 15)
         #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
-        func reported(_ frames: Int?, _ seconds: Double) throws -> [String] {
-            let settings = try settle(Self.configuration { ($0.structure.gopFrames, $0.structure.gopSeconds) = (frames, seconds) })
+        func reported(_ frames: Int?, _ time: Duration) throws -> [String] {
+            let settings = try settle(Self.configuration { ($0.structure.gopFrames, $0.structure.gopDuration) = (frames, time) })
             return ["gop", "gopSeconds"].map { option in
                 let entry = entry(settings, option)
                 return "\(entry?.asked ?? "nothing") -> \(entry?.used ?? "nothing"): \(entry?.why ?? "")"
             }
         }
-        #expect(try reported(30, 2) == ["30 -> 30: as asked", "nothing -> 1.0: `gopFrames` is shorter than 2.0 s"])
-        #expect(try reported(30, 0.5) == ["30 -> 15: `gopSeconds` is shorter", "0.5 -> 0.5: as asked"])
-        #expect(try reported(60, 2) == ["60 -> 60: as asked", "2.0 -> 2.0: as asked"])
-        #expect(try reported(nil, 0.001) == ["nothing -> 1: 0.001 s", "nothing -> 0.033: one frame is the shortest distance"])
+        #expect(try reported(30, .seconds(2)) == ["30 -> 30: as asked", "nothing -> 1.0: `gopFrames` is shorter than 2.0 s"])
+        #expect(try reported(30, .seconds(0.5)) == ["30 -> 15: `gopDuration` is shorter", "0.5 -> 0.5: as asked"])
+        #expect(try reported(60, .seconds(2)) == ["60 -> 60: as asked", "2.0 -> 2.0: as asked"])
+        #expect(try reported(nil, .seconds(0.001)) == ["nothing -> 1: 0.001 s", "nothing -> 0.033: one frame is the shortest distance"])
     }
 
     private static func both(_ change: (inout EncodeCapabilities) -> Void = { _ in }) -> [EncodeCapabilities] {

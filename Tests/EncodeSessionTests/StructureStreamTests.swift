@@ -30,7 +30,7 @@ import VideoBase
             $0.structure.bFrames = 3
             $0.structure.bPyramid = false
             $0.structure.forcedKeyFrames = [7]
-            $0.structure.forcedKeyTimes = [0.5]
+            $0.structure.forcedKeyTimes = [.seconds(0.5)]
         },
         Case("pyramid of three, two references, CAVLC, three slices") {
             $0.structure.bFrames = 3

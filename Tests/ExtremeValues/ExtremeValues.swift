@@ -7,9 +7,10 @@ public enum ExtremeValues {
         .min, .min + 1, -(1 << 40), -65536, -1, 0, 1, 2, 3, 16, 51, 52, 64, 100, 255, 1000, 65535, 65536, 1 << 24, Int(Int32.max),
         1 << 31, Int(UInt32.max), 4_000_000_000, 1 << 40, 1 << 62, .max - 1, .max,
     ]
-    /// Floating-point numbers of all magnitudes, with those that are not finite.
-    public static let numbers: [Double] = [
-        .nan, .infinity, -.infinity, -1, 0, .leastNonzeroMagnitude, 1e-9, 0.04, 1, 3600, 86400, 1e18, 1.7e308,
+    /// Durations of all magnitudes, with the limits of the type.
+    public static let durations: [Duration] = [
+        Duration(attoseconds: .min), .seconds(-1), .zero, Duration(attoseconds: 1), .nanoseconds(1), .milliseconds(40), .seconds(1),
+        .seconds(3600), .seconds(86400), .seconds(Int64.max), Duration(attoseconds: .max),
     ]
     /// Frame rates and ratios, with invalid ones and those close to the limits.
     public static let rates: [Rational] = [
@@ -35,10 +36,10 @@ public enum ExtremeValues {
         var changes: [(String, Change)] = []
         func add(_ name: String, _ change: @escaping Change) { changes.append((name, change)) }
         for value in integers { addInteger(value, add) }
-        for value in numbers {
-            add("gopSeconds \(value)") { $0.structure.gopSeconds = value }
-            add("key at \(value) s") { $0.structure.forcedKeyTimes = [value] }
-            add("limit in \(value) s") { $0.rate.dataRateLimits = [DataRateLimit(bytes: 50_000, seconds: value)] }
+        for value in durations {
+            add("gopDuration \(value.seconds)") { $0.structure.gopDuration = value }
+            add("key at \(value.seconds) s") { $0.structure.forcedKeyTimes = [value] }
+            add("limit in \(value.seconds) s") { $0.rate.dataRateLimits = [DataRateLimit(bytes: 50_000, duration: value)] }
         }
         for value in rates {
             add("frameRate \(value)") { $0.frameRate = value }
@@ -77,7 +78,7 @@ public enum ExtremeValues {
         add("both sides \(value)") { $0.size = VideoSize(width: value, height: value) }
         add("deblocking \(value)") { $0.coding.deblocking = Deblocking(alphaOffset: value, betaOffset: value) }
         add("key at \(value)") { $0.structure.forcedKeyFrames = [value] }
-        add("limit of \(value) bytes") { $0.rate.dataRateLimits = [DataRateLimit(bytes: value, seconds: 1)] }
+        add("limit of \(value) bytes") { $0.rate.dataRateLimits = [DataRateLimit(bytes: value, duration: .seconds(1))] }
         add("region \(value)") {
             $0.coding.regionsOfInterest = [RegionOfInterest(x: value, y: value, width: value, height: value, qpDelta: value)]
         }
@@ -106,7 +107,7 @@ public enum ExtremeValues {
                 c.rate.bitrate = BitsPerSecond(element([1000, 1063, 10_000, 1_000_000, 50_000_000, 900_000_000]))
                 if below(3) == 0 { c.rate.maxBitrate = c.rate.bitrate.map { BitsPerSecond($0.value * (1 + below(3))) } }
                 if below(3) == 0 { c.rate.vbvSize = element([1000, 100_000, 2_600_000, 200_000_000, 4_000_000_000]) }
-                if below(3) == 0 { c.rate.dataRateLimits = [DataRateLimit(bytes: 1 << below(41), seconds: element([1e-9, 0.5, 3600]))] }
+                if below(3) == 0 { c.rate.dataRateLimits = [DataRateLimit(bytes: 1 << below(41), duration: element([.nanoseconds(1), .milliseconds(500), .seconds(3600)]))] }
                 if below(3) == 0 { c.headers.hrdParameters = below(2) == 0 }
                 c.rate.rateController = element([nil, .driver, .vaenc])
             }
@@ -133,7 +134,7 @@ public enum ExtremeValues {
             case 5: change.qp = element(ExtremeValues.integers)
             case 6:
                 change.dataRateLimits = [
-                    DataRateLimit(bytes: element(ExtremeValues.integers), seconds: element(ExtremeValues.numbers))
+                    DataRateLimit(bytes: element(ExtremeValues.integers), duration: element(ExtremeValues.durations))
                 ]
             default:
                 change.bitrate = BitsPerSecond(element([1000, 1_000_000, 4_000_000_000]))

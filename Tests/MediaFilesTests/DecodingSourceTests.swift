@@ -45,8 +45,8 @@ import VideoBase
     @Test func startDurationAndLimitAreApplied() throws {
         let all = try MediaInput.open(Fixture.bikes.path()).all(.nv12)
         var options = SourceOptions()
-        options.start = 3.2
-        options.duration = 0.4
+        options.start = .milliseconds(3200)
+        options.duration = .milliseconds(400)
         let part = try MediaInput.open(Fixture.bikes.path(), options: options).all(.nv12)
         let isPart = part.map(\.bytes) == all[80..<90].map(\.bytes)
         #expect(isPart)
@@ -57,7 +57,7 @@ import VideoBase
         #expect(source.info.frameCount == 3)
         let isLimited = try source.all(.nv12).map(\.bytes) == all[80..<83].map(\.bytes)
         #expect(isLimited)
-        options.start = 1000
+        options.start = .seconds(1000)
         #expect(try MediaInput.open(Fixture.bikes.path(), options: options).all(.nv12).isEmpty)
     }
 
@@ -70,9 +70,9 @@ import VideoBase
             return info.endOfSound(pictures: pictures, end: MediaTime(value: Int64(seconds * 1000), timescale: 1000))?.seconds
         }
         #expect(try end({ _ in }, pictures: 132, 5.28) == nil)
-        #expect(try end({ $0.duration = 2 }, pictures: 50, 2) == 2)
+        #expect(try end({ $0.duration = .seconds(2) }, pictures: 50, 2) == 2)
         // The pictures end before the requested part.
-        #expect(try end({ $0.duration = 9 }, pictures: 132, 5.28) == 9)
+        #expect(try end({ $0.duration = .seconds(9) }, pictures: 132, 5.28) == 9)
         #expect(try end({ $0.frameLimit = 10 }, pictures: 10, 0.4) == 0.4)
         #expect(try end({ $0.frameLimit = 200 }, pictures: 132, 5.28) == nil)
     }

@@ -123,15 +123,15 @@ import VideoBase
             let limited = try firsts { $0.frameLimit = 3 }
             #expect(limited == [0, 1, 2])
             let late = try firsts {
-                $0.frameRate = Rational(10); $0.start = 0.5
+                $0.frameRate = Rational(10); $0.start = .milliseconds(500)
             }
             #expect(late == [5, 6, 7, 8, 9])
             let middle = try firsts {
-                $0.frameRate = Rational(10); $0.start = 0.5; $0.duration = 0.3
+                $0.frameRate = Rational(10); $0.start = .milliseconds(500); $0.duration = .milliseconds(300)
             }
             #expect(middle == [5, 6, 7])
             let nothing = try firsts {
-                $0.frameRate = Rational(10); $0.start = 5
+                $0.frameRate = Rational(10); $0.start = .seconds(5)
             }
             #expect(nothing == [])
         }

@@ -26,7 +26,7 @@ import VideoBase
             #expect(all.count == 30)
             for frame in [1, 7, 8, 11, 20, 29] {
                 var options = SourceOptions()
-                options.start = Double(frame) / 25
+                options.start = .milliseconds(frame * 40)
                 let source = try MediaInput.open(path, options: options)
                 let part = try source.all(.nv12)
                 let isTail = part.map(\.bytes) == Array(all[frame...])

@@ -33,8 +33,8 @@ import VideoBase
     @Test func startAndDurationSelectPictures() throws {
         let all = try MediaInput.open("testsrc:64x64@10:20").all()
         var options = SourceOptions()
-        options.start = 0.5
-        options.duration = 0.4
+        options.start = .milliseconds(500)
+        options.duration = .milliseconds(400)
         let some = try MediaInput.open("testsrc:64x64@10:20", options: options).all()
         let isPart = some.map(\.bytes) == all[5..<9].map(\.bytes)
         #expect(isPart)

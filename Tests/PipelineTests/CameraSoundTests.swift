@@ -46,10 +46,10 @@ import VideoBase
         let state = Monitor(StuckEncoder.State())
         let sound = try microphone("sine=frequency=1000:sample_rate=48000", state)
         defer { sound.close() }
-        sound.input.wait(for: .zero, atMostSeconds: 5)
+        sound.input.wait(for: .zero, atMost: .seconds(5))
         let origin = try #require(sound.input.firstTime)
         for picture in 1...20 {
-            sound.input.wait(for: origin + time(picture * 40), atMostSeconds: 5)
+            sound.input.wait(for: origin + time(picture * 40), atMost: .seconds(5))
             #expect(sound.take(from: origin, until: time(picture * 40)).isEmpty)
         }
         _ = state.wait(atMostNanoseconds: 5_000_000_000) { $0.calls > 0 ? true : nil }
@@ -67,7 +67,7 @@ import VideoBase
         let state = Monitor(StuckEncoder.State(isFree: true))
         let sound = try microphone("sine=frequency=1000:sample_rate=48000,arealtime=speed=0.001:limit=1000", state)
         defer { sound.close() }
-        sound.input.wait(for: .zero, atMostSeconds: 5)
+        sound.input.wait(for: .zero, atMost: .seconds(5))
         let origin = try #require(sound.input.firstTime)
         var packets = sound.take(from: origin, until: time(9000))
         _ = state.wait(atMostNanoseconds: 5_000_000_000) { $0.calls >= 5 ? true : nil }

@@ -56,7 +56,7 @@ import VideoBase
             full == RateLimits(bitrate: 2000, maxRate: 2500, bufferSize: 1000, initialPercent: 70, base: limits(2000, 2500, 1000, true)))
         let limited = try settings {
             $0.rate.bitrate = BitsPerSecond(2_000_000)
-            $0.rate.dataRateLimits = [DataRateLimit(bytes: 1_000_000, seconds: 2), DataRateLimit(bytes: 150_000, seconds: 0.5)]
+            $0.rate.dataRateLimits = [DataRateLimit(bytes: 1_000_000, duration: .seconds(2)), DataRateLimit(bytes: 150_000, duration: .seconds(0.5))]
         }
         #expect(
             limited.limits
@@ -112,12 +112,12 @@ import VideoBase
 
     @Test func gopSettingsMapToLibraryParameters() throws {
         let seconds = try parameters {
-            $0.structure.gopSeconds = 2; $0.frameRate = Rational(25)
+            $0.structure.gopDuration = .seconds(2); $0.frameRate = Rational(25)
         }
         #expect(seconds["keyint"] == "50")
-        let both = try used("gopSeconds") { $0.structure.gopSeconds = 2; $0.structure.gopFrames = 30 }
+        let both = try used("gopSeconds") { $0.structure.gopDuration = .seconds(2); $0.structure.gopFrames = 30 }
         #expect(both?.asked == nil && both?.used == "1.0" && both?.why == "`gopFrames` is shorter than 2.0 s")
-        let shorter = try used("gopSeconds") { $0.structure.gopSeconds = 0.5; $0.structure.gopFrames = 30 }
+        let shorter = try used("gopSeconds") { $0.structure.gopDuration = .seconds(0.5); $0.structure.gopFrames = 30 }
         #expect(shorter?.used == "0.5" && shorter?.differs == false)
         let standard = try parameters { _ in }
         #expect(standard["keyint"] == "150")
@@ -323,10 +323,11 @@ import VideoBase
     }
 
     /// As on a device, the error names the limit.
-    @Test(arguments: [Double.nan, .infinity, 1e300, 86401, 0, -1]) func gopSecondsHaveALimit(_ seconds: Double) throws {
-        let error = #expect(throws: VaencError.self) { try settings { $0.structure.gopSeconds = seconds } }
+    @Test(arguments: [Duration(attoseconds: .max), Duration(attoseconds: .min), .seconds(86401), .zero, .seconds(-1)])
+    func gopDurationHasALimit(_ time: Duration) throws {
+        let error = #expect(throws: VaencError.self) { try settings { $0.structure.gopDuration = time } }
         #expect(error?.category == .usage && error?.remedy?.contains("86400") == true, "\(error as Any)")
-        _ = try settings { $0.structure.gopSeconds = 86400 }
+        _ = try settings { $0.structure.gopDuration = .seconds(86400) }
     }
 
     @Test func wrongValuesAreUsageErrors() throws {
@@ -335,12 +336,12 @@ import VideoBase
         #expect(category { $0.rate.quality = 0 } == .usage)
         #expect(category { $0.coding.preset = 8 } == .usage)
         #expect(category { $0.structure.gopFrames = 0 } == .usage)
-        for time in [.nan, -1, .infinity] { #expect(category { $0.structure.forcedKeyTimes = [0.2, time] } == .usage) }
+        for time in [.seconds(-1), Duration(attoseconds: .min)] { #expect(category { $0.structure.forcedKeyTimes = [.milliseconds(200), time] } == .usage) }
         #expect(category { $0.structure.forcedKeyFrames = [2, -1] } == .usage)
         #expect(category { $0.structure.bFrames = 8 } == .usage)
         #expect(category { $0.structure.temporalLayers = 5 } == .usage)
         #expect(category { $0.rate.vbvInitialPercent = 101 } == .usage)
-        #expect(category { $0.rate.dataRateLimits = [DataRateLimit(bytes: 1, seconds: 0)] } == .usage)
+        #expect(category { $0.rate.dataRateLimits = [DataRateLimit(bytes: 1, duration: .seconds(0))] } == .usage)
         #expect(
             category {
                 $0.rate.minQP = 30; $0.rate.maxQP = 20

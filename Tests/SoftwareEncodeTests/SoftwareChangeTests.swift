@@ -57,7 +57,7 @@ import VideoBase
         configuration.frameRate = SoftwareRun.rate
         configuration.rate.bitrate = BitsPerSecond(500_000)
         configuration.rate.maxBitrate = BitsPerSecond(900_000)
-        configuration.rate.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)]
+        configuration.rate.dataRateLimits = [DataRateLimit(bytes: 100_000, duration: .seconds(1))]
         let settings = try EncoderSettings(configuration)
         func change(_ body: (inout RunningChange) -> Void) throws -> RateLimits {
             var change = RunningChange()
@@ -66,8 +66,8 @@ import VideoBase
         }
         let wrong: [(inout RunningChange) -> Void] = [
             { $0.maxBitrate = BitsPerSecond(400_000) }, { $0.bitrate = BitsPerSecond(810_000) },
-            { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, seconds: 1)] }, { $0.bitrate = BitsPerSecond(0) },
-            { $0.dataRateLimits = [DataRateLimit(bytes: 0, seconds: 1)] }, { $0.bitrate = BitsPerSecond(-1) },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, duration: .seconds(1))] }, { $0.bitrate = BitsPerSecond(0) },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 0, duration: .seconds(1))] }, { $0.bitrate = BitsPerSecond(-1) },
             { $0.qp = -1 }, { $0.qp = 52 }, { $0.minQP = -1 }, { $0.maxQP = 52 }, { $0.frameRate = Rational(0) },
             { $0.frameRate = Rational(1, 0) },
         ]
@@ -81,6 +81,6 @@ import VideoBase
             #expect(error?.category == .unavailable, "\(error as Any)")
         }
         #expect(try change { $0.bitrate = BitsPerSecond(700_000) }.maxRate == 800)
-        #expect(try change { $0.dataRateLimits = [DataRateLimit(bytes: 75_000, seconds: 1)] }.maxRate == 600)
+        #expect(try change { $0.dataRateLimits = [DataRateLimit(bytes: 75_000, duration: .seconds(1))] }.maxRate == 600)
     }
 }

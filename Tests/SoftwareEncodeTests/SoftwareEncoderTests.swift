@@ -115,7 +115,7 @@ import VideoBase
 
     /// Key frames at times, open GOPs and intra refresh are checked by packet types and recovery points.
     @Test func packetsShowTheGOPStructure() throws {
-        let times = try SoftwareRun.encode(12) { $0.structure.forcedKeyTimes = [0.3, 0.2]; $0.structure.forcedKeyFrames = [2] }.packets
+        let times = try SoftwareRun.encode(12) { $0.structure.forcedKeyTimes = [.seconds(0.3), .seconds(0.2)]; $0.structure.forcedKeyFrames = [2] }.packets
         #expect(times.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
         for codec in [VideoCodec.h264, .hevc] {
             let open = try SoftwareRun.encode(30) { $0.codec = codec; $0.structure.openGOP = true; $0.structure.gopFrames = 10; $0.structure.bFrames = 2 }.packets

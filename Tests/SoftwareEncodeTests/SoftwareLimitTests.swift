@@ -114,7 +114,7 @@ import VideoBase
             configuration.rate.maxBitrate = BitsPerSecond(800_000)
             configuration.rate.vbvSize = size
             let plain = try EncoderSettings(configuration).limits
-            configuration.rate.dataRateLimits = [DataRateLimit(bytes: 70_000, seconds: 1)]
+            configuration.rate.dataRateLimits = [DataRateLimit(bytes: 70_000, duration: .seconds(1))]
             let settings = try EncoderSettings(configuration)
             #expect(settings.limits.maxRate == 560)
             var back = RunningChange()
@@ -123,7 +123,7 @@ import VideoBase
             #expect((free.bitrate, free.maxRate, free.bufferSize) == (plain.bitrate, plain.maxRate, plain.bufferSize))
             // Windows are set and removed during encoding.
             var narrow = RunningChange()
-            narrow.dataRateLimits = [DataRateLimit(bytes: 80_000, seconds: 1)]
+            narrow.dataRateLimits = [DataRateLimit(bytes: 80_000, duration: .seconds(1))]
             let narrowed = try settings.changed(free, by: narrow)
             #expect(narrowed.maxRate == 640)
             #expect(try settings.changed(narrowed, by: back) == free)

@@ -35,7 +35,7 @@ enum SoftwareRun {
     static func feed(_ encoder: SoftwareEncoder, _ range: Range<Int>, size: VideoSize) throws {
         if range.isEmpty { return }
         var options = SourceOptions()
-        options.start = Double(range.lowerBound) / 25
+        options.start = .milliseconds(range.lowerBound * 40)
         let source = try MediaInput.open(
             "testsrc:\(size.width)x\(size.height)@25:\(range.upperBound)", options: options)
         for index in range {
@@ -71,7 +71,7 @@ enum SoftwareRun {
     ) throws -> (psnr: Double, times: [MediaTime]) {
         let decoder = try PacketDecoder(codec: codec)
         var options = SourceOptions()
-        options.start = Double(first) / 25
+        options.start = .milliseconds(first * 40)
         let source = try MediaInput.open("testsrc:\(size.width)x\(size.height)@25:1000", options: options)
         let original = try SystemPixelBuffer(format: .i420, size: size)
         var error = PictureError()

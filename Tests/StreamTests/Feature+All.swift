@@ -14,7 +14,7 @@ extension Feature {
     private static let structure = [
         Feature("GOP of 4 frames", "gop", change: { $0.structure.gopFrames = 4 }, missing: becomes("IDR pictures", [0, 4, 8]) { $0.keys }),
         Feature(
-            "GOP in seconds", "gop", change: { ($0.structure.gopFrames, $0.structure.gopSeconds) = (nil, 0.2) },
+            "GOP in seconds", "gop", change: { ($0.structure.gopFrames, $0.structure.gopDuration) = (nil, .seconds(0.2)) },
             missing: becomes("IDR pictures", [0, 6]) { $0.keys }),
         Feature(
             "IDR picture every second I picture", "idrInterval", "gop", change: { ($0.structure.gopFrames, $0.structure.idrInterval) = (3, 2) },
@@ -23,7 +23,7 @@ extension Feature {
             "forced key frame", "forcedKeyFrames", change: { $0.structure.forcedKeyFrames = [5] },
             missing: becomes("IDR pictures", [0, 5]) { $0.keys }),
         Feature(
-            "forced key frame by time", "forcedKeyTimes", change: { $0.structure.forcedKeyTimes = [0.25] },
+            "forced key frame by time", "forcedKeyTimes", change: { $0.structure.forcedKeyTimes = [.seconds(0.25)] },
             missing: becomes("IDR pictures", [0, 8]) { $0.keys }),
         Feature("key frame by a frame's option", change: { _ in }, missing: becomes("IDR pictures", [0, 7]) { $0.keys })
             .with { $0.frameOptions = { index, _ in FrameOptions(forceKeyFrame: index == 7) } },
@@ -154,7 +154,7 @@ extension Feature {
             }),
         Feature(
             "data-rate limit", "dataRateLimits",
-            change: rate(.vbr, 60_000, by: .vaenc) { $0.rate.dataRateLimits = [DataRateLimit(bytes: 1800, seconds: 0.2)] },
+            change: rate(.vbr, 60_000, by: .vaenc) { $0.rate.dataRateLimits = [DataRateLimit(bytes: 1800, duration: .seconds(0.2))] },
             missing: holds("no six frames above 1800 bytes") { run in
                 let sizes = run.inspected.picturesInOutputOrder.map(\.byteCount)
                 return sizes.indices.dropLast(5).allSatisfy { sizes[$0..<($0 + 6)].reduce(0, +) <= 1800 }
@@ -270,6 +270,10 @@ extension Feature {
             "a size that is not a multiple of 16", "size", change: { $0.size = VideoSize(width: 270, height: 134) },
             missing: field("frame_crop_right_offset", 1)),
     ]
+}
+
+extension InspectedStream {
+    var picturesInOutputOrder: [any InspectedPicture] { pictures.sorted { $0.displayIndex < $1.displayIndex } }
 }
 
 extension SessionRun {

@@ -62,7 +62,7 @@ extension Feature {
             "data-rate limit", "dataRateLimits",
             change: {
                 ($0.rate.qp, $0.rate.rateControl, $0.rate.rateController, $0.rate.bitrate) = (nil, .vbr, .vaenc, BitsPerSecond(40_000))
-                $0.rate.dataRateLimits = [DataRateLimit(bytes: 1300, seconds: 0.2)]
+                $0.rate.dataRateLimits = [DataRateLimit(bytes: 1300, duration: .seconds(0.2))]
             },
             missing: holds("no six frames above 1300 bytes") { run in
                 let sizes = run.inspected.picturesInOutputOrder.map(\.byteCount)

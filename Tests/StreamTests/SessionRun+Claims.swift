@@ -68,7 +68,7 @@ extension SessionRun {
         var intra: [Int] = []
         var ordinal = 0
         // A forced time means the first frame at that time or later.
-        let times = Set(requested.structure.forcedKeyTimes.map { Int(($0 * requested.frameRate.value).rounded(.up)) })
+        let times = Set(requested.structure.forcedKeyTimes.map { Int(($0.seconds * requested.frameRate.value).rounded(.up)) })
         for index in 0..<count {
             let isForced = index == 0 || requested.structure.forcedKeyFrames.contains(index) || times.contains(index)
             guard isForced || index - (intra.last ?? 0) >= interval else { continue }

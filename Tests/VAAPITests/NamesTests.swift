@@ -14,7 +14,7 @@ import VideoBase
         let missing = unsafe text(vaErrorStr(0x7777))
         var texts = Set<String>()
         for value in (0...0xff).map(Int32.init) + [-1] {
-            let status = StatusCode(rawValue: value)
+            let status = VAStatusCode(rawValue: value)
             let known = unsafe text(vaErrorStr(value)) != missing
             if known { #expect(status.name != nil, "libva knows \(value)") }
             if let name = status.name {
@@ -24,21 +24,21 @@ import VideoBase
                 #expect(status.description == "status \(value)")
             }
         }
-        #expect(StatusCode.named.count == texts.count)
-        #expect(StatusCode(rawValue: Int32(VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)) == .resolutionNotSupported)
-        #expect(StatusCode(rawValue: Int32(VA_STATUS_ERROR_ENCODING_ERROR)) == .encodingError)
-        #expect(StatusCode(rawValue: Int32(VA_STATUS_ERROR_TIMEDOUT)) == .timedOut)
-        #expect(StatusCode(rawValue: Int32(bitPattern: UInt32(VA_STATUS_ERROR_UNKNOWN))) == .unknown)
+        #expect(VAStatusCode.named.count == texts.count)
+        #expect(VAStatusCode(rawValue: Int32(VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)) == .resolutionNotSupported)
+        #expect(VAStatusCode(rawValue: Int32(VA_STATUS_ERROR_ENCODING_ERROR)) == .encodingError)
+        #expect(VAStatusCode(rawValue: Int32(VA_STATUS_ERROR_TIMEDOUT)) == .timedOut)
+        #expect(VAStatusCode(rawValue: Int32(bitPattern: UInt32(VA_STATUS_ERROR_UNKNOWN))) == .unknown)
     }
 
     @Test func statusesHaveTheirErrorCategory() {
-        #expect(StatusCode.resolutionNotSupported.category == .unavailable)
-        #expect(StatusCode.unsupportedProfile.category == .unavailable)
-        #expect(StatusCode.encodingError.category == .deviceFailed)
-        #expect(StatusCode.timedOut.category == .deviceFailed)
-        #expect(StatusCode.unknown.category == .deviceFailed)
-        #expect(StatusCode.invalidBuffer.category == .internalFault)
-        #expect(StatusCode.invalidParameter.category == .internalFault)
+        #expect(VAStatusCode.resolutionNotSupported.category == .unavailable)
+        #expect(VAStatusCode.unsupportedProfile.category == .unavailable)
+        #expect(VAStatusCode.encodingError.category == .deviceFailed)
+        #expect(VAStatusCode.timedOut.category == .deviceFailed)
+        #expect(VAStatusCode.unknown.category == .deviceFailed)
+        #expect(VAStatusCode.invalidBuffer.category == .internalFault)
+        #expect(VAStatusCode.invalidParameter.category == .internalFault)
     }
 
     @Test func attributesHaveLibvasNames() {

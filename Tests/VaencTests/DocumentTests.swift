@@ -101,12 +101,12 @@ import Testing
     /// Errors of the library name its settings, in backticks, and no options; the command line knows an option for each.
     @Test func errorsNameSettings() throws {
         let options = try text("Sources/VaencCLI/Support/OptionNames.swift")
-        let known = Set(options.matches(of: #/"([^"`]+)": "(?:vaenc [a-z]+ )?--/#).map { String($0.1) })
-        let commands = ["dmesg", "ffprobe", "make install", "vaenc probe", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
+        let known = Set(options.matches(of: #/"([^"`]+)": "(?:`?vaenc [a-z]+`?"|(?:vaenc [a-z]+ )?--)/#).map { String($0.1) })
+        let commands = ["dmesg", "ffprobe", "make install", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
         let declarations = try sources(["VideoBase", "MediaFiles", "Capture", "Vaenc"])
         // In programs, PreviewWindow replaces the option.
         for name in known where !name.contains(".") && !name.contains(":") && name != "preview" {
-            let isDeclared = ["var \(name)", "let \(name)", " \(name): ", "(\(name): ", "enum \(name)", "struct \(name)"].contains { declarations.contains($0) }
+            let isDeclared = ["var \(name)", "let \(name)", " \(name): ", "(\(name): ", "enum \(name)", "struct \(name)", "class \(name)"].contains { declarations.contains($0) }
             #expect(isDeclared, "\(name)")
         }
         let library = [
@@ -116,9 +116,8 @@ import Testing
         for line in try sources(library).split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
             // Most lines have no literal.
             guard line.utf8.contains(UInt8(ascii: "\"")) else { continue }
-            for literal in line.matches(of: #/"[^"]*"/#) where literal.0.utf8.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "`") }) {
-                let isCommand = literal.0.contains("vaenc probe")
-                #expect(isCommand || literal.0.firstMatch(of: #/(^|[^a-z-])--[a-z]/#) == nil, "\(line)")
+            for literal in line.matches(of: #/"[^"]*"/#) where ["-", "`", "vaenc "].contains(where: literal.0.contains) {
+                #expect(literal.0.firstMatch(of: #/(^|[^a-z-])--[a-z]|\bvaenc (encode|remux|probe|convert|decode|capture)\b/#) == nil, "\(line)")
                 for quoted in literal.0.matches(of: #/`([A-Za-z][^`\\]*)`/#) {
                     let name = String(quoted.1)
                     #expect(known.contains(name) || commands.contains { name.hasPrefix($0) }, "\(name): \(line)")

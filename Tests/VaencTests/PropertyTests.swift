@@ -289,10 +289,10 @@ import VAAPI
             #expect(refused { try session.set(property, to: value) }, "\(property.name) \(value)")
         }
         for rate in [1, 999] { #expect(refused { try session.set(.averageBitRate, to: BitsPerSecond(rate)) }, "\(rate)") }
-        for time in [0, -1, 86401.0] { #expect(refused { try session.set(.maxKeyFrameIntervalDuration, to: time) }, "\(time)") }
+        for time in [Duration.zero, .seconds(-1), .seconds(86401), Duration(attoseconds: .min)] { #expect(refused { try session.set(.maxKeyFrameIntervalDuration, to: time) }, "\(time)") }
         let limits = [
-            DataRateLimit(bytes: 0, seconds: 1), DataRateLimit(bytes: 10_000, seconds: 0), DataRateLimit(bytes: 10_000, seconds: -1),
-            DataRateLimit(bytes: 10_000, seconds: .nan), DataRateLimit(bytes: 10_000, seconds: 3601),
+            DataRateLimit(bytes: 0, duration: .seconds(1)), DataRateLimit(bytes: 10_000, duration: .seconds(0)), DataRateLimit(bytes: 10_000, duration: .seconds(-1)),
+            DataRateLimit(bytes: 10_000, duration: Duration(attoseconds: .max)), DataRateLimit(bytes: 10_000, duration: .seconds(3601)),
         ]
         for limit in limits { #expect(refused { try session.set(.dataRateLimits, to: [limit]) }, "\(limit)") }
         #expect(session.serializableProperties == ["ExpectedFrameRate": "25/1"])

@@ -34,7 +34,7 @@ import VAAPI
         }
     }
 
-    private static let windows = [DataRateLimit(bytes: 100_000, seconds: 1)]
+    private static let windows = [DataRateLimit(bytes: 100_000, duration: .seconds(1))]
 
     static let cases = [
         Case(

@@ -93,7 +93,7 @@ import VideoBase
     @Test(arguments: Personality.all) func listedPropertiesMatchTheSessions(personality: String?) throws {
         let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
-        let device = try DeviceCapabilities(display)
+        let device = try DeviceCapabilities(display, .h264)
         var listed: Set<String> = []
         let bases: [(VideoCodec, CodecProfile?)] = [
             (.h264, nil), (.h264, .h264Main), (.h264, .h264ConstrainedBaseline), (.hevc, nil), (.hevc, .hevcMain10),
@@ -164,7 +164,7 @@ import VideoBase
         case Int.propertyTypeName, BitsPerSecond.propertyTypeName:
             if let choices = property.choices { return choices.compactMap { Int($0).map { .integer($0) } } }
             return [property.minimum, property.maximum].compactMap { $0.map { .integer(Int($0)) } }
-        case Double.propertyTypeName, Rational.propertyTypeName:
+        case Duration.propertyTypeName, Rational.propertyTypeName:
             return [property.minimum, property.maximum].compactMap { $0.map { .number($0) } }
         case Bool.propertyTypeName: return [true, false]
         default: return (property.choices ?? []).map { .string($0) }
@@ -175,7 +175,7 @@ import VideoBase
     @Test func boundsFollowTheSize() throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
-        let device = try DeviceCapabilities(display)
+        let device = try DeviceCapabilities(display, .h264)
         var base = EncoderConfiguration(size: VideoSize(width: 4096, height: 2304))
         base.strict = true
         let abilities = try #require(SessionCapabilities(report, base))

@@ -50,7 +50,7 @@ import VideoBase
             #expect(output.effective.first { $0.option == "audio" }?.used == "copy")
             let last = try #require(states.withLock { $0 }.last)
             #expect(last.framesRead == 50 && last.framesEncoded == 50 && last.expectedFrames == 50)
-            #expect(abs(last.mediaSeconds - 2) < 0.001 && last.packetBytes == output.counts.packetBytes)
+            #expect(abs(last.mediaDuration.seconds - 2) < 0.001 && last.packetBytes == output.counts.packetBytes)
         }
     }
 
@@ -141,7 +141,7 @@ import VideoBase
                 output.audio = audio
                 return try Transcoder(source, outputs: [output], options: options).run()
             }
-            _ = try run("/short.mp4") { ($0.readsSound, $0.duration) = (true, 1) }
+            _ = try run("/short.mp4") { ($0.readsSound, $0.duration) = (true, .seconds(1)) }
             let lengths = try ProcessRunner.run(
                 "ffprobe", ["-v", "error", "-show_entries", "stream=codec_type,duration", "-of", "csv=p=0", folder + "/short.mp4"])
             let seconds = lengths.output.split(separator: "\n").filter { $0.hasPrefix("audio") || $0.hasPrefix("video") }

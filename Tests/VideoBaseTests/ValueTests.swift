@@ -82,6 +82,22 @@ import VideoBase
         }
     }
 
+    /// Decimal seconds keep their text, and no number of seconds and no duration traps.
+    @Test func durationsConvertToSecondsAndBack() {
+        for seconds in [0, 0.1, 0.001, 1.1, 12.5, 33.366_667, 86400, 999_999_999.999, -0.5, -62.04] {
+            #expect(Duration(checkedSeconds: seconds)?.seconds == seconds)
+        }
+        #expect(Duration(checkedSeconds: 0.04) == .milliseconds(40) && Duration(checkedSeconds: -2) == .seconds(-2))
+        for seconds in [1.0 / 3, 1e-12, 2.0 / 30000 * 1001, 1e15, 1e19] {
+            #expect(abs((Duration(checkedSeconds: seconds)?.seconds ?? 0) / seconds - 1) < 1e-6, "\(seconds)")
+        }
+        #expect(Duration(checkedSeconds: .leastNonzeroMagnitude) == Duration(attoseconds: 1))
+        for seconds in [Double.nan, .infinity, -.infinity, 1e20, -1e300] { #expect(Duration(checkedSeconds: seconds) == nil, "\(seconds)") }
+        let (least, most) = (Duration(attoseconds: .min), Duration(attoseconds: .max))
+        #expect(most.seconds > 1.7e20 && least.seconds < -1.7e20 && Duration(attoseconds: 1).seconds == 1e-18)
+        #expect(most.wholeNanoseconds == .max && least.wholeNanoseconds == .min && Duration.milliseconds(-3).wholeNanoseconds == -3_000_000)
+    }
+
     @Test func levelsHaveTheirName() {
         #expect([9, 10, 41, 62, 5, 0].map { CodecLevel(tenths: $0).description } == ["1b", "1.0", "4.1", "6.2", "0.5", "0.0"])
         #expect([-1, -10, -41, .min].map { CodecLevel(tenths: $0).description } == ["-0.1", "-1.0", "-4.1", "-922337203685477580.8"])

@@ -73,10 +73,6 @@ extension InspectedStream {
     /// Checks the stream against its own HRD parameters, without a container's header. Returns nil if it has none.
     package func hrd() -> HRDReport? { hrd(headerBytes: 0) }
 
-    package var picturesInOutputOrder: [any InspectedPicture] {
-        pictures.sorted { $0.displayIndex < $1.displayIndex }
-    }
-
     /// Checks every picture against a leaky bucket at a fixed frame rate.
     ///
     /// - Parameter frameRate: The number of pictures per second.

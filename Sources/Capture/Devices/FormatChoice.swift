@@ -12,10 +12,10 @@ public struct CaptureRequest: Sendable, Hashable {
     public var input: Int?
     /// The handling of pictures that the encoder is too slow for.
     public var lateFrames = LateFrames.drop
-    /// The time without a picture after which the camera has stalled, in seconds.
-    public var stallSeconds = 5.0
-    /// The time limit for opening the camera, in seconds.
-    public var openSeconds = 10.0
+    /// The time without a picture after which the camera has stalled.
+    public var stallTimeout = Duration.seconds(5)
+    /// The time limit for opening the camera, at least 0.1 seconds.
+    public var openTimeout = Duration.seconds(10)
 
     /// Creates a request with the default settings.
     public init() {}

@@ -54,20 +54,20 @@ public final class SoundInput: Sendable {
     /// - Parameters:
     ///   - name: The device of libavdevice: `alsa:NAME`, `pulse:NAME` or `lavfi:GRAPH`. A name without such a prefix is
     ///     a name of ALSA, for example `default` or `hw:1`.
-    ///   - openSeconds: The time limit for opening the device, in seconds.
+    ///   - openTimeout: The time limit for opening the device.
     /// - Throws: `unavailable` if the device does not exist, is in use or does not open in time, or if a library is
     ///   missing; `noPermission`.
-    public init(_ name: String, openSeconds: Double = 10) throws {
+    public init(_ name: String, openTimeout: Duration = .seconds(10)) throws {
         let link = Monitor(SoundLink())
         guard DedicatedThread.start("vaenc-mic", { SoundThread.run(name, link) }) else { throw VaencError.noThread("for the sound") }
-        let info = try link.wait(atMostNanoseconds: UInt64(clamping: openSeconds * 1e9)) { link in
+        let info = try link.wait(atMostNanoseconds: UInt64(clamping: openTimeout.wholeNanoseconds)) { link in
             if case .failed(let error)? = link.end { throw error }
             return link.info
         }
         guard let info else {
             link.withLock { $0.isClosing = true }
             throw VaencError(
-                .unavailable, "the sound device \(name) did not open within \(decimal(openSeconds, 0)) s",
+                .unavailable, "the sound device \(name) did not open within \(decimal(openTimeout.seconds, 0)) s",
                 remedy: "check its name and which program uses it, or try again")
         }
         self.info = info
@@ -105,9 +105,9 @@ public final class SoundInput: Sendable {
         }
     }
 
-    /// Blocks until sound up to `time` was captured, or the device has ended, or `limit` seconds have passed.
-    public func wait(for time: MediaTime, atMostSeconds limit: Double) {
-        _ = link.wait(atMostNanoseconds: UInt64(clamping: max(0, limit) * 1e9)) { link in
+    /// Blocks until sound up to `time` was captured, or the device has ended, or `limit` has passed.
+    public func wait(for time: MediaTime, atMost limit: Duration) {
+        _ = link.wait(atMostNanoseconds: UInt64(clamping: limit.wholeNanoseconds)) { link in
             link.end != nil || link.capturedUntil.map { time < $0 } == true ? true : nil
         }
     }

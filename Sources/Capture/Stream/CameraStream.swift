@@ -23,7 +23,7 @@ public final class CameraStream: Sendable {
         let wake = try WakeDescriptor()
         let started = DedicatedThread.start("vaenc-camera") { StreamThread.run(path, request: request, link: link, wake: wake) }
         guard started else { throw VaencError.noThread("for the camera \(path)") }
-        let limit = UInt64(clamping: max(request.openSeconds, 0.1) * 1e9)
+        let limit = UInt64(clamping: max(request.openTimeout, .milliseconds(100)).wholeNanoseconds)
         guard let info = try link.wait(atMostNanoseconds: limit, { link in
             if case .failed(let error)? = link.end { throw error }
             return link.info
@@ -31,7 +31,7 @@ public final class CameraStream: Sendable {
             link.withLock { $0.isClosing = true }
             wake.wake()
             throw VaencError(
-                .deviceFailed, "the camera \(path) is not ready after \(Int(clamping: request.openSeconds)) s",
+                .deviceFailed, "the camera \(path) is not ready after \(Int(clamping: request.openTimeout.seconds)) s",
                 remedy: "unplug it and plug it in again")
         }
         self.info = info

@@ -27,7 +27,7 @@ public enum CaptureEnd: Sendable, Hashable {
     /// The camera was unplugged, or its driver was unloaded.
     case unplugged
     /// No picture arrived for this time.
-    case stalled(seconds: Double)
+    case stalled(after: Duration)
     /// A call failed.
     case failed(VaencError)
 
@@ -48,9 +48,9 @@ public enum CaptureEnd: Sendable, Hashable {
         switch self {
         case .stopped: nil
         case .unplugged: VaencError(.deviceFailed, "the camera \(path) was unplugged", remedy: "check its cable")
-        case .stalled(let seconds):
+        case .stalled(let time):
             VaencError(
-                .deviceFailed, "the camera \(path) delivered no frame for \(seconds.formatted) s",
+                .deviceFailed, "the camera \(path) delivered no frame for \(time.seconds.formatted) s",
                 remedy: "unplug it and plug it in again")
         case .failed(let error): error
         }

@@ -55,8 +55,8 @@ struct StreamThread {
                 pollfd(fd: buffers.node.descriptor, events: driverBufferCount > 0 ? Int16(POLLIN) : 0, revents: 0),
                 pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            let left = Double(lastActivity) / 1e9 + request.stallSeconds - Double(MonotonicClock.nanoseconds) / 1e9
-            if left <= 0 { return .stalled(seconds: request.stallSeconds) }
+            let left = Double(lastActivity) / 1e9 + request.stallTimeout.seconds - Double(MonotonicClock.nanoseconds) / 1e9
+            if left <= 0 { return .stalled(after: request.stallTimeout) }
             unsafe poll(&polled, 2, Int32(clamping: min(left * 1000 + 1, 60_000)))
             if polled[1].revents != 0 { wake.clear() }
             let events = Int32(polled[0].revents)

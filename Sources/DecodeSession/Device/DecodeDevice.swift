@@ -56,7 +56,7 @@ package import VideoBase
             // SAFETY: the name is a constant of the C code.
             if let failed = unsafe vaenc_end_notes(&status) {
                 throw VAError(
-                    call: unsafe String(cString: failed), status: StatusCode(rawValue: status), object: "decoding on \(vendor)",
+                    call: unsafe String(cString: failed), status: VAStatusCode(rawValue: status), object: "decoding on \(vendor)",
                     category: .deviceFailed)
             }
             return try result.get()

@@ -5,7 +5,7 @@ extension DeviceCapabilities {
     /// Queries a driver for encoding with a codec: every profile, both entry points.
     ///
     /// - Throws: A `VAError` if a query fails.
-    init(_ display: Display, _ codec: VideoCodec = .h264) throws {
+    init(_ display: Display, _ codec: VideoCodec) throws {
         driver = display.vendor
         encoders = []
         for profile in CodecProfile.allCases where profile.codec == codec {

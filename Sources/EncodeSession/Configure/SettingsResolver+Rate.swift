@@ -241,7 +241,7 @@ extension SettingsResolver {
         report.replace("vbvSize", used: "\(rate.vbvSize)", why: why)
     }
 
-    private var limitWords: String { asked.rate.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ") }
+    private var limitWords: String { asked.rate.dataRateLimits.map { "\($0.bytes) bytes in \($0.duration.seconds) s" }.joined(separator: ", ") }
 
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: EncodeCapabilities) {
         rate.maxFrameBytes = asked.rate.maxFrameBytes

@@ -44,10 +44,10 @@ extension SettingsResolver {
             used = 1
             why = "the device supports intra pictures only"
         } else if let frames = asked.structure.gopFrames {
-            let limit = asked.structure.gopSeconds.map(fromSeconds) ?? frames
+            let limit = asked.structure.gopDuration.map { fromSeconds($0.seconds) } ?? frames
             used = min(frames, limit)
-            why = limit < frames ? "`gopSeconds` is shorter" : .requested
-        } else if let seconds = asked.structure.gopSeconds {
+            why = limit < frames ? "`gopDuration` is shorter" : .requested
+        } else if let seconds = asked.structure.gopDuration?.seconds {
             used = fromSeconds(seconds)
             why = "\(seconds) s"
         } else {
@@ -55,7 +55,7 @@ extension SettingsResolver {
             why = "5 s"
         }
         report.add("gop", asked: asked.structure.gopFrames, used: used, why: why)
-        if let seconds = asked.structure.gopSeconds {
+        if let seconds = asked.structure.gopDuration?.seconds {
             // In seconds, with three decimals.
             let length = (Double(used) / rate * 1000).rounded() / 1000
             if used < fromSeconds(seconds), limits.maxReferences0 > 0 {

@@ -56,7 +56,7 @@ struct SettingsResolver {
             maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,
             identifier: headers.identifier,
             asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
-            forcedKeys: ForcedKeys(frames: asked.structure.forcedKeyFrames, times: asked.structure.forcedKeyTimes),
+            forcedKeys: ForcedKeys(frames: asked.structure.forcedKeyFrames, times: asked.structure.forcedKeyTimes.map(\.seconds)),
             hasFixedFrameRate: !asked.frameRateVaries, asksLevel: asked.level != nil, isStrict: asked.strict, effective: report.entries)
     }
 }

@@ -13,7 +13,7 @@ extension RateSettings {
             }
         }
         if let windows = changes.dataRateLimits {
-            let text = windows.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
+            let text = windows.map { "\($0.bytes) bytes in \($0.duration.seconds) s" }.joined(separator: ", ")
             if windows.isEmpty {
                 report.change("dataRateLimits", asked: nil, used: "none")
             } else {

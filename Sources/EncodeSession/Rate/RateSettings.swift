@@ -58,7 +58,7 @@ struct RateSettings: Sendable, Hashable {
         let low = minQP ?? 0
         targets.qpRange = low...max(maxQP ?? 51, low)
         targets.maxPictureBits = maxFrameBytes.map { $0 * 8 }
-        targets.windows = limits.map { WindowLimit(bits: $0.bytes * 8, seconds: $0.seconds) }
+        targets.windows = limits.map { WindowLimit(bits: $0.bytes * 8, seconds: $0.duration.seconds) }
         if mode != .cbr {
             // Below one frame per second, a second would contain less than one picture.
             let seconds = max(1, 1 / frameRate.value)
@@ -73,7 +73,7 @@ struct RateSettings: Sendable, Hashable {
     /// The limit of a stream without B frames if none is requested: 1.5 times the average rate over a second, as
     /// VideoToolbox's clients set it, and at most the maximum rate.
     var derivedLimit: DataRateLimit {
-        DataRateLimit(bytes: min(bitrate + bitrate / 2, maxBitrate) / 8, seconds: 1)
+        DataRateLimit(bytes: min(bitrate + bitrate / 2, maxBitrate) / 8, duration: .seconds(1))
     }
 
     /// Returns the settings after a change while running. Nil fields of `change` keep their values.

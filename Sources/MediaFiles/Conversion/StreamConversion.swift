@@ -68,13 +68,13 @@ public final class StreamConversion: Sendable {
         let kind = StreamKind(head: head, byteCount: reader.length)
         if kind == nil, options.input == nil || options.input == .annexB, options.record == nil, head.starts(with: [0, 0, 1]) || head.starts(with: [0, 0, 0, 1]) {
             throw bad(
-                "the first NAL unit is neither H.264 nor HEVC", remedy: "encode the input with vaenc encode")
+                "the first NAL unit is neither H.264 nor HEVC", remedy: "encode the input with `Transcoder`")
         }
         var outcome = Outcome(input: try framing(kind), codec: options.codec ?? options.record?.codec ?? kind?.codec)
         if let codec = outcome.codec, let named = VideoCodec(fileExtension: MediaOutput.pathExtension(output)), named != codec {
             throw VaencError(
                 .usage, "\(inputName) is \(codec.rawValue), but the name \(output) means \(named.rawValue)",
-                remedy: "choose another name, or change the codec with vaenc encode")
+                remedy: "choose another name, or change the codec with `Transcoder`")
         }
         let file = try OutputFile(path: output, overwrite: options.overwrite)
         let recordFile = try options.recordOutput.map { try OutputFile(path: $0, overwrite: options.overwrite) }

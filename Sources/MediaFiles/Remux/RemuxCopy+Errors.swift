@@ -52,7 +52,7 @@ extension RemuxCopy {
         return VaencError(
             .badInput, "\(input.name) lacks presentation times, which a container needs",
             remedy: bare.map {
-                "use vaenc encode, or copy the video into a .\($0) file, and then that file into the container"
-            } ?? "use vaenc encode")
+                "use `Transcoder`, or copy the video into a .\($0) file, and then that file into the container"
+            } ?? "use `Transcoder`")
     }
 }

@@ -54,10 +54,10 @@ import VideoBase
                 ? "images are copied at 25 images a second" : "only streams without a container use this rate"
             try record.add(EffectiveEntry(option: "frameRate", asked: rate.description, used: "the input's times", why: why))
         } else if InputContext.holdsImages(input.container), input.container != "mjpeg" {
-            record.addNotice("images have no frame rate: 25 images per second are assumed, and vaenc encode can set another rate")
+            record.addNotice("images have no frame rate: 25 images per second are assumed, and `Transcoder` can set another rate")
         }
-        if let start = options.start, !range.isOpen { try seek(to: start) }
-        if options.start == 0 { try record.add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
+        if let start = options.start?.seconds, !range.isOpen { try seek(to: start) }
+        if options.start == .zero { try record.add(EffectiveEntry(option: "start", asked: "0.0", used: "0.0", why: .requested)) }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -195,7 +195,7 @@ import VideoBase
     /// - Throws: `badInput` if `start` is after the input's end.
     func finishPackets(isWhole: Bool) throws {
         for index in tracks.indices { for packet in try tracks[index]?.finish() ?? [] { try pass(packet, index) } }
-        if isWhole, let start = options.start, !range.reachesStart {
+        if isWhole, let start = options.start?.seconds, !range.reachesStart {
             throw VaencError(
                 .badInput, "`start` \(start) is after the end of \(input.name)", remedy: "use a time before the end")
         }
@@ -222,13 +222,13 @@ import VideoBase
         for (outputIndex, why) in muxer.leftOut {
             guard let index = tracks.firstIndex(where: { $0?.outputIndex == outputIndex }), let track = tracks[index] else { continue }
             record.leaveOut(index, why: why)
-            try record.add(EffectiveEntry(option: track.track.name(of: index), asked: "copied", used: "left out", why: .explained(why)))
+            try record.add(EffectiveEntry(option: track.track.name(of: index), asked: EffectiveEntry.copied, used: "left out", why: .explained(why)))
         }
         for (index, track) in tracks.enumerated() {
             guard let track, track.form.hasChangedSound else { continue }
             try record.add(EffectiveEntry(
                 option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
-                why: "they change in the input, and this container describes them once; vaenc encode can encode the sound"))
+                why: "they change in the input, and this container describes them once; `Transcoder` can encode the sound"))
         }
         let hasChangedSets = tracks.contains { $0?.form.hasChangedSets == true }
         if hasChangedSets, muxer.isFragmented {

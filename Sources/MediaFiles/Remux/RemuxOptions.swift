@@ -9,11 +9,11 @@ public struct RemuxOptions: Sendable, Hashable {
     /// Whether anything that the container cannot hold is an error. Otherwise, subtitles, data, attachments and metadata
     /// are left out and reported; pictures and sound that it cannot hold are always an error.
     public var strict = false
-    /// The part of the input to skip, in seconds from the start of its first pictures or sound. The output begins with
-    /// the key frame at or before that time. nil copies from the beginning.
-    public var start: Double?
-    /// The duration to copy from `start`, in seconds; nil copies to the end.
-    public var duration: Double?
+    /// The part of the input to skip, from the start of its first pictures or sound: 0 or more, and less than 1e9
+    /// seconds. The output begins with the key frame at or before that time. nil copies from the beginning.
+    public var start: Duration?
+    /// The duration to copy from `start`: more than 0, and less than 1e9 seconds; nil copies to the end.
+    public var duration: Duration?
     /// The frame rate of an input without times, such as a bare stream; nil uses the rate that the stream states, or
     /// 25.
     public var frameRate: Rational?
@@ -59,8 +59,8 @@ public struct RemuxReport: Sendable, Hashable {
     public var effective: [EffectiveEntry] = []
     /// Notices about streams that are copied as they are, such as pictures that players cannot decode.
     public var notices: [String] = []
-    /// The duration of the copied media, in seconds.
-    public var seconds = 0.0
+    /// The duration of the copied media.
+    public var duration = Duration.zero
     /// The size of the output in bytes, including the container.
     public var bytes = 0
     /// Whether `cancel` or an interrupted read ended the copy early. The output is complete up to there.

@@ -64,7 +64,7 @@ struct RemuxPlan {
                 }
                 throw VaencError(.usage, "\(name): \(why)", remedy: Self.remedy(all, isSurplus: format == .flv && counts[track.kind, default: 0] > 0))
             }
-            effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: .explained(why)))
+            effective.append(EffectiveEntry(option: name, asked: EffectiveEntry.copied, used: "left out", why: .explained(why)))
         }
         guard tracks.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
             let kinds = [MediaTrack.Kind.video.rawValue, MediaTrack.Kind.audio.rawValue]
@@ -99,7 +99,7 @@ struct RemuxPlan {
             let names = [OutputFormat.mp4, .mov, .mkv, .ts].filter { format in tracks.allSatisfy { (try? format.holds($0)) == true } }.map(\.rawValue)
             return names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])" : names.first
         }
-        let encode = isSurplus ? "vaenc encode, which drops the additional stream" : "vaenc encode"
+        let encode = isSurplus ? "`Transcoder`, which drops the additional stream" : "`Transcoder`"
         if let whole = formats(for: media + all.filter { $0.kind == .subtitle }) { return "use \(whole), which can contain the whole input, or \(encode)" }
         return formats(for: media).map { "use \($0), which can contain all pictures and sound, or \(encode)" } ?? "use \(encode)"
     }

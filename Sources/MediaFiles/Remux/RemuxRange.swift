@@ -34,7 +34,7 @@ struct RemuxRange {
     ///   - tracks: The track of each stream that is copied.
     ///   - leader: The index of the stream at whose key frames the copy begins.
     init(_ input: InputContext, _ tracks: [MediaTrack?], leader: Int?, _ options: RemuxOptions) throws {
-        (start, duration) = (options.start, options.duration)
+        (start, duration) = (options.start?.seconds, options.duration?.seconds)
         base = leader.flatMap { tracks[$0]?.timeBase } ?? Rational(1, 90_000)
         // Transport streams may have several programs, each with its own clock.
         let stated = unsafe input.context.pointee.start_time
@@ -44,10 +44,10 @@ struct RemuxRange {
         let firstTicks = input.isBare ? 0 : leader.flatMap { input.beginning(for: $0) } ?? 0
         beginning = Self.time(firstTicks, base)
         // A start of 0 copies the whole input.
-        isOpen = (options.start ?? 0) == 0
+        isOpen = (start ?? 0) == 0
         requestedStart =
-            if let start = options.start, !isOpen { Self.time(InputContext.ticks(start, after: firstTicks, base), base) } else { nil }
-        end = options.duration.map { [base, beginning] in Self.end(of: $0, after: options.start ?? 0, from: beginning, base) }
+            if let start, !isOpen { Self.time(InputContext.ticks(start, after: firstTicks, base), base) } else { nil }
+        end = duration.map { [start, base, beginning] in Self.end(of: $0, after: start ?? 0, from: beginning, base) }
         // Other containers have no edit list that hides the part before 0, so that part begins the output.
         hasEdits = input.container == "mov" || input.container == "hls"
         if isOpen, !startsAnywhere { try correctOrigin(input, tracks, leader) }

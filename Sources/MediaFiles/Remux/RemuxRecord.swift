@@ -43,6 +43,6 @@ struct RemuxRecord {
     /// - Parameter seconds: The duration of the copy.
     mutating func finish(seconds: Double) {
         report.effective += effective
-        report.seconds = seconds
+        report.duration = Duration(checkedSeconds: seconds) ?? .zero
     }
 }

@@ -27,7 +27,7 @@ package final class DecodingSource: FrameSource {
         let varyingRate = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
         var info = Self.info(demuxer, options, varyingRate: varyingRate)
         var range = SourceRange(stream, options, frameRate: info.frameRate)
-        (info.frameCount, info.durationSeconds) = (range.frameCount, range.seconds)
+        (info.frameCount, info.duration) = (range.frameCount, range.seconds.flatMap(Duration.init(checkedSeconds:)))
         info.changes += [range.begin(withSoundAt: demuxer.soundStarts, isRead: !demuxer.sounds.isEmpty)].compactMap { $0 }
         if let target = range.seekTarget(frameRate: info.frameRate), try demuxer.seek(to: target) { decoder.flush() }
         sounds = demuxer.sounds.map {
@@ -64,7 +64,7 @@ package final class DecodingSource: FrameSource {
         let codec = unsafe String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!)
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
-            frameCount: nil, durationSeconds: nil,
+            frameCount: nil, duration: nil,
             nativeFormat: PixelFormat(av: native), nativeSize: size,
             kind: unsafe Self.kind(stream.container, codec: codec, format: native, av: demuxer.av))
         info.frameRateVaries = varyingRate != nil && options.frameRate == nil

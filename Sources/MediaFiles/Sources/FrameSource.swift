@@ -25,8 +25,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var sampleAspectRatio: Rational?
     /// The number of frames that `readFrame` will deliver; nil if unknown. For a container, the file states it.
     public var frameCount: Int?
-    /// The duration in seconds of the frames that `readFrame` will deliver; nil if unknown.
-    public var durationSeconds: Double?
+    /// The duration of the frames that `readFrame` will deliver; nil if unknown.
+    public var duration: Duration?
     /// The layout of the pictures before conversion; nil if `PixelFormat` does not have it, or if the source generates
     /// the pictures.
     public var nativeFormat: PixelFormat?
@@ -43,7 +43,7 @@ public struct SourceInfo: Sendable, Hashable {
     /// `SourceOptions.frameLimit`, with which the source was opened.
     package private(set) var frameLimit: Int?
     /// `SourceOptions.duration`, with which the source was opened.
-    package private(set) var durationLimit: Double?
+    package private(set) var durationLimit: Duration?
     /// `SourceOptions.readsSound`, with which the source was opened.
     package private(set) var readsSound = false
 
@@ -55,7 +55,7 @@ public struct SourceInfo: Sendable, Hashable {
     ///   - end: The time at which the last of them ends.
     public func endOfSound(pictures: Int, end: MediaTime) -> MediaTime? {
         if pictures >= frameLimit ?? .max { return end }
-        guard let seconds = durationLimit else { return nil }
+        guard let seconds = durationLimit?.seconds else { return nil }
         let scale = 90_000.0
         // The pictures of a file may end before its sound.
         return isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
@@ -82,7 +82,7 @@ public struct SourceInfo: Sendable, Hashable {
     /// Creates a description. `bitDepth` is that of `nativeFormat`, or 8, and `nativeSize` is `size` by default.
     public init(
         size: VideoSize, frameRate: Rational, color: ColorDescription = .unspecified,
-        sampleAspectRatio: Rational? = nil, frameCount: Int? = nil, durationSeconds: Double? = nil,
+        sampleAspectRatio: Rational? = nil, frameCount: Int? = nil, duration: Duration? = nil,
         nativeFormat: PixelFormat? = nil, nativeSize: VideoSize? = nil, kind: String
     ) {
         self.size = size
@@ -90,7 +90,7 @@ public struct SourceInfo: Sendable, Hashable {
         self.color = color
         self.sampleAspectRatio = sampleAspectRatio
         self.frameCount = frameCount
-        self.durationSeconds = durationSeconds
+        self.duration = duration
         self.nativeFormat = nativeFormat
         bitDepth = nativeFormat?.bitDepth ?? 8
         self.nativeSize = nativeSize ?? size
@@ -224,10 +224,11 @@ public struct SourceOptions: Sendable, Hashable {
     public var inputFormat: PixelFormat?
     /// The frame rate that replaces the input's: picture n is shown at n / rate. nil keeps the input's times.
     public var frameRate: Rational?
-    /// The part of the input to skip, in seconds from the start of its first pictures or sound.
-    public var start: Double?
-    /// The duration to read from `start`, in seconds; nil reads to the end.
-    public var duration: Double?
+    /// The part of the input to skip, from the start of its first pictures or sound: 0 or more, and less than 1e9
+    /// seconds.
+    public var start: Duration?
+    /// The duration to read from `start`: more than 0, and less than 1e9 seconds; nil reads to the end.
+    public var duration: Duration?
     /// The maximum number of pictures to read; nil is no limit.
     public var frameLimit: Int?
     /// The size to deliver; nil: the input's size.
@@ -248,6 +249,9 @@ public struct SourceOptions: Sendable, Hashable {
 }
 
 extension Rational {
+    /// Returns the time of a number of pictures at this frame rate.
+    func duration(of pictures: Int) -> Duration? { Duration(checkedSeconds: Double(pictures) / value) }
+
     /// Returns the index of the first picture at or after `seconds` at this frame rate. A tiny distance before counts
     /// as at: 0.28 s is picture 7 at 25 frames/s, however the product is rounded.
     func firstFrame(from seconds: Double) -> Int { max(0, Int(clamping: (seconds * value - 1e-6).rounded(.up))) }

@@ -62,10 +62,10 @@ final class RawSource: FrameSource {
         self.reader = reader
         self.isY4M = isY4M
         headerBytes = reader.position
-        let skipped = rate.firstFrame(from: options.start ?? 0)
+        let skipped = rate.firstFrame(from: options.start?.seconds ?? 0)
         var limit = options.frameLimit
-        if let seconds = options.duration {
-            limit = min(limit ?? .max, rate.frameCount(from: options.start, for: seconds))
+        if let seconds = options.duration?.seconds {
+            limit = min(limit ?? .max, rate.frameCount(from: options.start?.seconds, for: seconds))
         }
         frameLimit = limit
         var count: Int?
@@ -81,7 +81,7 @@ final class RawSource: FrameSource {
         }
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
-            frameCount: count, durationSeconds: count.map { Double($0) / rate.value }, nativeFormat: format,
+            frameCount: count, duration: count.flatMap(rate.duration), nativeFormat: format,
             nativeSize: size, kind: kind)
         info.frameRateIsAssumed = ownRate == nil && options.frameRate == nil
         info.note(options)

@@ -21,7 +21,7 @@ struct SourceRange {
 
     init(_ stream: Demuxer.Stream, _ options: SourceOptions, frameRate rate: Rational) {
         timeBase = stream.timeBase
-        start = options.start ?? 0
+        start = options.start?.seconds ?? 0
         frameLimit = options.frameLimit ?? .max
         firstShown = stream.startTime ?? 0
         // The file may begin with sound, which counts whether it is read or not.
@@ -29,7 +29,7 @@ struct SourceRange {
         let isFar = Double(Int128(firstShown) - Int128(beginning)) * timeBase.value >= Self.longestLead
         let first = start == 0 && isFar ? firstShown : beginning
         origin = start > 0 ? InputContext.ticks(start, after: first, timeBase) : firstShown
-        end = options.duration.map { [timeBase, start] duration in
+        end = (options.duration?.seconds).map { [timeBase, start] duration in
             let end = InputContext.ticks(start + duration, after: first, timeBase)
             return start > 0 ? end : max(end, Int64(clamping: Int128(first) + 1))
         }
@@ -37,7 +37,7 @@ struct SourceRange {
         let skipped = max(0, Double(Int128(origin) - Int128(firstShown)) * timeBase.value)
         var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
         var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
-        if let requested = options.duration {
+        if let requested = options.duration?.seconds {
             let lead = Double(Int128(firstShown) - Int128(first)) * timeBase.value
             let shown = start > 0 ? requested : max(0, requested - lead)
             seconds = min(seconds ?? .infinity, shown)

@@ -61,9 +61,9 @@ final class TestPattern: FrameSource {
         let rate = options.frameRate ?? ownRate
         self.size = size
         isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
-        let first = rate.firstFrame(from: options.start ?? 0)
+        let first = rate.firstFrame(from: options.start?.seconds ?? 0)
         var last = frames
-        for limit in [options.duration.map { rate.frameCount(from: options.start, for: $0) }, options.frameLimit] {
+        for limit in [options.duration.map { rate.frameCount(from: options.start?.seconds, for: $0.seconds) }, options.frameLimit] {
             if let limit, limit < last - first { last = first + limit }
         }
         self.frames = last
@@ -75,7 +75,7 @@ final class TestPattern: FrameSource {
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1),
             frameCount: count,
-            durationSeconds: Double(count) / rate.value, nativeFormat: isDeep ? .p010 : .nv12, nativeSize: size,
+            duration: rate.duration(of: count), nativeFormat: isDeep ? .p010 : .nv12, nativeSize: size,
             kind: "test pattern")
         info.note(options)
         info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }

@@ -55,7 +55,7 @@ extension SourceInfo {
         }
         let entries = streams.map { stream in
             let why = stream.kind == .audio && !readsSound ? "`SourceOptions.readsSound` is off" : stream.reason
-            return EffectiveEntry(option: stream.name, asked: "copied", used: "left out", why: .explained(why))
+            return EffectiveEntry(option: stream.name, asked: EffectiveEntry.copied, used: "left out", why: .explained(why))
         }
         if !keepsMetadata { return entries }
         let support = MetadataSupport(format, codec: codec)

@@ -42,8 +42,6 @@ package struct ConfigAttributes: Sendable, Hashable {
 
     /// Whether the driver supports a maximum frame size (VAEncMiscParameterTypeMaxFrameSize).
     package var maxFrameSize: Bool { (self[.maxFrameSize] ?? 0) & 1 != 0 }
-    /// The number of temporal layers that rate control can distinguish, at least 1.
-    package var maxTemporalLayers: Int { Int((self[.encRateControlExt] ?? 0) & 0xff) + 1 }
     package var hevcFeatures: HEVCFeatures? { self[.encHEVCFeatures].map(HEVCFeatures.init) }
     package var hevcBlockSizes: HEVCBlockSizes? { self[.encHEVCBlockSizes].map(HEVCBlockSizes.init) }
 }
@@ -73,12 +71,9 @@ package struct RateControlModes: OptionSet, Sendable, Hashable {
     package static let none = RateControlModes(rawValue: 0x1)
     package static let cbr = RateControlModes(rawValue: 0x2)
     package static let vbr = RateControlModes(rawValue: 0x4)
-    package static let vcm = RateControlModes(rawValue: 0x8)
     package static let cqp = RateControlModes(rawValue: 0x10)
-    package static let vbrConstrained = RateControlModes(rawValue: 0x20)
     package static let icq = RateControlModes(rawValue: 0x40)
     package static let macroblock = RateControlModes(rawValue: 0x80)
-    package static let cfs = RateControlModes(rawValue: 0x100)
     package static let parallel = RateControlModes(rawValue: 0x200)
     package static let qvbr = RateControlModes(rawValue: 0x400)
     package static let avbr = RateControlModes(rawValue: 0x800)

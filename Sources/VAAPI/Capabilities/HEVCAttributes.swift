@@ -12,19 +12,15 @@ package struct HEVCFeatures: Sendable, Hashable {
         FeatureSupport(rawValue: rawValue >> (index * 2) & 3) ?? .notSupported
     }
 
-    package var separateColourPlanes: FeatureSupport { field(0) }
-    package var scalingLists: FeatureSupport { field(1) }
     package var amp: FeatureSupport { field(2) }
     package var sao: FeatureSupport { field(3) }
     package var pcm: FeatureSupport { field(4) }
     package var temporalMVP: FeatureSupport { field(5) }
     package var strongIntraSmoothing: FeatureSupport { field(6) }
-    package var dependentSlices: FeatureSupport { field(7) }
     package var signDataHiding: FeatureSupport { field(8) }
     package var constrainedIntraPrediction: FeatureSupport { field(9) }
     package var transformSkip: FeatureSupport { field(10) }
     package var cuQPDelta: FeatureSupport { field(11) }
-    package var weightedPrediction: FeatureSupport { field(12) }
     package var transquantBypass: FeatureSupport { field(13) }
     package var deblockingFilterDisable: FeatureSupport { field(14) }
 
@@ -48,9 +44,5 @@ package struct HEVCBlockSizes: Sendable, Hashable {
     package var log2MaxTransformBlock: Int { field(6, 2) + 2 }
     package var log2MinTransformBlock: Int { field(8, 2) + 2 }
     package var maxTransformHierarchyDepthInter: Int { field(10, 2) }
-    package var minTransformHierarchyDepthInter: Int { field(12, 2) }
     package var maxTransformHierarchyDepthIntra: Int { field(14, 2) }
-    package var minTransformHierarchyDepthIntra: Int { field(16, 2) }
-    package var log2MaxPCMBlock: Int { field(18, 2) + 3 }
-    package var log2MinPCMBlock: Int { field(20, 2) + 3 }
 }

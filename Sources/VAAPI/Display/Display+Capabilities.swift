@@ -42,7 +42,7 @@ extension Display {
         let room = try room(count, "vaMaxNumEntrypoints", "entry points")
         var list = [VAEntrypoint](repeating: VAEntrypointVLD, count: room)
         let status = unsafe vaQueryConfigEntrypoints(handle, VAProfile(profile.rawValue), &list, &count)
-        if StatusCode(rawValue: status) == .unsupportedProfile { return [] }
+        if VAStatusCode(rawValue: status) == .unsupportedProfile { return [] }
         try check(status, "vaQueryConfigEntrypoints", profile.name)
         try checkCount(count, room: room, call: "vaQueryConfigEntrypoints", object: profile.name)
         return list.prefix(Int(count)).map { EntryPoint(rawValue: Int32(bitPattern: $0.rawValue)) }

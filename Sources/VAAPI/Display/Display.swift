@@ -91,13 +91,13 @@ package import VideoBase
             unsafe HungDisplays.keep(started, messages)
         }
         ProcessEnd.driverWillBeLoaded()
-        let status: StatusCode
+        let status: VAStatusCode
         let major: CInt
         let minor: CInt
         (status, major, minor) = try watch.run("vaInitialize", path ?? "the reference driver", .setUp) {
             var major: CInt = 0
             var minor: CInt = 0
-            return (StatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
+            return (VAStatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
         }
         ProcessEnd.driverIsLoaded(of: path ?? "")
         guard status == .success else {
@@ -153,7 +153,7 @@ package import VideoBase
     }
 
     private static func startFailure(
-        _ status: StatusCode, path: String?, kernelDriver: String?, words: String?
+        _ status: VAStatusCode, path: String?, kernelDriver: String?, words: String?
     ) -> any Error {
         let purpose = "to load \(path.map { "the driver of \($0)" } ?? "the reference driver")"
         if let lack = words.flatMap({ VaencError.loaderLack($0, purpose) }) { return lack }
@@ -197,7 +197,7 @@ package import VideoBase
     ) throws(VAError) {
         if rawStatus == 0 { return }
         throw VAError(
-            call: call, status: StatusCode(rawValue: rawStatus), object: object(), frame: frame,
+            call: call, status: VAStatusCode(rawValue: rawStatus), object: object(), frame: frame,
             driverMessage: messages.take(), remedy: remedy(), category: category)
     }
 }

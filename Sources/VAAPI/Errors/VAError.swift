@@ -8,7 +8,7 @@ public struct VAError: DescribedError, Hashable {
     /// The name of the C function: `vaCreateContext`.
     public var call: String
     /// The status that the call returned.
-    public var status: StatusCode
+    public var status: VAStatusCode
     /// The object of the call, without an article: `8192×4320 H.264 context`. Empty if the call's name is enough.
     public var object: String
     /// The frame being encoded, counted from 0 in input order, or nil if the call belongs to no frame.
@@ -23,7 +23,7 @@ public struct VAError: DescribedError, Hashable {
     ///
     /// - Parameter category: The error's category, or nil to derive it from the status.
     public init(
-        call: String, status: StatusCode, object: String, frame: Int? = nil, driverMessage: String? = nil,
+        call: String, status: VAStatusCode, object: String, frame: Int? = nil, driverMessage: String? = nil,
         remedy: String? = nil, category: ErrorCategory? = nil
     ) {
         self.call = call
@@ -81,7 +81,7 @@ public struct VAError: DescribedError, Hashable {
     }
 }
 
-extension StatusCode {
+extension VAStatusCode {
     /// The category of a failure with this status, if nothing else is known about it: `unavailable` for a feature that
     /// the device lacks, `deviceFailed` for a failure of the device, or `internalFault` for an invalid call, which is a
     /// bug of vaenc.

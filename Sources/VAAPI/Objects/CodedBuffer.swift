@@ -40,10 +40,10 @@ internal import CVA
         let display = context.display
         if display.optionalCalls.has(.syncBuffer) {
             let status = unsafe vaSyncBuffer(display.handle, id, timeoutNanoseconds)
-            if StatusCode(rawValue: status) != .unimplemented {
+            if VAStatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
                     status, "vaSyncBuffer", "coded buffer of \(context.size)", frame: frame,
-                    remedy: StatusCode(rawValue: status) == .timedOut ? Surface.hangRemedy : nil)
+                    remedy: VAStatusCode(rawValue: status) == .timedOut ? Surface.hangRemedy : nil)
             }
             display.optionalCalls.lacks(.syncBuffer)
         }
@@ -119,7 +119,6 @@ package struct CodedStatus: OptionSet, Sendable, Hashable {
 
     /// The average QP of the picture, or 0 if the driver does not report it.
     package var averageQP: Int { Int(rawValue & 0xff) }
-    package var passes: Int { Int(rawValue >> 24 & 0xf) }
     /// The flags that make the access unit unusable.
     package var errors: CodedStatus { intersection([.badBitstream, .sliceOverflow, .frameSizeOverflow]) }
 

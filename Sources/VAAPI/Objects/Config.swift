@@ -22,10 +22,10 @@ internal import VideoBase
         let status = unsafe vaCreateConfig(
             display.handle, VAProfile(profile.rawValue), VAEntrypoint(UInt32(bitPattern: entryPoint.rawValue)), &list,
             CInt(list.count), &id)
-        let hasFailed = StatusCode(rawValue: status).category == .deviceFailed
+        let hasFailed = VAStatusCode(rawValue: status).category == .deviceFailed
         try display.check(
             status, "vaCreateConfig", "\(profile)/\(entryPoint)",
-            remedy: hasFailed ? nil : "`vaenc probe` lists the capabilities of \(display.vendor)",
+            remedy: hasFailed ? nil : "`Devices.reports` lists the capabilities of \(display.vendor)",
             category: hasFailed ? nil : .unavailable)
         self.display = display
         self.profile = profile
@@ -43,7 +43,7 @@ internal import VideoBase
         var list = unsafe [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 96)
         var count = unsafe CUnsignedInt(list.count)
         var status = unsafe vaQuerySurfaceAttributes(display.handle, id, &list, &count)
-        if StatusCode(rawValue: status) == .maximumExceeded, unsafe count > list.count, count < 65536 {
+        if VAStatusCode(rawValue: status) == .maximumExceeded, unsafe count > list.count, count < 65536 {
             unsafe list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: Int(count))
             unsafe status = vaQuerySurfaceAttributes(display.handle, id, &list, &count)
         }

@@ -65,7 +65,7 @@ internal import VideoBase
         if status == 0 {
             let derived = Image(image, of: surface, isDerived: true)
             if image.format.fourcc == FourCC(surface.format)?.rawValue { return derived }
-        } else if StatusCode(rawValue: status) == .invalidSurface {
+        } else if VAStatusCode(rawValue: status) == .invalidSurface {
             try display.check(status, "vaDeriveImage", "surface \(surface.id)")
         }
         _ = display.messages.take()
@@ -121,7 +121,7 @@ internal import VideoBase
         if status != 0 { status = BufferCalls.unmap(surface.display, image.buf) }
         if status != 0 {
             isBroken = true
-            throw VAError(call: "vaUnmapBuffer", status: StatusCode(rawValue: status), object: what).endingSession()
+            throw VAError(call: "vaUnmapBuffer", status: VAStatusCode(rawValue: status), object: what).endingSession()
         }
     }
 

@@ -28,10 +28,10 @@ extension Surface {
     package func sync(timeoutNanoseconds: UInt64, frame: Int? = nil) throws(VAError) {
         if display.optionalCalls.has(.syncSurface2) {
             let status = unsafe vaSyncSurface2(display.handle, id, timeoutNanoseconds)
-            if StatusCode(rawValue: status) != .unimplemented {
+            if VAStatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
                     status, "vaSyncSurface2", "surface \(id)", frame: frame,
-                    remedy: StatusCode(rawValue: status) == .timedOut ? Self.hangRemedy : nil)
+                    remedy: VAStatusCode(rawValue: status) == .timedOut ? Self.hangRemedy : nil)
             }
             display.optionalCalls.lacks(.syncSurface2)
         }

@@ -20,7 +20,6 @@ package import VideoBase
         package init(rawValue: UInt32) { self.rawValue = rawValue }
         package static let decoder = Usage(rawValue: 0x1)
         package static let encoder = Usage(rawValue: 0x2)
-        package static let processingInput = Usage(rawValue: 0x4)
         package static let processingOutput = Usage(rawValue: 0x8)
         package static let export = Usage(rawValue: 0x20)
     }
@@ -83,7 +82,7 @@ package import VideoBase
         let rtFormat = RTFormat(format).rawValue
         var status = unsafe vaCreateSurfaces(
             display.handle, rtFormat, width, height, &ids, number, &list, CUnsignedInt(list.count))
-        if StatusCode(rawValue: status) == .attributeNotSupported {
+        if VAStatusCode(rawValue: status) == .attributeNotSupported {
             unsafe status = vaCreateSurfaces(display.handle, rtFormat, width, height, &ids, number, &list, 1)
         }
         try display.check(status, "vaCreateSurfaces", object)

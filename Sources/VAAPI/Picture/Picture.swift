@@ -77,7 +77,7 @@ package struct Picture: ~Copyable {
             if ended == 0 { _ = try? surface.sync(timeoutNanoseconds: 1_000_000_000) }
             _ = display.messages.take()
             throw VAError(
-                call: "vaRenderPicture", status: StatusCode(rawValue: rendered), object: "\(context.size) picture",
+                call: "vaRenderPicture", status: VAStatusCode(rawValue: rendered), object: "\(context.size) picture",
                 frame: frame, driverMessage: renderWords)
         }
         try display.check(ended, "vaEndPicture", "\(context.size) picture", frame: frame)

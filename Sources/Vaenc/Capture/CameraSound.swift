@@ -55,7 +55,7 @@ final class CameraSound: Sendable {
     /// - Throws: The error that ended the encoding thread.
     func finish(from origin: MediaTime, end: MediaTime) throws -> [TrackPacket] {
         // One second covers a period of the sound card and its delay.
-        input.wait(for: origin + end, atMostSeconds: 1)
+        input.wait(for: origin + end, atMost: .seconds(1))
         work.withLock { work in
             if work.end == nil { (work.origin, work.end) = (origin, end) }
         }

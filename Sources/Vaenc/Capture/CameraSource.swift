@@ -12,11 +12,11 @@ public final class CameraSource: FrameSource {
     public struct Switch: Sendable, Hashable {
         /// The path of the camera, for example `/dev/video0`.
         public var path: String
-        /// The time in the recording from which the pictures come from this camera, in seconds.
-        public var time: Double
+        /// The time in the recording from which the pictures come from this camera.
+        public var time: Duration
 
-        /// Creates a change to the camera at `path` at `time` seconds.
-        public init(path: String, time: Double) { (self.path, self.time) = (path, time) }
+        /// Creates a change to the camera at `path` at `time`.
+        public init(path: String, time: Duration) { (self.path, self.time) = (path, time) }
     }
 
     /// An event of a capture.
@@ -122,7 +122,7 @@ public final class CameraSource: FrameSource {
             cameras.append(Camera(stream, output: size, color: color, fit: options.fit))
         }
         self.cameras = cameras
-        self.switches = switches.map { one in (one.time, paths.firstIndex(of: one.path) ?? 0) }
+        self.switches = switches.map { one in (one.time.seconds, paths.firstIndex(of: one.path) ?? 0) }
         self.options = options
         self.onNotice = onNotice
         self.onFrame = onFrame
@@ -141,7 +141,7 @@ public final class CameraSource: FrameSource {
         if case .raw(let found) = camera.layout { format = found }
         var info = SourceInfo(
             size: size, frameRate: camera.frameRate ?? request.frameRate ?? Rational(30), color: camera.color,
-            sampleAspectRatio: Rational(1, 1), frameCount: options.frameLimit, durationSeconds: options.duration,
+            sampleAspectRatio: Rational(1, 1), frameCount: options.frameLimit, duration: options.duration,
             nativeFormat: format, nativeSize: camera.size, kind: "camera, \(camera.layout)")
         info.note(options)
         if format == nil { info.nativeFormatName = camera.layout.description }
@@ -186,7 +186,7 @@ public final class CameraSource: FrameSource {
                 camera.stream.countUnused()
                 continue
             }
-            if let duration = options.duration, elapsed >= duration - 1e-9 {
+            if let duration = options.duration?.seconds, elapsed >= duration - 1e-9 {
                 camera.stream.countUnused()
                 finish()
                 return nil
@@ -204,13 +204,14 @@ public final class CameraSource: FrameSource {
     /// Returns the time zero of the recording: the time of the first picture plus the skipped start. Earlier sound is
     /// discarded, because players would delay the first picture or show it early.
     func zero(_ time: MediaTime) -> MediaTime {
-        if let first = origin.settled { return after(options.start ?? 0, first) }
+        let start = options.start?.seconds ?? 0
+        if let first = origin.settled { return after(start, first) }
         let first = origin.settle(time)
-        if let duration = options.duration {
-            let end = after((options.start ?? 0) + duration - 1e-9, first)
+        if let duration = options.duration?.seconds {
+            let end = after(start + duration - 1e-9, first)
             for camera in cameras { camera.stream.end(at: end) }
         }
-        return after(options.start ?? 0, first)
+        return after(start, first)
     }
 
     private func after(_ seconds: Double, _ time: MediaTime) -> MediaTime {

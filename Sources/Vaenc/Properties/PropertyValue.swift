@@ -104,13 +104,20 @@ extension Int: PropertyType {
     var propertyValue: PropertyValue { .integer(self) }
 }
 
-extension Double: PropertyType {
+/// The value is a number of seconds.
+extension Duration: PropertyType {
     static var propertyTypeName: String { "number" }
     init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asNumber else { return nil }
-        self = value
+        self.init(clampedSeconds: value)
     }
-    var propertyValue: PropertyValue { .number(self) }
+    var propertyValue: PropertyValue { .number(seconds) }
+
+    /// Creates a duration from a number of seconds, clamped far outside the range of each property. Returns nil for NaN.
+    init?(clampedSeconds seconds: Double) {
+        if seconds.isNaN { return nil }
+        self.init(checkedSeconds: min(max(seconds, -1e18), 1e18))
+    }
 }
 
 extension String: PropertyType {
@@ -233,12 +240,12 @@ extension DataRateLimit: PropertyElement {
     static var elementTypeName: String { "bytes, seconds" }
     static var fieldCount: Int { 2 }
     init?(fields: [Double?]) {
-        guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let seconds = fields[1] else {
+        guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let time = fields[1].flatMap(Duration.init(clampedSeconds:)) else {
             return nil
         }
-        self.init(bytes: bytes, seconds: seconds)
+        self.init(bytes: bytes, duration: time)
     }
-    var fields: [PropertyValue] { [.integer(bytes), .number(seconds)] }
+    var fields: [PropertyValue] { [.integer(bytes), .number(duration.seconds)] }
 }
 
 extension RegionOfInterest: PropertyElement {

@@ -91,10 +91,10 @@ extension SessionProperty where Value == ContentLight {
     public static var contentLight: Self { Self("ContentLightLevelInfo", \.display.contentLight) { _ in .any } }
 }
 
-extension SessionProperty where Value == Double {
-    /// The maximum time from an intra picture to the next, in seconds.
+extension SessionProperty where Value == Duration {
+    /// The maximum time from an intra picture to the next.
     public static var maxKeyFrameIntervalDuration: Self {
-        Self("MaxKeyFrameIntervalDuration", \.structure.gopSeconds) { _ in .range(0.001, 86400) }.above0(upTo: 86400)
+        Self("MaxKeyFrameIntervalDuration", \.structure.gopDuration) { _ in .range(0.001, 86400) }.above0(upTo: 86400)
     }
 }
 

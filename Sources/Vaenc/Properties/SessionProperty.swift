@@ -85,15 +85,16 @@ extension SessionProperty where Value == BitsPerSecond {
     }
 }
 
-extension SessionProperty where Value == Double {
-    /// Returns the property with a check: no device accepts a value that is not above 0 or that is above `most`.
+extension SessionProperty where Value == Duration {
+    /// Returns the property with a check: no device accepts a value that is not above 0 or that is above `most` seconds.
     func above0(upTo most: Double) -> Self {
         var copy = self
         let name = name
         copy.check = { value, _ in
-            guard !(value > 0 && value <= most) else { return }
+            let seconds = value.seconds
+            guard !(seconds > 0 && seconds <= most) else { return }
             throw VaencError(
-                .usage, "\(name) \(value) is out of range", remedy: "use a value above 0 and up to \(most)")
+                .usage, "\(name) \(seconds) is out of range", remedy: "use a value above 0 and up to \(most)")
         }
         return copy
     }

@@ -22,7 +22,7 @@ struct SoundPlan {
     init(asked: AudioMode?, sounds: [SourceSound], best: Int, inputHasSound: Bool, isUnread: Bool, format: OutputFormat, fits: Bool) throws {
         /// Audio that is left out is a difference even if no mode was requested.
         func none(_ why: SettingReason) -> EffectiveEntry {
-            EffectiveEntry(option: "audio", asked: asked?.rawValue ?? "copied", used: "none", why: why)
+            EffectiveEntry(option: "audio", asked: asked?.rawValue ?? EffectiveEntry.copied, used: "none", why: why)
         }
         if asked == AudioMode.none { return }
         if !format.holdsTracks {
@@ -48,12 +48,12 @@ struct SoundPlan {
             if format == .flv, index != best {
                 modes.append(nil)
                 entries.append(
-                    EffectiveEntry(option: option, asked: asked?.rawValue ?? "copied", used: "left out", why: "flv holds one stream of each kind"))
+                    EffectiveEntry(option: option, asked: asked?.rawValue ?? EffectiveEntry.copied, used: "left out", why: "flv holds one stream of each kind"))
                 continue
             }
             let (mode, used, why) = try Self.mode(of: sound.track, asked, format, isOnly: sounds.count == 1 || index == best)
             modes.append(mode)
-            entries.append(EffectiveEntry(option: option, asked: asked?.rawValue ?? (mode == nil ? "copied" : nil), used: used, why: why))
+            entries.append(EffectiveEntry(option: option, asked: asked?.rawValue ?? (mode == nil ? EffectiveEntry.copied : nil), used: used, why: why))
         }
         includedSounds = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }

@@ -101,7 +101,7 @@ extension TranscodeRun {
         let seconds = (tally.endOfInput(frameRate: configuration.frameRate) - (tally.firstInput ?? .zero)).seconds
         let late =
             configuration.structure.forcedKeyFrames.sorted().filter { $0 >= tally.input }.map { "\($0)" }
-            + configuration.structure.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
+            + configuration.structure.forcedKeyTimes.map(\.seconds).sorted().filter { $0 >= seconds }.map { "\($0)s" }
         return late.isEmpty ? nil : "the input ended before the forced key frames at \(late.joined(separator: ", "))"
     }
 

@@ -256,8 +256,8 @@ private struct ProgressReporter {
         report(
             Transcoder.Progress(
                 framesRead: input.input, framesEncoded: counts.encoded, expectedFrames: info.frameCount,
-                expectedSeconds: info.durationSeconds, elapsedSeconds: Double(MonotonicClock.nanoseconds - began) / 1e9,
-                mediaSeconds: counts.mediaSeconds(frameRate: info.frameRate),
+                expectedDuration: info.duration, elapsed: .nanoseconds(MonotonicClock.nanoseconds - began),
+                mediaDuration: counts.mediaDuration(frameRate: info.frameRate),
                 packetBytes: counts.packetBytes, framesLost: source.picturesLost))
     }
 }

@@ -76,13 +76,15 @@ public struct FrameCounts: Sendable {
     var lastInput: MediaTime?
     var lastInputDuration: MediaTime?
 
-    /// The mean time from `encode` to the packet, in nanoseconds; 0 without packets.
-    public var meanLatency: Double { latencies.mean }
-
-    /// Returns the duration in media time, up to the end of the last picture, in seconds.
+    /// Returns the duration in media time, up to the end of the last picture.
     ///
     /// - Parameter frameRate: The frame rate, for a last picture without a duration.
-    public func mediaSeconds(frameRate: Rational) -> Double {
+    public func mediaDuration(frameRate: Rational) -> Duration {
+        Duration(checkedSeconds: mediaSeconds(frameRate: frameRate)) ?? .zero
+    }
+
+    /// Returns `mediaDuration` in seconds.
+    package func mediaSeconds(frameRate: Rational) -> Double {
         guard let first = firstPresentation, let last = lastPresentation else { return 0 }
         return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
     }

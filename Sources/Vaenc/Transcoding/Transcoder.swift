@@ -38,12 +38,12 @@ public final class Transcoder: Sendable {
         public var framesEncoded = 0
         /// The number of frames that the input is expected to have; nil if unknown.
         public var expectedFrames: Int?
-        /// The duration of the input in seconds; nil if unknown.
-        public var expectedSeconds: Double?
-        /// The time since the outputs were opened, in seconds.
-        public var elapsedSeconds = 0.0
-        /// The duration of the packets so far, in seconds of media time.
-        public var mediaSeconds = 0.0
+        /// The duration of the input; nil if unknown.
+        public var expectedDuration: Duration?
+        /// The time since the outputs were opened.
+        public var elapsed = Duration.zero
+        /// The duration of the packets so far, in media time.
+        public var mediaDuration = Duration.zero
         /// The number of bytes of the packets so far, without the container and sound.
         public var packetBytes = 0
         /// The number of a camera's pictures that did not reach the encoder: late, damaged, or dropped by its driver.

@@ -28,11 +28,11 @@ public enum DriverTrials {
     private static let state = Mutex(State())
 
     /// The command of `vaenc` that runs a trial.
-    public static let command = "try-driver"
+    package static let command = "try-driver"
 
     /// The exit status of a trial in which the loading of a driver did not end. No other library can be loaded in that
     /// state.
-    private static let hungStatus: Int32 = 98
+    package static let hungStatus: Int32 = 98
 
     private static func installed() -> String? {
         guard let folder = ReferenceDisplay.driverFolder else { return nil }
@@ -150,30 +150,40 @@ public enum DriverTrials {
 
     // MARK: The trial process
 
+    /// The reason why a trial process ends with an error.
+    package enum TrialFailure: Error {
+        /// The arguments describe no trial: the program that started this process has another version.
+        case unknownTrial
+        /// The loading of a driver did not end. The exit status is `hungStatus`.
+        case loaderIsStuck
+    }
+
     /// Runs the trial that the arguments after `command` describe. Only for the program `vaenc`.
     ///
     /// - Parameter arguments: The arguments after `command`.
-    /// - Returns: The exit status.
-    public static func serve(_ arguments: [String]) -> Int32 {
+    package static func serve(_ arguments: [String]) throws(TrialFailure) {
         state.withLock { $0.isServing = true }
-        guard arguments.count >= 2, let selector = DeviceSelector(arguments[1]) else { return 64 }
+        guard arguments.count >= 2, let selector = DeviceSelector(arguments[1]) else { throw .unknownTrial }
         switch arguments[0] {
         case "report": _ = Devices.reports(selector)
         case "verify":
-            guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else { return 64 }
+            guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else {
+                throw .unknownTrial
+            }
             verify(first..<end, selector)
-        case "open": _ = try? DecodeBackend.choose(selector, .h264, requireHardware: true)
+        case "open":
+            for codec in VideoCodec.allCases { _ = try? DecodeBackend.choose(selector, codec, requireHardware: true) }
         case "encode":
-            guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { return 64 }
+            guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { throw .unknownTrial }
             let made = try? EncoderChoice.makeEncoder(
                 configuration: configuration, device: selector, requireHardware: true
             ) { _ in }
             // If this fails without ending the process, it also fails in the parent process, which reports it.
             if let made { try? TrialEncode.feed(made.encoder) }
             made?.encoder.invalidate()
-        default: return 64
+        default: throw .unknownTrial
         }
-        return Display.isLoaderStuck ? hungStatus : 0
+        if Display.isLoaderStuck { throw .loaderIsStuck }
     }
 
     private static func verify(_ modes: Range<Int>, _ selector: DeviceSelector) {

@@ -43,7 +43,7 @@ struct DecodeReport: Encodable, Sendable {
 
     init(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, output: String, isInterrupted: Bool) {
         let (source, backend) = (decoding.source, decoding.backend)
-        device = Device(kind: backend.kind, path: Nullable(backend.path), driver: backend.driver, why: backend.why)
+        device = Device(kind: backend.kind, path: Nullable(backend.path), driver: backend.driver, why: OptionNames.translate(backend.why))
         input = source.info.kind
         width = sink.size.width
         height = sink.size.height
@@ -52,7 +52,7 @@ struct DecodeReport: Encodable, Sendable {
         frames = Frames(decoded: sink.pictures, skipped: source.picturesLeftOut)
         bytes = sink.bytesWritten
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
-        scaling = Nullable(decoding.scaledAt)
+        scaling = Nullable(decoding.scaledAt?.translated)
         let rate =
             source.info.frameRateIsAssumed
             ? "\(source.info.kindWithoutRate) have no frame rate: "

@@ -179,7 +179,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.
         let codec = output.effective.first {
-            $0.option == "codec" && $0.asked == nil && $0.why != CodecReason.outputExtension.settingReason
+            $0.option == "codec" && $0.asked == nil && $0.why != .outputExtension
         }
         let broken = output.statistics.limitsBroken
         let fps = report.seconds.wall > 0 ? Double(output.frames.encoded) / report.seconds.wall : 0

@@ -131,7 +131,7 @@ extension EncodeReport {
         (frames, bytes, bitrate) = (own.frames, own.bytes, own.bitrate)
         input = Input(
             framesRead: result.framesRead, framesCopied: result.framesCopied, damagedSoundPackets: result.damagedSoundPackets,
-            decode: result.decode, scaling: result.scaling, captureMemory: result.captureMemory)
+            decode: result.decode?.translated, scaling: result.scaling?.translated, captureMemory: result.captureMemory?.translated)
         seconds = Seconds(
             media: rounded(counts.mediaSeconds(frameRate: description.frameRate)), wall: rounded(Clock.secondsSinceStart),
             cpu: rounded(Clock.processorSeconds))

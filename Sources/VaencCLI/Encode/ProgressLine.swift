@@ -21,9 +21,9 @@ struct ProgressLine {
 
     /// Shows a state. The transcoder limits how often it changes.
     mutating func update(_ progress: Transcoder.Progress) {
-        let (frames, elapsed) = (progress.framesEncoded, progress.elapsedSeconds)
+        let (frames, elapsed) = (progress.framesEncoded, progress.elapsed.seconds)
         let fps = elapsed > 0 ? Double(frames) / elapsed : 0
-        let media = progress.mediaSeconds
+        let media = progress.mediaDuration.seconds
         let bitrate = media > 0 ? Int(clamping: Double(progress.packetBytes) * 8 / media) : 0
         let left = secondsLeft(progress, fps: fps)
         switch style {
@@ -51,7 +51,8 @@ struct ProgressLine {
     /// input may end earlier.
     private func secondsLeft(_ progress: Transcoder.Progress, fps: Double) -> Double? {
         if let expected = progress.expectedFrames { return fps > 0 ? Double(max(0, expected - progress.framesEncoded)) / fps : nil }
-        guard let expected = progress.expectedSeconds, progress.mediaSeconds > 0 else { return nil }
-        return max(0, expected - progress.mediaSeconds) * progress.elapsedSeconds / progress.mediaSeconds
+        let media = progress.mediaDuration.seconds
+        guard let expected = progress.expectedDuration?.seconds, media > 0 else { return nil }
+        return max(0, expected - media) * progress.elapsed.seconds / media
     }
 }

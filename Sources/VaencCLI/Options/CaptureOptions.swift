@@ -98,11 +98,11 @@ struct CaptureOptions: ParsableArguments {
         request.input = captureInput
         request.lateFrames = lateFrames ?? .drop
         if let stallTimeout {
-            guard stallTimeout >= 0.1, stallTimeout <= 3600 else {
+            guard stallTimeout >= 0.1, stallTimeout <= 3600, let timeout = Duration(checkedSeconds: stallTimeout) else {
                 throw VaencError.usage("--stall-timeout \(stallTimeout) is out of range", remedy: "use 0.1 to 3600 seconds")
             }
-            request.stallSeconds = stallTimeout
-            request.openSeconds = stallTimeout
+            request.stallTimeout = timeout
+            request.openTimeout = timeout
         }
         return request
     }
@@ -113,8 +113,8 @@ struct CaptureOptions: ParsableArguments {
             let wrong = VaencError.usage(
                 "--switch-to \(text) is not valid", remedy: "write /dev/videoM@TIME, such as /dev/video1@5")
             guard parts.count == 2, Self.isCamera(String(parts[0])) else { throw wrong }
-            let time = try OptionValue.time("--switch-to", String(parts[1].trimmingSuffix("s")))
-            guard time > 0, time < 1e9 else { throw wrong }
+            let seconds = try OptionValue.time("--switch-to", String(parts[1].trimmingSuffix("s")))
+            guard seconds > 0, seconds < 1e9, let time = Duration(checkedSeconds: seconds) else { throw wrong }
             return CameraSource.Switch(path: String(parts[0]), time: time)
         }
     }

@@ -65,12 +65,12 @@ enum OptionValue {
     static func dataRateLimit(_ text: String) throws -> DataRateLimit {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let bytes = Int(parts[0]), let seconds = Double(parts[1]), bytes > 0,
-            seconds > 0, seconds <= 3600
+            seconds > 0, seconds <= 3600, let duration = Duration(checkedSeconds: seconds)
         else {
             throw VaencError.usage(
                 "--data-rate-limit \(text) is not a limit", remedy: "write BYTES/SECONDS, such as 750000/1")
         }
-        return DataRateLimit(bytes: bytes, seconds: seconds)
+        return DataRateLimit(bytes: bytes, duration: duration)
     }
 
     /// Parses a deblocking setting: `off`, `on`, or the offsets `ALPHA:BETA`.
@@ -91,15 +91,17 @@ enum OptionValue {
         }
     }
 
-    /// Parses a list such as `0,50,12.5s,00:01:30`. Returns the frame indices, and the times in seconds.
-    static func keyFrames(_ text: String) throws -> (frames: Set<Int>, times: [Double]) {
+    /// Parses a list such as `0,50,12.5s,00:01:30`. Returns the frame indices and the times.
+    static func keyFrames(_ text: String) throws -> (frames: Set<Int>, times: [Duration]) {
         var frames: Set<Int> = []
-        var times: [Double] = []
+        var times: [Duration] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            if part.last == "s", let seconds = Double(part.dropLast()), seconds >= 0, seconds < 1e9 {
-                times.append(seconds)
-            } else if part.contains(":") {
-                times.append(try time("--force-key", String(part)))
+            if part.last == "s", let seconds = Double(part.dropLast()), seconds >= 0, seconds < 1e9,
+                let time = Duration(checkedSeconds: seconds)
+            {
+                times.append(time)
+            } else if part.contains(":"), let time = Duration(checkedSeconds: try time("--force-key", String(part))) {
+                times.append(time)
             } else if let frame = Int(part), frame >= 0 {
                 frames.insert(frame)
             } else {

@@ -36,18 +36,18 @@ extension SourceOptions {
         self.duration = try duration.map(Self.duration)
     }
 
-    /// Parses the value of `--start`. Returns seconds.
-    static func start(_ text: String) throws -> Double {
+    /// Parses the value of `--start`.
+    static func start(_ text: String) throws -> Duration {
         let seconds = try OptionValue.time("--start", text)
-        if seconds >= 0, seconds < 1e9 { return seconds }
+        if seconds >= 0, seconds < 1e9, let time = Duration(checkedSeconds: seconds) { return time }
         throw VaencError.usage(
             "--start \(text) is out of range", remedy: "use a time from 0 to less than 1000000000 seconds")
     }
 
-    /// Parses the value of `--duration`. Returns seconds.
-    static func duration(_ text: String) throws -> Double {
+    /// Parses the value of `--duration`.
+    static func duration(_ text: String) throws -> Duration {
         let seconds = try OptionValue.time("--duration", text)
-        if seconds > 0, seconds < 1e9 { return seconds }
+        if seconds > 0, seconds < 1e9, let time = Duration(checkedSeconds: seconds) { return time }
         throw VaencError.usage(
             "--duration \(text) is out of range", remedy: "use a time of more than 0 and less than 1000000000 seconds")
     }

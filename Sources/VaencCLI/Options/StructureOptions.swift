@@ -117,7 +117,7 @@ struct StructureOptions: ParsableArguments {
         }
         try validateCombination()
         configuration.structure.gopFrames = gop
-        configuration.structure.gopSeconds = gopSeconds
+        configuration.structure.gopDuration = gopSeconds.flatMap(Duration.init(checkedSeconds:))
         configuration.structure.idrInterval = idrInterval
         configuration.structure.openGOP = openGop
         configuration.structure.bFrames = bframes

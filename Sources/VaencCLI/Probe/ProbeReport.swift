@@ -21,7 +21,7 @@ struct ProbeReport: Encodable {
             driver = Nullable(report.driver)
             libva = Nullable(report.libva)
             usable = report.usable
-            why = Nullable(report.why)
+            why = Nullable(report.why.map(OptionNames.translate))
             capabilities = report.capabilities.enumerated().map { Entry($1, verified?[$0]) }
         }
     }
@@ -101,6 +101,6 @@ struct ProbeReport: Encodable {
         devices = reports.enumerated().map { Device($1, verified?[$0]) }
         let choice = Devices.defaultChoice(among: reports, asked: asked)
         advice = Nullable(ProbeAdvice.text(reports, asked: asked))
-        self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: choice.why)
+        self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: OptionNames.translate(choice.why))
     }
 }

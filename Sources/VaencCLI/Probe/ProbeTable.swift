@@ -13,7 +13,7 @@ enum ProbeTable {
             device(report, everything: everything) + (verified.map { trials(report, $0[index]) } ?? "")
         }.joined(separator: "\n")
         let choice = Devices.defaultChoice(among: reports, asked: asked)
-        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec.standardName) (\(choice.why))\n"
+        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec.standardName) (\(OptionNames.translate(choice.why)))\n"
         if let advice = ProbeAdvice.text(reports, asked: asked) { text += advice + "\n" }
         return text
     }
@@ -21,7 +21,7 @@ enum ProbeTable {
     private static func device(_ report: DeviceReport, everything: Bool) -> String {
         let name = report.path ?? report.kind.rawValue
         var text = name + (report.pci.map { " (PCI \($0))" } ?? "") + ": "
-        text += report.usable ? "" : "NOT USABLE: \(report.why ?? "")\n"
+        text += report.usable ? "" : "NOT USABLE: \(OptionNames.translate(report.why ?? ""))\n"
         if let driver = report.driver {
             text += (report.usable ? "" : "  ") + driver + (report.libva.map { ", VA-API \($0)" } ?? "") + "\n"
         }

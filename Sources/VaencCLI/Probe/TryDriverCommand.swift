@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vaenc
+import VideoBase
 
 /// The command that vaenc runs in a child process to try a driver. A driver that kills its process then ends only the
 /// child.
@@ -10,7 +11,11 @@ struct TryDriverCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough) var what: [String] = []
 
     func run() throws {
-        let status = DriverTrials.serve(what)
-        if status != 0 { throw ExitCode(status) }
+        do { try DriverTrials.serve(what) } catch {
+            switch error {
+            case .unknownTrial: throw ExitCode(ErrorCategory.usage.exitStatus)
+            case .loaderIsStuck: throw ExitCode(DriverTrials.hungStatus)
+            }
+        }
     }
 }

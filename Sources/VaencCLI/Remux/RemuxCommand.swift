@@ -93,12 +93,12 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         guard json else {
             let kept = report.streams.count { $0.leftOut == nil }
             return Terminal.note(
-                "\(output): \(counted(kept, "stream")), \(decimal(report.seconds, 2)) s, \(report.bytes) bytes"
+                "\(output): \(counted(kept, "stream")), \(decimal(report.duration.seconds, 2)) s, \(report.bytes) bytes"
                     + (report.isInterrupted ? ", interrupted" : ""))
         }
         let one = Report(
-            streams: report.streams, seconds: rounded(report.seconds), bytes: report.bytes, effective: report.effective.translated,
-            notices: report.notices, output: FileName.printable(output), interrupted: report.isInterrupted)
+            streams: report.streams, seconds: rounded(report.duration.seconds), bytes: report.bytes, effective: report.effective.translated,
+            notices: report.notices.map(OptionNames.translate), output: FileName.printable(output), interrupted: report.isInterrupted)
         try Terminal.report(try JSON.text(one) + "\n", to: isOnStdout ? 2 : 1)
     }
 }

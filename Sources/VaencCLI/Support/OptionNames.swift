@@ -1,4 +1,5 @@
 import Vaenc
+import VideoBase
 
 /// Translates property names of the library, in backticks, into the command line options that set them.
 enum OptionNames {
@@ -6,6 +7,7 @@ enum OptionNames {
         "accessUnitDelimiters": "--aud", "AudioMode.aac": "--audio aac", "Transcoder.Output.audio": "--audio",
         "Transcoder.Options.rateChanges": "--change-bitrate", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
         "CaptureRequest.layout": "--input-format", "CaptureRequest.size": "--capture-size",
+        "Devices.reports": "`vaenc probe`", "Transcoder": "vaenc encode",
         "StreamConversion": "vaenc convert --record", "StreamConversion.Options.input": "--input-format",
         "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "lowPower": "--low-power", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
         "bitrate": "--bitrate", "codec": "--codec", "color.matrix": "--color-matrix",
@@ -13,7 +15,7 @@ enum OptionNames {
         "deblocking": "--deblock", "deblocking.alphaOffset": "--deblock", "deblocking.betaOffset": "--deblock", "device": "--device",
         "device: .software": "--device software",
         "duration": "--duration", "entropy": "--entropy", "format": "--format", "frameLimit": "--frames", "frameRate": "--fps",
-        "forcedKeyFrames": "--force-key", "gopFrames": "--gop", "gopSeconds": "--gop-seconds", "hrdParameters": "--hrd", "identifier": "--identifier",
+        "forcedKeyFrames": "--force-key", "gopFrames": "--gop", "gopDuration": "--gop-seconds", "hrdParameters": "--hrd", "identifier": "--identifier",
         "idrInterval": "--idr-interval", "intraRefresh": "--intra-refresh", "lowLatency": "--low-latency",
         "macroblockRateControl": "--macroblock-rate-control", "masteringDisplay": "--mastering-display", "openGOP": "--open-gop",
         "regionsOfInterest": "--roi", "transform8x8": "--transform-8x8",
@@ -39,8 +41,7 @@ enum OptionNames {
     static func name(of entry: EffectiveEntry, hasSize: Bool = false) -> String {
         switch entry.option {
         case "size" where hasSize: "--size"
-        // Without the option, the entry's requested value is `copied`.
-        case "audio" where entry.asked != "copied": "--audio"
+        case "audio" where !entry.isCopyByDefault: "--audio"
         default: translate(entry.quotedOption)
         }
     }
@@ -65,14 +66,17 @@ enum OptionNames {
     }
 }
 
+extension EffectiveEntry {
+    /// The entry with options in place of the properties.
+    var translated: EffectiveEntry {
+        var entry = self
+        entry.used = OptionNames.translate(used)
+        if case .explained(let words) = why { entry.why = .explained(OptionNames.translate(words)) }
+        return entry
+    }
+}
+
 extension [EffectiveEntry] {
     /// The entries with options in place of the properties.
-    var translated: [EffectiveEntry] {
-        map { entry in
-            var entry = entry
-            entry.used = OptionNames.translate(entry.used)
-            if case .explained(let words) = entry.why { entry.why = .explained(OptionNames.translate(words)) }
-            return entry
-        }
-    }
+    var translated: [EffectiveEntry] { map(\.translated) }
 }

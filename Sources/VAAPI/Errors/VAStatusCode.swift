@@ -1,5 +1,5 @@
 /// A VAStatus: the result of a libva call (`va.h`, VA_STATUS_…).
-public struct StatusCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+public struct VAStatusCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int32
 
     public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -11,71 +11,71 @@ public struct StatusCode: RawRepresentable, Sendable, Hashable, CustomStringConv
     public var description: String { Self.table[rawValue]?.text ?? "status \(rawValue)" }
 
     /// VA_STATUS_SUCCESS.
-    public static let success = StatusCode(rawValue: 0x00)
+    public static let success = VAStatusCode(rawValue: 0x00)
     /// VA_STATUS_ERROR_OPERATION_FAILED.
-    public static let operationFailed = StatusCode(rawValue: 0x01)
+    public static let operationFailed = VAStatusCode(rawValue: 0x01)
     /// VA_STATUS_ERROR_ALLOCATION_FAILED.
-    public static let allocationFailed = StatusCode(rawValue: 0x02)
+    public static let allocationFailed = VAStatusCode(rawValue: 0x02)
     /// VA_STATUS_ERROR_INVALID_DISPLAY.
-    public static let invalidDisplay = StatusCode(rawValue: 0x03)
+    public static let invalidDisplay = VAStatusCode(rawValue: 0x03)
     /// VA_STATUS_ERROR_INVALID_CONFIG.
-    public static let invalidConfig = StatusCode(rawValue: 0x04)
+    public static let invalidConfig = VAStatusCode(rawValue: 0x04)
     /// VA_STATUS_ERROR_INVALID_CONTEXT.
-    public static let invalidContext = StatusCode(rawValue: 0x05)
+    public static let invalidContext = VAStatusCode(rawValue: 0x05)
     /// VA_STATUS_ERROR_INVALID_SURFACE.
-    public static let invalidSurface = StatusCode(rawValue: 0x06)
+    public static let invalidSurface = VAStatusCode(rawValue: 0x06)
     /// VA_STATUS_ERROR_INVALID_BUFFER.
-    public static let invalidBuffer = StatusCode(rawValue: 0x07)
+    public static let invalidBuffer = VAStatusCode(rawValue: 0x07)
     /// VA_STATUS_ERROR_INVALID_IMAGE.
-    public static let invalidImage = StatusCode(rawValue: 0x08)
+    public static let invalidImage = VAStatusCode(rawValue: 0x08)
     /// VA_STATUS_ERROR_INVALID_SUBPICTURE.
-    public static let invalidSubpicture = StatusCode(rawValue: 0x09)
+    public static let invalidSubpicture = VAStatusCode(rawValue: 0x09)
     /// VA_STATUS_ERROR_ATTR_NOT_SUPPORTED.
-    public static let attributeNotSupported = StatusCode(rawValue: 0x0a)
+    public static let attributeNotSupported = VAStatusCode(rawValue: 0x0a)
     /// VA_STATUS_ERROR_MAX_NUM_EXCEEDED.
-    public static let maximumExceeded = StatusCode(rawValue: 0x0b)
+    public static let maximumExceeded = VAStatusCode(rawValue: 0x0b)
     /// VA_STATUS_ERROR_UNSUPPORTED_PROFILE.
-    public static let unsupportedProfile = StatusCode(rawValue: 0x0c)
+    public static let unsupportedProfile = VAStatusCode(rawValue: 0x0c)
     /// VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT.
-    public static let unsupportedEntryPoint = StatusCode(rawValue: 0x0d)
+    public static let unsupportedEntryPoint = VAStatusCode(rawValue: 0x0d)
     /// VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT.
-    public static let unsupportedRTFormat = StatusCode(rawValue: 0x0e)
+    public static let unsupportedRTFormat = VAStatusCode(rawValue: 0x0e)
     /// VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE.
-    public static let unsupportedBufferType = StatusCode(rawValue: 0x0f)
+    public static let unsupportedBufferType = VAStatusCode(rawValue: 0x0f)
     /// VA_STATUS_ERROR_SURFACE_BUSY.
-    public static let surfaceBusy = StatusCode(rawValue: 0x10)
+    public static let surfaceBusy = VAStatusCode(rawValue: 0x10)
     /// VA_STATUS_ERROR_FLAG_NOT_SUPPORTED.
-    public static let flagNotSupported = StatusCode(rawValue: 0x11)
+    public static let flagNotSupported = VAStatusCode(rawValue: 0x11)
     /// VA_STATUS_ERROR_INVALID_PARAMETER.
-    public static let invalidParameter = StatusCode(rawValue: 0x12)
+    public static let invalidParameter = VAStatusCode(rawValue: 0x12)
     /// VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED.
-    public static let resolutionNotSupported = StatusCode(rawValue: 0x13)
+    public static let resolutionNotSupported = VAStatusCode(rawValue: 0x13)
     /// VA_STATUS_ERROR_UNIMPLEMENTED.
-    public static let unimplemented = StatusCode(rawValue: 0x14)
+    public static let unimplemented = VAStatusCode(rawValue: 0x14)
     /// VA_STATUS_ERROR_SURFACE_IN_DISPLAYING.
-    public static let surfaceInDisplaying = StatusCode(rawValue: 0x15)
+    public static let surfaceInDisplaying = VAStatusCode(rawValue: 0x15)
     /// VA_STATUS_ERROR_INVALID_IMAGE_FORMAT.
-    public static let invalidImageFormat = StatusCode(rawValue: 0x16)
+    public static let invalidImageFormat = VAStatusCode(rawValue: 0x16)
     /// VA_STATUS_ERROR_DECODING_ERROR.
-    public static let decodingError = StatusCode(rawValue: 0x17)
+    public static let decodingError = VAStatusCode(rawValue: 0x17)
     /// VA_STATUS_ERROR_ENCODING_ERROR.
-    public static let encodingError = StatusCode(rawValue: 0x18)
+    public static let encodingError = VAStatusCode(rawValue: 0x18)
     /// VA_STATUS_ERROR_INVALID_VALUE.
-    public static let invalidValue = StatusCode(rawValue: 0x19)
+    public static let invalidValue = VAStatusCode(rawValue: 0x19)
     /// VA_STATUS_ERROR_UNSUPPORTED_FILTER.
-    public static let unsupportedFilter = StatusCode(rawValue: 0x20)
+    public static let unsupportedFilter = VAStatusCode(rawValue: 0x20)
     /// VA_STATUS_ERROR_INVALID_FILTER_CHAIN.
-    public static let invalidFilterChain = StatusCode(rawValue: 0x21)
+    public static let invalidFilterChain = VAStatusCode(rawValue: 0x21)
     /// VA_STATUS_ERROR_HW_BUSY.
-    public static let hardwareBusy = StatusCode(rawValue: 0x22)
+    public static let hardwareBusy = VAStatusCode(rawValue: 0x22)
     /// VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE.
-    public static let unsupportedMemoryType = StatusCode(rawValue: 0x24)
+    public static let unsupportedMemoryType = VAStatusCode(rawValue: 0x24)
     /// VA_STATUS_ERROR_NOT_ENOUGH_BUFFER.
-    public static let notEnoughBuffer = StatusCode(rawValue: 0x25)
+    public static let notEnoughBuffer = VAStatusCode(rawValue: 0x25)
     /// VA_STATUS_ERROR_TIMEDOUT.
-    public static let timedOut = StatusCode(rawValue: 0x26)
+    public static let timedOut = VAStatusCode(rawValue: 0x26)
     /// VA_STATUS_ERROR_UNKNOWN.
-    public static let unknown = StatusCode(rawValue: -1)
+    public static let unknown = VAStatusCode(rawValue: -1)
 
     private static let table: [Int32: (name: String, text: String)] = [
         0x00: ("VA_STATUS_SUCCESS", "success"),
@@ -114,7 +114,7 @@ public struct StatusCode: RawRepresentable, Sendable, Hashable, CustomStringConv
     ]
 
     /// All values that `va.h` names, in the order of `va.h`.
-    public static var named: [StatusCode] {
-        table.keys.map { UInt32(bitPattern: $0) }.sorted().map { StatusCode(rawValue: Int32(bitPattern: $0)) }
+    public static var named: [VAStatusCode] {
+        table.keys.map { UInt32(bitPattern: $0) }.sorted().map { VAStatusCode(rawValue: Int32(bitPattern: $0)) }
     }
 }
