@@ -121,7 +121,7 @@ import Testing
     /// it.
     @Test(arguments: ["mp4", "mkv", "h264"]) func secondInterruptionKeepsTheRecording(_ ending: String) throws {
         let script = """
-            "$0" capture /dev/video9 -o a.\(ending) --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
+            "$0" capture /dev/video9 -o a.\(ending) --stall-timeout 600 --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
             until grep -qE '"frames":4[4-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
             sleep 1; kill -INT $!; sleep 0.7; kill -INT $!; wait $!; echo $?; tail -n 1 log
             """
@@ -176,7 +176,7 @@ import Testing
         let script = """
             mount --make-rprivate / 2>/dev/null  # fails where / is no mount point; then it is private already
             mkdir disk && mount -t tmpfs -o size=64k tmpfs disk || exit 99
-            "$0" capture "$@" -o disk/a.\(ending)
+            "$0" capture "$@" --stall-timeout 600 -o disk/a.\(ending)
             status=$?
             ls disk
             cp disk/* .
