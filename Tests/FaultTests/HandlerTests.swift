@@ -71,7 +71,7 @@ import VideoBase
 
     /// A handler ends its session while a recovery submits more frames than the device has room for before the handler
     /// returns.
-    @Test(.timeLimit(.minutes(15))) func handlerEndsItsSessionDuringRecovery() throws {
+    @Test(.timeLimit(.minutes(60))) func handlerEndsItsSessionDuringRecovery() throws {
         let state = Monitor<(session: Supervisor?, packets: Int, hasEnded: Bool)>((nil, 0, false))
         let display = try device("vaEndPicture@2=status:1")
         var configuration = Self.configuration

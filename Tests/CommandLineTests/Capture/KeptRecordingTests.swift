@@ -121,15 +121,22 @@ import Testing
     /// it.
     @Test(arguments: ["mp4", "mkv", "h264"]) func secondInterruptionKeepsTheRecording(_ ending: String) throws {
         let script = """
+            rm -f a.*; touch log
             "$0" capture /dev/video9 -o a.\(ending) --stall-timeout 600 --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
-            until grep -qE '"frames":4[4-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
-            sleep 1; kill -INT $!; sleep 0.7; kill -INT $!; wait $!; echo $?; tail -n 1 log
+            until grep -q '"frames":[1-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
+            sleep $1; kill -INT $!; sleep 0.7
+            while kill -INT $! 2>/dev/null; do sleep 0.7; done
+            wait $!; echo $?; tail -n 1 log
             """
         try Files.withTemporaryFolder { folder in
-            let environment = try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=30")
-                .merging(["VAENC_FAULT": "vaSyncBuffer@50=delay:20000"]) { $1 }
-            let result = try ProcessRunner.run(
-                "bash", ["-c", "touch log; " + script, Checkout.vaenc], environment: environment, directory: folder, timeout: 60)
+            let environment = try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=3")
+                .merging(["VAENC_FAULT": "vaSyncBuffer@50=hang"]) { $1 }
+            func run(_ pause: String) throws -> ProcessRunner.Result {
+                try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, pause], environment: environment, directory: folder)
+            }
+            var result = try run("1.5")
+            // On a busy machine the first signal may end the recording before the 50th picture. Then it comes later.
+            if Files.exists("\(folder)/a.\(ending)") { result = try run("60") }
             #expect(result.output.hasPrefix("130\n") && result.output.contains("the recorded part is in a.\(ending).part"), "\(result.output) \(result.errors)")
             #expect(Files.list(folder) == ["a.\(ending).part", "log"])
             let count = try pictures("a.\(ending).part", in: folder)

@@ -34,7 +34,9 @@ import Testing
         let script = """
             mkfifo a.h264
             "$0" encode testsrc:64x64@25:5 -o a.h264 --device software 2>log &
-            sleep 0.5
+            # It waits for the reader when all of its threads sleep.
+            until grep -sqx vaenc /proc/$!/comm && grep -q '^SigBlk:.*[1-9a-f]' /proc/$!/status \\
+                && ! grep -q '^State:.[^S]' /proc/$!/task/*/status; do kill -0 $! || break; sleep 0.1; done
             cat a.h264 >b.h264
             wait $!; echo $?
             """
