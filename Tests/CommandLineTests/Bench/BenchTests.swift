@@ -18,8 +18,7 @@ import Testing
     @Test func peakIsThatOfTheEncoder() throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc,
-            ["bench", "testsrc:1920x1080@25:4", "testsrc:64x64@25:4", "--frames", "4", "--qp", "40", "--device", "software", "--no-ffmpeg", "--json"],
-            timeout: 120)
+            ["bench", "testsrc:1920x1080@25:4", "testsrc:64x64@25:4", "--frames", "4", "--qp", "40", "--device", "software", "--no-ffmpeg", "--json"])
         let runs = try #require(JSONValue(result.output)?["runs"]?.array, "\(result.errors)")
         for encoder in ["libx264", "libx265"] {
             let peaks = runs.filter { $0["encoder"]?.string == encoder }.compactMap { $0["peakKB"]?.int }

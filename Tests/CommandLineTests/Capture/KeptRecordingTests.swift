@@ -193,7 +193,7 @@ import Testing
             let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
             let run = try ProcessRunner.run(
                 "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc] + Self.options + ["--gop", "2", "--qp", "2", "--fps", "100"],
-                environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder, timeout: 30)
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder)
             #expect(run.status == 74 && run.output == "a.\(ending).part\n", "\(run.output) \(run.errors)")
             let lines = run.errorLines.filter { !$0.contains("capturing from") }
             #expect(lines.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"), "\(run.errors)")

@@ -15,7 +15,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + Self.script, Checkout.vaenc],
-                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"))
             #expect(result.output == "0\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
@@ -42,7 +42,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + script, Checkout.vaenc],
-                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"))
             #expect(result.output == "0\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
@@ -67,7 +67,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 "bash", ["-c", script, Checkout.vaenc],
-                environment: try FakeCameras.environment("9:formats=NV12"), directory: folder, timeout: 60)
+                environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)
             #expect(result.output == "0\n", "\(result.errors)")
             let report = JSONValue(String(decoding: try Files.read(folder + "/report"), as: UTF8.self))
             #expect(report?["frames"]?["encoded"]?.int == 120)

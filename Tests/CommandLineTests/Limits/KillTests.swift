@@ -54,7 +54,7 @@ import Testing
         let before: [String]
 
         func run(_ program: [String], _ more: [String]) throws -> ProcessRunner.Result {
-            try ProcessRunner.run(program[0], program.dropFirst() + job.arguments + more, directory: folder, timeout: 60)
+            try ProcessRunner.run(program[0], program.dropFirst() + job.arguments + more, directory: folder)
         }
 
         /// Returns the files that a run left.
@@ -175,7 +175,7 @@ import Testing
             wait $!; echo $?; cat log
             """
         try Files.withTemporaryFolder { folder in
-            let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(run.output == "130\nvaenc: interrupted twice: unfinished files were removed\n", "\(run.output) \(run.errors)")
         }
     }
