@@ -19,7 +19,7 @@ import VideoBase
         var calls: [String: Int] = [:]
     }
 
-    private func decode(_ stream: Stream, _ rules: String, limitMilliseconds: UInt64 = 30_000) throws -> FaultyRun {
+    private func decode(_ stream: Stream, _ rules: String, limitMilliseconds: UInt64 = 600_000) throws -> FaultyRun {
         try Files.withTemporaryFolder { folder in
             let number = Self.number.add(1, ordering: .relaxed).newValue
             let trace = folder + "/calls"

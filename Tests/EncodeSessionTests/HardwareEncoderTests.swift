@@ -265,38 +265,42 @@ final class Received: Sendable {
     /// Completing covers the frames taken before the call; frames that arrive meanwhile may wait for later ones.
     @Test func completeFramesIgnoresLaterFrames() throws {
         let received = Received()
-        let isHeld = Monitor(true)
-        let encoder = try HardwareEncoder(
-            display: ReferenceDisplay.open(),
-            configuration: configuration {
+        let handler = Monitor((isEntered: false, isHeld: true))
+        let display = try ReferenceDisplay.open()
+        let settings = try SettingsResolver.resolve(
+            configuration {
                 $0.structure.bFrames = 2
                 $0.pipeline.asyncDepth = 4
-            },
-            onPacket: { result in
-                isHeld.wait { $0 ? nil : () }
-                received.handler(result)
-            })
+            }, on: DeviceCapabilities(display))
+        let supervisor = try Supervisor(display, settings, limits: .of(display.kind)) { result in
+            handler.withLock { $0.isEntered = true }
+            handler.wait { $0.isHeld ? nil : () }
+            received.handler(result)
+        }
         func give(_ frames: Range<Int>) throws {
             for index in frames {
-                try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions())
+                try supervisor.encode(supervisor.makeBuffer(), timing: time(index), options: FrameOptions())
             }
         }
         try give(0..<3)
+        // The first frame is read, and the other two wait for the next one.
+        handler.wait { $0.isEntered ? () : nil }
         let pending = Monitor<Int?>(nil)
         let completer = try DeviceThread("test")
         completer.async {
-            do { try encoder.completeFrames(until: nil) } catch { Issue.record("\(error)") }
-            let count = encoder.pendingFrameCount
+            do { try supervisor.complete(until: nil) } catch { Issue.record("\(error)") }
+            let count = supervisor.pendingCount
             pending.withLock { $0 = count }
         }
-        // Gives the completer time to begin.
-        usleep(200_000)
+        // The completer submits them while no frame can be added.
+        let pipeline = try #require(supervisor.state.withLock { $0.pipeline })
+        pipeline.state.wait { $0.inFlight > 0 ? () : nil }
         try give(3..<5)
-        isHeld.withLock { $0 = false }
-        #expect(pending.wait(atMostNanoseconds: 20_000_000_000) { $0 } == 2)
-        try encoder.completeFrames(until: nil)
-        #expect(received.packets.count == 5 && encoder.statistics.dropped == 0)
-        encoder.invalidate()
+        handler.withLock { $0.isHeld = false }
+        #expect(pending.wait { $0 } == 2)
+        try supervisor.complete(until: nil)
+        #expect(received.packets.count == 5 && supervisor.statistics.dropped == 0)
+        supervisor.close()
     }
 
     /// A buffer that the caller draws into is not submitted to the device.
@@ -331,7 +335,7 @@ final class Received: Sendable {
         pipeline.fail(failure)
         pipeline.fail(VaencError(.internalFault, "a second failure"))
         // The failure is reported on another thread; the packets are complete when it is reported.
-        for _ in 0..<5000 where received.errors.isEmpty { usleep(1000) }
+        for _ in 0..<60_000 where received.errors.isEmpty { usleep(1000) }
         #expect(throws: failure) { try supervisor.complete(until: nil) }
         #expect(throws: failure) { _ = try supervisor.makeBuffer() }
         supervisor.close()

@@ -51,7 +51,7 @@ import VideoBase
         }
         try encoder.completeFrames(until: nil)
         // The encoder's threads release a picture a moment after it is reported complete.
-        for _ in 0..<2000 where owners.contains(where: { $0() }) { usleep(1000) }
+        for _ in 0..<60_000 where owners.contains(where: { $0() }) { usleep(1000) }
         let kept = owners.count { $0() }
         encoder.invalidate()
         if let error = received.errors.first { throw VaencError(.internalFault, error) }
@@ -67,7 +67,7 @@ import VideoBase
             let (packets, kept) = try Self.run(frames: 7, counts: folder + "/counts")
             #expect(packets.count == 7 && kept == 0)
             // The counts are written when the display is released, which happens on another thread.
-            for _ in 0..<1000 where !Files.exists(folder + "/counts") { usleep(10_000) }
+            for _ in 0..<6000 where !Files.exists(folder + "/counts") { usleep(10_000) }
             let counts = try #require(JSONValue(String(decoding: Files.read(folder + "/counts"), as: UTF8.self)))
             #expect(counts["encoded"]?.int == 7)
             // The test itself maps each surface to draw.

@@ -16,10 +16,12 @@
 //   offset                    microseconds added to each timestamp
 //   stretch                   timestamps advance by this factor faster than pictures come
 //   wallclock                 timestamps are of another clock and are not marked as monotonic
+//   skips                     a picture without a free buffer is lost; otherwise it waits for one
 //   noexport                  VIDIOC_EXPBUF fails
 //   busy, denied, hangopen, hangoff   open or STREAMOFF fail or do not return
 //   plain                     the device captures nothing
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
@@ -48,7 +50,7 @@ struct Camera {
     unsigned formats[FORMATS], format_count, size_count, width[SIZES], height[SIZES];
     double rate;
     long stall, unplug, interrupt, kill, stretch, gap, error, cut, damaged, back, base, extra, offset;
-    int wallclock, noexport, busy, denied, hangopen, hangoff, plain;
+    int wallclock, skips, noexport, busy, denied, hangopen, hangoff, plain;
     // The current settings.
     unsigned format, w, h;
     double set_rate;
@@ -103,6 +105,7 @@ static void set(struct Camera *c, const char *key, char *value) {
     else if (!strcmp(key, "pitch")) c->extra = number;
     else if (!strcmp(key, "offset")) c->offset = number;
     else if (!strcmp(key, "wallclock")) c->wallclock = 1;
+    else if (!strcmp(key, "skips")) c->skips = 1;
     else if (!strcmp(key, "noexport")) c->noexport = 1;
     else if (!strcmp(key, "busy")) c->busy = 1;
     else if (!strcmp(key, "denied")) c->denied = 1;
@@ -214,6 +217,38 @@ static long long nanoseconds(clockid_t clock) {
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
+// Returns how often the other threads have fallen asleep, or -1 if one is awake.
+static long sleeps(void) {
+    long total = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) abort();
+    for (struct dirent *entry; total >= 0 && (entry = readdir(tasks));) {
+        char path[300], line[300], state = 'S';
+        long number = atol(entry->d_name), count = 0;
+        if (!number || number == raw(SYS_gettid, 0, 0, 0, 0, 0, 0)) continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (!file) continue;
+        while (fgets(line, sizeof line, file)) {
+            sscanf(line, "State: %c", &state);
+            sscanf(line, "voluntary_ctxt_switches: %ld", &count);
+        }
+        fclose(file);
+        total = state == 'S' ? total + count : -1;
+    }
+    closedir(tasks);
+    return total;
+}
+
+// Waits until the program has nothing to do.
+static void settle(void) {
+    long before = -1, now;
+    for (int wait = 0; wait < 60000 && ((now = sleeps()) < 0 || now != before); wait++) {
+        before = now;
+        usleep(2000);
+    }
+}
+
 static void *stream(void *context) {
     struct Camera *c = context;
     long long start = nanoseconds(CLOCK_MONOTONIC);
@@ -224,15 +259,16 @@ static void *stream(void *context) {
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, 0);
         pthread_mutex_lock(&c->lock);
         if (!c->streaming) { pthread_mutex_unlock(&c->lock); return 0; }
-        int ends = n == c->interrupt || n == c->kill;
+        int ends = n == c->interrupt || n == c->kill, fills = !ends && (c->stall < 0 || n < c->stall) && (c->unplug < 0 || n < c->unplug);
         // No more pictures are filled before that.
-        for (int wait = 0; c->streaming && (ends ? c->queued < c->count : n == c->unplug && c->done_count) && wait < 5000; wait++) {
+        for (int wait = 0; wait < 60000 && c->streaming
+             && (ends ? c->queued < c->count : n == c->unplug ? c->done_count : fills && !c->skips && !c->queued); wait++) {
             pthread_mutex_unlock(&c->lock);
             usleep(1000);
             pthread_mutex_lock(&c->lock);
         }
         if (ends) {
-            if (n == c->kill) usleep(20000);
+            settle();
             kill(getpid(), n == c->kill ? SIGKILL : SIGINT);
             pthread_mutex_unlock(&c->lock);
             return 0;
@@ -245,7 +281,7 @@ static void *stream(void *context) {
             return 0;
         }
         if (n == c->gap) sequence += 3;
-        if ((c->stall < 0 || n < c->stall) && c->queued) {
+        if (fills && c->queued) {
             unsigned index = c->order[0];
             memmove(c->order, c->order + 1, --c->queued * sizeof *c->order);
             struct v4l2_buffer *b = &c->buffers[index].filled;

@@ -105,7 +105,7 @@ struct FaultSweep: Sendable {
     }
 
     /// Runs the cells on the given number of threads.
-    static func run(_ cells: [Cell], threads: Int, limitMilliseconds: UInt64, secondsAllowed: Double) throws -> [Result] {
+    static func run(_ cells: [Cell], threads: Int, limitMilliseconds: UInt64) throws -> [Result] {
         let work = Work(cells)
         let workers = try (0..<threads).map { _ in try DeviceThread("test") }
         for worker in workers {
@@ -115,7 +115,7 @@ struct FaultSweep: Sendable {
                         cell.shape.configuration, cell.rule, limitMilliseconds: limitMilliseconds,
                         personality: cell.shape.personality)
                     work.add(
-                        Result(cell: cell, mark: run.outcome.rawValue, faults: run.faults(secondsAllowed: secondsAllowed)))
+                        Result(cell: cell, mark: run.outcome.rawValue, faults: run.faults()))
                 }
             }
         }

@@ -37,7 +37,7 @@ import VideoBase
     func setUpIsTriedFiveTimes(_ call: String) throws {
         let four = try traced(failing(call, 1...4))
         #expect(four.run.outcome == .whole, "\(four.run.thrown.map { "\($0)" } ?? "")")
-        #expect(four.run.faults(secondsAllowed: 30) == [])
+        #expect(four.run.faults() == [])
 
         let five = try traced(failing(call, 1...9))
         #expect(five.run.outcome == .error && five.run.packets.isEmpty)
@@ -57,18 +57,18 @@ import VideoBase
     func forgottenObjectIsADeviceFailure(_ call: String) throws {
         let (run, _) = try traced("\(call)@*=corrupt")
         #expect((run.thrown as? any DescribedError)?.category == .deviceFailed, "\(run.thrown.map { "\($0)" } ?? "")")
-        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.faults() == [])
     }
 
     @Test func twentyConsecutiveFailuresAreAnError() throws {
         let nineteen = try traced(failing("vaEndPicture", 3...21))
         #expect(nineteen.run.outcome == .whole)
-        #expect(nineteen.run.faults(secondsAllowed: 60) == [])
+        #expect(nineteen.run.faults() == [])
         #expect(nineteen.run.statistics.rebuilds == 19)
 
         let forGood = try traced("vaEndPicture@3+=status:1")
         #expect(forGood.run.outcome == .error)
-        #expect(forGood.run.faults(secondsAllowed: 60) == [])
+        #expect(forGood.run.faults() == [])
         #expect(forGood.calls["vaEndPicture"] == 22)
         #expect(forGood.run.statistics.rebuilds == 19)
         #expect(forGood.run.reported.count == 1)
@@ -81,7 +81,7 @@ import VideoBase
         // Every second picture fails, more than 20 times in total.
         let (run, _) = try traced("vaEndPicture@*/2=status:24", frames: 30)
         #expect(run.outcome == .whole)
-        #expect(run.faults(secondsAllowed: 60) == [])
+        #expect(run.faults() == [])
         #expect(run.statistics.rebuilds > 20)
     }
 
@@ -94,14 +94,14 @@ import VideoBase
         let rules = "vaEndPicture@2=status:24; vaEndPicture@4=status:24; vaEndPicture@6=status:24"
         let run = FaultRun(configuration, rules)
         #expect(run.outcome == .whole)
-        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.faults() == [])
         #expect(run.statistics.rebuilds == 3 && run.packets.count(where: \.isKey) == 4)
         let preset = run.effective.first { $0.option == "preset" }
         #expect(preset?.asked == "1" && preset?.used == "driver's" && preset?.differs == true)
 
         configuration.strict = true
         let strict = FaultRun(configuration, rules)
-        #expect(strict.outcome == .error && strict.faults(secondsAllowed: 30) == [])
+        #expect(strict.outcome == .error && strict.faults() == [])
         #expect(strict.statistics.rebuilds == 2 && strict.packets.count == 3)
 
         // Two failures are taken for an accident.
@@ -120,7 +120,7 @@ import VideoBase
             for picture in 1...FaultRun.frameCount {
                 let fault = (picture + index) % 2 == 0 ? "status:1" : "lost"
                 let run = FaultRun(configuration, "\(call)@\(picture)=\(fault)", personality: shape.personality)
-                #expect(run.faults(secondsAllowed: 30) == [], "\(call)@\(picture)=\(fault)")
+                #expect(run.faults() == [], "\(call)@\(picture)=\(fault)")
                 #expect(run.outcome != .error && run.statistics.rebuilds == 1, "\(call)@\(picture)=\(fault)")
                 if fault == "lost" { continue }
                 #expect(run.outcome == .whole)
@@ -169,7 +169,7 @@ import VideoBase
         configuration.structure.gopFrames = 100
         configuration.structure.forcedKeyFrames = [9, 17]
         let run = FaultRun(configuration, "vaSyncBuffer@6=status:1; vaSyncBuffer@16=lost", frames: 24)
-        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.faults() == [])
         #expect(run.statistics.rebuilds == 2)
         for key in [0, 9, 17] { #expect(run.packets.first { $0.displayIndex == key }?.isKey ?? true, "\(key)") }
         #expect(Set(run.packets.map(\.presentation)).count == run.packets.count)
@@ -184,7 +184,7 @@ import VideoBase
             configuration.rate.rateController = controller
             for faults in ["", "vaSyncBuffer@9=status:1; vaEndPicture@23=status:1", "vaSyncBuffer@*/11=status:24"] {
                 let run = FaultRun(configuration, faults, frames: 40)
-                #expect(run.faults(secondsAllowed: 30) == [])
+                #expect(run.faults() == [])
                 let hrd = Streams.inspect(run.packets.flatMap(\.bytes)).hrd()
                 #expect(hrd != nil)
                 #expect(hrd?.violations.map(\.description) ?? [] == [], "\(controller.rawValue), \(faults)")
@@ -205,7 +205,7 @@ import VideoBase
             options.refreshFromLongTerm = index % 5 == 4
             return options
         })
-        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.faults() == [])
         #expect(run.outcome == .whole && run.statistics.rebuilds == 1)
         let tokens = run.packets.compactMap(\.acknowledgementToken)
         #expect(Set(tokens).count == tokens.count && !tokens.isEmpty)
@@ -217,7 +217,7 @@ import VideoBase
         // The delay makes the flush happen while the encoder is rebuilt.
         let run = FaultRun(
             FaultRun.Shape.b.configuration, "vaSyncBuffer@8=status:1; vaCreateContext@2=delay:80", frames: 8)
-        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.faults() == [])
         #expect(run.outcome == .whole)
     }
 
@@ -225,24 +225,31 @@ import VideoBase
     func closingDuringAHangReturns(_ rules: String) throws {
         var limits = RecoveryLimits()
         limits.pictureNanoseconds = 500_000_000
+        // On a busy machine, any call may exceed that.
+        (limits.setUpTries, limits.pauseNanoseconds) = (1000, 0)
         let inbox = Inbox()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(faults: ["VAENC_FAULT": "# closing; \(rules)"]),
             configuration: FaultRun.Shape.ip.configuration, limits: limits, onPacket: inbox.handler)
         let feeder = try DeviceThread("test")
+        let isFed = Monitor(false)
         feeder.async {
+            defer { isFed.withLock { $0 = true } }
             for index in 0..<9 {
                 guard let buffer = try? encoder.makePixelBuffer(), (try? FaultRun.draw(index, buffer)) != nil else { return }
                 guard (try? encoder.encode(buffer, timing: FaultRun.timing(index), options: FrameOptions())) != nil else { return }
             }
         }
-        usleep(150_000)
-        let start = ContinuousClock.now
+        // The third picture hangs, or the recovery from its failure.
+        let isInRecovery = rules.contains("vaCreateContext")
+        while !isFed.withLock({ $0 }) {
+            let counts = encoder.statistics
+            if counts.rebuilds > 0 || !isInRecovery && counts.taken > 2 && counts.delivered > 1 { break }
+            usleep(1000)
+        }
         encoder.invalidate()
-        feeder.sync {}
         let after = inbox.all
-        #expect(ContinuousClock.now - start < .seconds(6))
-        usleep(50_000)
+        feeder.sync {}
         #expect(inbox.packets.count == after.0.count && inbox.errors.count == after.1.count)
         let counts = encoder.statistics
         #expect(counts.taken == counts.delivered + counts.dropped && counts.pending == 0, "\(counts)")
@@ -251,7 +258,7 @@ import VideoBase
 
     @Test func permanentDeviceLossEndsWithOneError() throws {
         let run = FaultRun(FaultRun.Shape.ip.configuration, "vaEndPicture@4=lost; vaInitialize@2+=status:1; vaCreateContext@2+=status:1")
-        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.faults() == [])
         #expect(run.outcome == .error)
         let error = try #require(run.reported.first as? any DescribedError)
         #expect(error.category == .deviceFailed)

@@ -48,7 +48,7 @@ import VideoBase
                 each.controller, each.bFrames, maxQP: nil, codec: each.codec,
                 isWide: each.codec == .hevc && each.bFrames > 0),
             rules, frames: Self.frames)
-        #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [], "\(run.faults(secondsAllowed: 60))")
+        #expect(run.outcome == .whole && run.faults() == [], "\(run.faults())")
         #expect((run.statistics.rebuilds > 0) == !rules.isEmpty)
         let over = secondsOver(run.packets, 96_000)
         #expect(run.statistics.broken.overMaxBitrate == over)
@@ -63,7 +63,7 @@ import VideoBase
         let most = each.codec == .hevc ? 40_000 : 96_000
         let run = FaultRun(
             configuration(each.controller, 0, maxQP: 6, codec: each.codec, most: most), rules, frames: Self.frames)
-        #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [])
+        #expect(run.outcome == .whole && run.faults() == [])
         let over = secondsOver(run.packets, most)
         #expect(over > 10 && run.statistics.broken.overMaxBitrate == over, "\(over)")
     }

@@ -192,18 +192,20 @@ import VideoBase
             let writer = unsafe open(path, O_RDWR)
             defer { close(writer) }
             let reader = try ByteReader(path: path)
-            let thread = Canceller(reader)
+            let thread = Canceller(reader, of: gettid())
             #expect(failure { try reader.read(10) }?.category == .interrupted)
             withExtendedLifetime(thread) {}
         }
     }
 }
 
-/// Cancels a reader a little later, from another thread.
+/// Cancels the reader of a thread when that thread sleeps, from another thread.
 private final class Canceller {
-    init(_ reader: ByteReader) {
+    init(_ reader: ByteReader, of thread: pid_t) {
         Task.detached {
-            try await Task.sleep(for: .milliseconds(100))
+            while try !String(decoding: Files.read("/proc/self/task/\(thread)/status"), as: UTF8.self).contains("State:\tS") {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             reader.cancel()
         }
     }

@@ -21,7 +21,7 @@ import VideoBase
 
         func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
             state.withLock { $0.calls += 1 }
-            guard state.wait(atMostNanoseconds: 20_000_000_000, { $0.isFree ? true : nil }) != nil else {
+            guard state.wait(atMostNanoseconds: 600_000_000_000, { $0.isFree ? true : nil }) != nil else {
                 throw VaencError(.internalFault, "nobody came")
             }
             return try transcoder.write(bytes, at: time)
@@ -46,13 +46,13 @@ import VideoBase
         let state = Monitor(StuckEncoder.State())
         let sound = try microphone("sine=frequency=1000:sample_rate=48000", state)
         defer { sound.close() }
-        sound.input.wait(for: .zero, atMost: .seconds(5))
+        sound.input.wait(for: .zero, atMost: .seconds(600))
         let origin = try #require(sound.input.firstTime)
         for picture in 1...20 {
-            sound.input.wait(for: origin + time(picture * 40), atMost: .seconds(5))
+            sound.input.wait(for: origin + time(picture * 40), atMost: .seconds(600))
             #expect(sound.take(from: origin, until: time(picture * 40)).isEmpty)
         }
-        _ = state.wait(atMostNanoseconds: 5_000_000_000) { $0.calls > 0 ? true : nil }
+        _ = state.wait(atMostNanoseconds: 600_000_000_000) { $0.calls > 0 ? true : nil }
         #expect(state.withLock { $0.calls } == 1)
         state.withLock { $0.isFree = true }
         let packets = try sound.finish(from: origin, end: time(800))
@@ -67,10 +67,10 @@ import VideoBase
         let state = Monitor(StuckEncoder.State(isFree: true))
         let sound = try microphone("sine=frequency=1000:sample_rate=48000,arealtime=speed=0.001:limit=1000", state)
         defer { sound.close() }
-        sound.input.wait(for: .zero, atMost: .seconds(5))
+        sound.input.wait(for: .zero, atMost: .seconds(600))
         let origin = try #require(sound.input.firstTime)
         var packets = sound.take(from: origin, until: time(9000))
-        _ = state.wait(atMostNanoseconds: 5_000_000_000) { $0.calls >= 5 ? true : nil }
+        _ = state.wait(atMostNanoseconds: 60_000_000_000) { $0.calls >= 5 ? true : nil }
         packets += try sound.finish(from: origin, end: time(9500))
         #expect(abs(seconds(packets) - 9.5 - 1024 / 44_100) < 0.03, "\(seconds(packets)) s")
         let counts = sound.input.counts

@@ -41,6 +41,6 @@ struct ProgramRun {
         let program = line.hasPrefix(Self.example) ? Checkout.buildFolder + "/Examples" : Checkout.vaenc
         let arguments = line.dropFirst(line.hasPrefix(Self.example) ? Self.example.count : "vaenc ".count)
             .split(separator: " ").map { words[String($0)] ?? String($0) }
-        return try ProcessRunner.run(program, arguments, environment: environment, directory: folder, timeout: 60)
+        return try ProcessRunner.run(program, arguments, environment: environment, directory: folder)
     }
 }

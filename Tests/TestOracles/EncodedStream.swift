@@ -31,7 +31,7 @@ public struct EncodedStream: Sendable {
     /// - Throws: `Failure` if vaenc does not exit with status 0.
     public init(
         raw: String, width: Int, height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, options: [String],
-        personality: String? = nil, timeout: Double = 300
+        personality: String? = nil, timeout: Double = 600
     ) throws {
         self = try Files.withTemporaryFolder { folder in
             let output = "\(folder)/out.\(codec.fileExtension)"

@@ -5,7 +5,7 @@ extension ProcessRunner {
     /// program's own is visible. For this reason a small Python program starts the child and waits for it.
     public static func runMeasuringMemory(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: [UInt8] = [],
-        directory: String? = nil, timeout: Double = 120
+        directory: String? = nil, timeout: Double = 600
     ) throws -> Result {
         try Files.withTemporaryFolder { folder in
             let script = """

@@ -46,7 +46,7 @@ public struct ProcessRunner: Sendable {
     /// - Throws: `Failure` if the program cannot be started.
     public static func run(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: [UInt8] = [],
-        directory: String? = nil, timeout: Double = 120
+        directory: String? = nil, timeout: Double = 600
     ) throws -> Result {
         var variables = currentEnvironment()
         for (name, value) in environment { variables[name] = value }

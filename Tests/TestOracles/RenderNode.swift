@@ -4,7 +4,7 @@ public enum RenderNode {
 
     /// Runs a program like `ProcessRunner.run`, with the render node, and with the driver just built for libva.
     public static func runOnDriver(
-        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 600
     ) throws -> ProcessRunner.Result {
         var variables = Checkout.driverEnvironment
         variables["LIBVA_MESSAGING_LEVEL"] = "0"

@@ -24,7 +24,7 @@ public enum VirtualScreen {
     /// Runs a program like `ProcessRunner.run`, with its own X server. If the program does not exist, the status is
     /// 127.
     public static func run(
-        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 600
     ) throws -> ProcessRunner.Result {
         try Files.withTemporaryFolder { folder in
             try ProcessRunner.run(
@@ -34,7 +34,7 @@ public enum VirtualScreen {
 
     /// Runs a program like `run`, with the driver just built for libva.
     public static func runOnDriver(
-        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 600
     ) throws -> ProcessRunner.Result {
         var variables = Checkout.driverEnvironment
         variables["LIBVA_MESSAGING_LEVEL"] = "0"

@@ -16,7 +16,7 @@ import VideoBase
         var lengths: [Int] = []
         for frame in 0..<3 {
             let submitted = try encoder.submit(frame: frame)
-            try submitted.sync(timeoutNanoseconds: 10 * Self.second)
+            try submitted.sync(timeoutNanoseconds: 600 * Self.second)
             let start = bytes.count
             let segments = try submitted.read(appendingTo: &bytes)
             #expect(segments.reduce(0) { $0 + $1.byteCount } == bytes.count - start)
@@ -44,8 +44,8 @@ import VideoBase
             #expect(error.status == .timedOut)
             #expect(error.category == .deviceFailed)
         }
-        for _ in 0..<3 { try submitted.sync(timeoutNanoseconds: 10 * Self.second) }
-        try encoder.input.sync(timeoutNanoseconds: 10 * Self.second)
+        for _ in 0..<3 { try submitted.sync(timeoutNanoseconds: 600 * Self.second) }
+        try encoder.input.sync(timeoutNanoseconds: 600 * Self.second)
         #expect(try encoder.input.status() == .ready)
     }
 
@@ -211,7 +211,7 @@ import VideoBase
             try picture.render(encoder.sequence())
         }
         let submitted = try encoder.submit()
-        try submitted.sync(timeoutNanoseconds: 10 * Self.second)
+        try submitted.sync(timeoutNanoseconds: 600 * Self.second)
         var bytes: [UInt8] = []
         _ = try submitted.read(appendingTo: &bytes)
         #expect(!bytes.isEmpty)
@@ -227,7 +227,7 @@ import VideoBase
                     try encoder.fill()
                     for _ in 0..<5 {
                         let submitted = try encoder.submit()
-                        try submitted.sync(timeoutNanoseconds: 20 * Self.second)
+                        try submitted.sync(timeoutNanoseconds: 600 * Self.second)
                         var bytes: [UInt8] = []
                         _ = try submitted.read(appendingTo: &bytes)
                     }

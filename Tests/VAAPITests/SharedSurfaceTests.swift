@@ -99,7 +99,7 @@ import VideoBase
         borrowed = nil
         surface = nil
         // Surfaces are released on another thread.
-        for _ in 0..<1000 where descriptors(like: descriptor) > 1 { usleep(10_000) }
+        for _ in 0..<6000 where descriptors(like: descriptor) > 1 { usleep(10_000) }
         #expect(descriptors(like: descriptor) == 1)
         var owned: SharedPicture? = SharedPicture(format: .nv12, size: size, owning: [object], planes: planes)
         #expect(owned?.size == size)

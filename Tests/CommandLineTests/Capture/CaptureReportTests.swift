@@ -7,7 +7,7 @@ import Testing
 
     private func capture(_ cameras: String, _ arguments: [String], _ body: (CaptureRun) throws -> Void) throws {
         try Files.withTemporaryFolder { folder in
-            try body(try CaptureRun(cameras, ["/dev/video9"] + arguments + Self.options, in: folder, timeout: 30))
+            try body(try CaptureRun(cameras, ["/dev/video9"] + arguments + Self.options, in: folder))
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
-                ["capture", "/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--audio-device", "lavfi:anoisesrc=d=0.5"] + Self.options,
+                ["capture", "/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--stall-timeout", "600", "--audio-device", "lavfi:anoisesrc=d=0.5"] + Self.options,
                 environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)
             let notice = result.errorLines.firstIndex { $0.contains("the sound of lavfi:anoisesrc=d=0.5 has ended") }
             let summary = result.errorLines.firstIndex { $0.contains("a.mkv:") }

@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: ["drop", "keep"]) func lateFramePolicyDecidesWhatIsDropped(_ policy: String) throws {
         let slow = ["--device", "reference", "--codec", "h264", "--qp", "40", "--bframes", "0", "--async-depth", "1"]
         try capture(
-            "9:formats=NV12,rate=200", ["/dev/video9", "-o", "a.h264", "--frames", "40", "--late-frames", policy], options: slow,
+            "9:formats=NV12,rate=200,skips", ["/dev/video9", "-o", "a.h264", "--frames", "40", "--late-frames", policy], options: slow,
             environment: ["VAENC_FAULT": "vaEndPicture@*=delay:20"]
         ) { run in
             #expect(run.status == 0, "\(run.errors)")

@@ -121,15 +121,22 @@ import Testing
     /// it.
     @Test(arguments: ["mp4", "mkv", "h264"]) func secondInterruptionKeepsTheRecording(_ ending: String) throws {
         let script = """
-            "$0" capture /dev/video9 -o a.\(ending) --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
-            until grep -qE '"frames":4[4-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
-            sleep 1; kill -INT $!; sleep 0.7; kill -INT $!; wait $!; echo $?; tail -n 1 log
+            rm -f a.*; touch log
+            "$0" capture /dev/video9 -o a.\(ending) --stall-timeout 600 --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
+            until grep -q '"frames":[1-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
+            sleep $1; kill -INT $!; sleep 0.7
+            while kill -INT $! 2>/dev/null; do sleep 0.7; done
+            wait $!; echo $?; tail -n 1 log
             """
         try Files.withTemporaryFolder { folder in
-            let environment = try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=30")
-                .merging(["VAENC_FAULT": "vaSyncBuffer@50=delay:20000"]) { $1 }
-            let result = try ProcessRunner.run(
-                "bash", ["-c", "touch log; " + script, Checkout.vaenc], environment: environment, directory: folder, timeout: 60)
+            let environment = try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=3")
+                .merging(["VAENC_FAULT": "vaSyncBuffer@50=hang"]) { $1 }
+            func run(_ pause: String) throws -> ProcessRunner.Result {
+                try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, pause], environment: environment, directory: folder)
+            }
+            var result = try run("1.5")
+            // On a busy machine the first signal may end the recording before the 50th picture. Then it comes later.
+            if Files.exists("\(folder)/a.\(ending)") { result = try run("60") }
             #expect(result.output.hasPrefix("130\n") && result.output.contains("the recorded part is in a.\(ending).part"), "\(result.output) \(result.errors)")
             #expect(Files.list(folder) == ["a.\(ending).part", "log"])
             let count = try pictures("a.\(ending).part", in: folder)
@@ -176,7 +183,7 @@ import Testing
         let script = """
             mount --make-rprivate / 2>/dev/null  # fails where / is no mount point; then it is private already
             mkdir disk && mount -t tmpfs -o size=64k tmpfs disk || exit 99
-            "$0" capture "$@" -o disk/a.\(ending)
+            "$0" capture "$@" --stall-timeout 600 -o disk/a.\(ending)
             status=$?
             ls disk
             cp disk/* .
@@ -186,7 +193,7 @@ import Testing
             let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
             let run = try ProcessRunner.run(
                 "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc] + Self.options + ["--gop", "2", "--qp", "2", "--fps", "100"],
-                environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder, timeout: 30)
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder)
             #expect(run.status == 74 && run.output == "a.\(ending).part\n", "\(run.output) \(run.errors)")
             let lines = run.errorLines.filter { !$0.contains("capturing from") }
             #expect(lines.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"), "\(run.errors)")

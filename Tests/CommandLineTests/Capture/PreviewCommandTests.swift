@@ -4,7 +4,7 @@ import Testing
 /// `--preview`, captured by ffmpeg's screen grabber.
 @Suite struct PreviewCommandTests {
     private static let script = """
-        "$0" capture /dev/video9 -o a.h264 --device software --preset 7 --preview --frames 150 --json --progress json >report 2>log &
+        "$0" capture /dev/video9 -o a.h264 --stall-timeout 600 --device software --preset 7 --preview --frames 150 --json --progress json >report 2>log &
         until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
         LD_PRELOAD= ffmpeg -v error -f x11grab -video_size 1280x1024 -i "$DISPLAY" -frames:v 1 -pix_fmt gray -f rawvideo -y shot
         wait $!; echo $?
@@ -15,7 +15,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + Self.script, Checkout.vaenc],
-                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"))
             #expect(result.output == "0\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
@@ -42,7 +42,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + script, Checkout.vaenc],
-                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"))
             #expect(result.output == "0\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
@@ -60,14 +60,14 @@ import Testing
             Xvfb -displayfd 3 -nolisten tcp 3>display >/dev/null 2>&1 &
             server=$!
             read -r number <display
-            DISPLAY=:$number "$0" capture /dev/video9 -o a.h264 --device software --preview --frames 120 --json --progress json >report 2>log &
+            DISPLAY=:$number "$0" capture /dev/video9 -o a.h264 --stall-timeout 600 --device software --preview --frames 120 --json --progress json >report 2>log &
             until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
             kill -KILL $server; wait $!; echo $?
             """
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 "bash", ["-c", script, Checkout.vaenc],
-                environment: try FakeCameras.environment("9:formats=NV12"), directory: folder, timeout: 60)
+                environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)
             #expect(result.output == "0\n", "\(result.errors)")
             let report = JSONValue(String(decoding: try Files.read(folder + "/report"), as: UTF8.self))
             #expect(report?["frames"]?["encoded"]?.int == 120)

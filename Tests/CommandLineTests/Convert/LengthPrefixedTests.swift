@@ -5,7 +5,7 @@ import Testing
 /// which ConvertTests checks, makes of the stream with start codes.
 @Suite struct LengthPrefixedTests {
     private func run(_ arguments: [String], input: [UInt8] = [], in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder)
     }
 
     private func succeed(_ arguments: String..., in folder: String) throws {

@@ -11,7 +11,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", input, "--device", "reference"] + options,
-                environment: ["VAENC_REFERENCE_PERSONALITY": personality], directory: folder, timeout: 60)
+                environment: ["VAENC_REFERENCE_PERSONALITY": personality], directory: folder)
             #expect(result.status == status, "\(options): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errors.contains(words), "\(options): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(result.errors)", sourceLocation: sourceLocation)

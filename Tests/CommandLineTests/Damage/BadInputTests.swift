@@ -12,7 +12,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let inputs = try Self.layInputs(folder)
             let result = try ProcessRunner.run(
-                Checkout.vaenc, ["encode"] + arguments, environment: environment, directory: folder, timeout: 60)
+                Checkout.vaenc, ["encode"] + arguments, environment: environment, directory: folder)
             #expect(result.status == status, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
             #expect(advice.isEmpty || result.errors.contains(advice), "\(result.errors)", sourceLocation: sourceLocation)
@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: ["--qp", "--gop", "--bframes", "--vbv-initial", "--frames"])
     func negativeNumberErrorNamesTheOption(_ option: String) throws {
         let result = try ProcessRunner.run(
-            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", option, "-1"], timeout: 60)
+            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", option, "-1"])
         #expect(result.status == 64)
         #expect(result.errors.contains("\(option) -1") && result.errors.contains(" 1") || result.errors.contains("use 0 to"))
     }
@@ -158,7 +158,7 @@ import Testing
             encode -o one.h264 --frames 1
             """
         try Files.withTemporaryFolder { folder in
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             let errors = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
             #expect(result.status == 0, "\(result.errors) \(errors)")
             #expect(errors.contains("leads nowhere") && errors.contains("way.h264.part is in the way"))
@@ -169,7 +169,7 @@ import Testing
     /// The report on stderr is valid JSON even if there are notices.
     @Test func reportBesideAPipedStreamIsJSON() throws {
         let result = try ProcessRunner.run(
-            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", "--json", "--roi", "0,0,16x16:-3"], timeout: 60)
+            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", "--json", "--roi", "0,0,16x16:-3"])
         #expect(result.status == 0)
         struct Report: Decodable {
             var notices: [String]
@@ -188,7 +188,7 @@ import Testing
         let script =
             "\"$0\" encode testsrc:320x192@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
         try Files.withTemporaryFolder { folder in
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(result.output == "74\n", "\(result.output) \(result.errors)")
             let errors = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
             #expect(errors.split(separator: "\n").count == 1, "\(errors)")
@@ -200,7 +200,7 @@ import Testing
         let script =
             "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:192x128@25:60 --device reference --qp 12 -o \(name)"
         try Files.withTemporaryFolder { folder in
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(result.status == 74, "\(result.errors)")
             #expect(result.errorLines.count == 1, "\(result.errors)")
             #expect(!Files.exists(folder + "/" + name))
@@ -220,8 +220,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
             let result = try ProcessRunner.run(
-                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc, folder],
-                timeout: 120)
+                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc, folder])
             #expect(result.status == 74, "\(result.errors)")
             #expect(result.errorLines.count == 1, "\(result.errors)")
             #expect(!result.output.split(separator: "\n").contains("a.h264"))
@@ -244,7 +243,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
             let result = try ProcessRunner.run(
-                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc, folder], timeout: 60)
+                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc, folder])
             #expect(result.status == 74 && result.errorLines.last?.contains("the disk is full") == true, "\(result.errors)")
             #expect(result.output == "", "\(result.output)")
         }

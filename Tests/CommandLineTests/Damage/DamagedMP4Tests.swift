@@ -19,7 +19,7 @@ import Testing
     private func expectRefusals(_ bytes: [UInt8], _ commands: [[String]], in folder: String) throws {
         try Files.write(bytes, to: folder + "/damaged.mp4")
         for command in commands {
-            let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder, timeout: 60)
+            let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder)
             #expect(run.status == 65 && run.errorLines.count == 1, "\(command): \(run.status) \(run.errors)")
             #expect(Set(Files.list(folder)) == ["clip.mp4", "damaged.mp4"], "\(command)")
         }
@@ -53,7 +53,7 @@ import Testing
             try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "\(folder)/in.mp4")
             let words = command.split(separator: " ").map { "'\($0)'" }.joined(separator: " ")
             let script = "cat in.mp4 | \"$0\" \(words)"
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(result.status == 65 && result.output.isEmpty, "\(result.output)")
             #expect(result.errors.contains("use its name instead of a pipe") && result.errorLines.count == 1, "\(result.errors)")
         }
@@ -99,12 +99,12 @@ import Testing
                 ["encode", "clip.mp4", "-o", "o.mp4", "--start", "100"],
                 ["encode", "clip.mp4", "-o", "o.ts", "--start", "100"],
             ] {
-                let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder, timeout: 60)
+                let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder)
                 #expect(run.status == 65 && run.errorLines.count == 1, "\(run.errors)")
             }
             // Without an error, the notices are printed.
             let run = try ProcessRunner.run(
-                Checkout.vaenc, ["encode", "clip.mp4", "-o", "o.mp4"], directory: folder, timeout: 60)
+                Checkout.vaenc, ["encode", "clip.mp4", "-o", "o.mp4"], directory: folder)
             #expect(run.status == 0 && !run.errorLines.isEmpty, "\(run.errors)")
         }
     }

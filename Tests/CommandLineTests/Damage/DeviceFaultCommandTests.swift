@@ -26,7 +26,7 @@ import Testing
             let input = try clip(folder, encoder)
             func decode(_ device: String, _ fault: String?) throws -> ProcessRunner.Result {
                 try ProcessRunner.run(
-                    Checkout.vaenc, ["decode", input, "-o", "-", "--device", device], environment: ["VAENC_FAULT": fault], timeout: 60)
+                    Checkout.vaenc, ["decode", input, "-o", "-", "--device", device], environment: ["VAENC_FAULT": fault])
             }
             let expected = try decode("software", nil).stdout
             for fault in Self.faults {
@@ -47,7 +47,7 @@ import Testing
                 let run = try ProcessRunner.run(
                     Checkout.vaenc,
                     ["encode", input, "-o", "a.mkv", "--overwrite", "--device", "reference", "--codec", "h264", "--qp", "34", "--json"],
-                    environment: ["VAENC_FAULT": fault], directory: folder, timeout: 60)
+                    environment: ["VAENC_FAULT": fault], directory: folder)
                 #expect(run.status == 0 || run.status == 75, "\(fault): \(run.status) \(run.errors)")
                 guard run.status == 0 else {
                     #expect(run.errorLines.count == 1, "\(fault): \(run.errors)")

@@ -103,7 +103,7 @@ import Testing
             try Files.write(bytes, to: file)
             for isJSON in [false, true] {
                 let run = try ProcessRunner.runMeasuringMemory(
-                    Checkout.vaenc, ["inspect", file] + (isJSON ? ["--json"] : []), timeout: 60)
+                    Checkout.vaenc, ["inspect", file] + (isJSON ? ["--json"] : []))
                 #expect(run.status == 65 || run.status == 0, "\(run.errors)")
                 #expect(run.errorLines.count <= 1)
                 #expect(run.peakKB < mostKB, "JSON \(isJSON): \(run.peakKB) KB")

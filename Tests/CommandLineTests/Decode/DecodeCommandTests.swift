@@ -4,7 +4,7 @@ import TestOracles
 /// `vaenc decode`, compared with ffmpeg.
 @Suite struct DecodeCommandTests {
     private func decode(_ arguments: [String], input: [UInt8] = [], in folder: String? = nil) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, ["decode"] + arguments, input: input, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, ["decode"] + arguments, input: input, directory: folder)
     }
 
     private func ffmpeg(_ arguments: [String]) throws -> [UInt8] {
@@ -172,7 +172,7 @@ import TestOracles
             let run = try ProcessRunner.run(
                 Checkout.vaenc,
                 ["decode", try Fixture.carphone.path(), "--device", "reference", "--frames", "30", "--json", "--size", "88x72", "-o", "a.y4m"],
-                environment: ["VAENC_FAULT": fault], directory: folder, timeout: 120)
+                environment: ["VAENC_FAULT": fault], directory: folder)
             #expect(run.status == 0, "\(fault): \(run.errors)")
             let pictures = try Files.read(folder + "/a.y4m").drop { $0 != 10 }.count - 1
             #expect(pictures == 30 * (6 + 88 * 72 * 3 / 2), "\(fault)")
@@ -203,7 +203,7 @@ import TestOracles
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 Checkout.vaenc, ["decode", try Fixture.carphone.path(), "--frames", "60", "-o", "a.y4m", "--device", "reference"],
-                environment: ["VAENC_FAULT": fault], directory: folder, timeout: 120)
+                environment: ["VAENC_FAULT": fault], directory: folder)
             #expect(run.status == 0, "\(fault): \(run.errors)")
             #expect((try Files.read(folder + "/a.y4m") == Self.carphone60.get()) as Bool, "\(fault)")
         }
@@ -214,7 +214,7 @@ import TestOracles
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 Checkout.vaenc, ["decode", try Fixture.bikes.path(), "-o", "a.y4m", "--device", "reference"],
-                environment: ["VAENC_FAULT": "\(call)=delay:300", "VAENC_DEVICE_TIMEOUT_MS": "200"], directory: folder, timeout: 120)
+                environment: ["VAENC_FAULT": "\(call)=delay:300", "VAENC_DEVICE_TIMEOUT_MS": "200"], directory: folder)
             #expect(run.status == 0, "\(run.status) \(run.errors)")
             #expect((try Files.read(folder + "/a.y4m") == Self.bikes.get()) as Bool, "\(call)")
         }

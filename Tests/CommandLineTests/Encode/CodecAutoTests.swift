@@ -22,7 +22,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 Checkout.vaenc, ["encode", "--device", device, "--qp", "34"] + arguments + (json ? ["--json"] : []),
-                environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": fault], directory: folder, timeout: 60)
+                environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": fault], directory: folder)
             return Run(
                 status: result.status, report: JSONValue(result.output), errors: result.errors, files: Files.list(folder))
         }

@@ -154,7 +154,7 @@ import Testing
                     ["uridecodebin", "uri=file://\(folder)/\(path)", "expose-all-streams=false", "caps=video/x-raw(ANY)", "!",
                         "video/x-raw,format=\(coding.layout)", "!", "filesink", "location=\(path).shown", "sync=false"]
                 },
-            directory: folder, timeout: 60)
+            directory: folder)
         #expect(result.status == 0, "\(result.errors)")
         return try paths.map { try Files.read("\(folder)/\($0).shown") }
     }

@@ -25,7 +25,7 @@ import Testing
             let command = "\(prepare) && exec \"$0\" encode \(input) --device \(device) \(json ? "--json" : "") \(arguments)"
             let result = try ProcessRunner.run(
                 "bash", ["-c", command, Checkout.vaenc], environment: ["VAENC_REFERENCE_PERSONALITY": personality],
-                directory: folder, timeout: 60)
+                directory: folder)
             return Run(
                 status: result.status, report: JSONValue(result.output), errors: result.errorLines,
                 files: Files.list(folder).sorted())

@@ -224,7 +224,7 @@ import Testing
                 [
                     "encode", input, "--device", "reference", "--rate-control", "cbr", "--bitrate", "200k", "--json", "-o",
                     folder + "/o.h264",
-                ], timeout: 60)
+                ])
             let report = try #require(JSONValue(result.output), "\(result.errors)")
             let rate = Double(report["bitrate"]?.int ?? 0)
             #expect(abs(rate / 200_000 - 1) < 0.05, "\(rate)")

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func vaenc(_ arguments: [String], in folder: String) throws {
-        let run = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
+        let run = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
         #expect(run.status == 0, "\(arguments): \(run.errors)")
     }
 

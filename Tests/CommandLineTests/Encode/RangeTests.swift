@@ -70,7 +70,7 @@ import Testing
             case "decode": ["decode", "testsrc:64x48@25:2", "--device", device, "--overwrite", "-o", "o.y4m", option]
             default: [item.command, "testsrc:64x48@25:2", "--device", device, "--overwrite", "-o", "o.h264", option]
             }
-        return try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
+        return try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
     }
 
     @Test(arguments: try cases()) func helpAndErrorsAgree(_ item: Case) throws {

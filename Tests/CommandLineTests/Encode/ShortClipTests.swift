@@ -16,7 +16,7 @@ import Testing
                 let run = try ProcessRunner.run(
                     Checkout.vaenc,
                     ["encode", "in.mov", "-o", "\(count).mp4", "--device", "software", "--codec", codec, "--bit-depth", "8", "--frames", "\(count)"],
-                    directory: folder, timeout: 60)
+                    directory: folder)
                 #expect(run.status == 0, "\(count): \(run.errors)")
                 let probe = try ProcessRunner.run(
                     "ffprobe", ["-v", "error", "-show_entries", "packet=dts,pts", "-of", "csv=p=0", "\(count).mp4"], directory: folder)
@@ -35,7 +35,7 @@ import Testing
                     Checkout.vaenc,
                     ["encode", "testsrc:64x64@25:\(count)", "-o", "\(count).h264", "--device", "reference", "--bframes", "0", "--qp", "45",
                      "--temporal-layers", "\(layers)"],
-                    directory: folder, timeout: 60)
+                    directory: folder)
                 #expect(setup.status == 0, "\(setup.errors)")
                 // A file or a pipe, by turns.
                 let stream = try Files.read("\(folder)/\(count).h264")
@@ -43,7 +43,7 @@ import Testing
                 for (input, bytes) in [isFile ? ("\(count).h264", []) : ("-", stream)] as [(String, [UInt8])] {
                     let run = try ProcessRunner.run(
                         Checkout.vaenc, ["decode", input, "-o", "out.y4m", "--overwrite", "--device", "software", "--json"],
-                        input: bytes, directory: folder, timeout: 60)
+                        input: bytes, directory: folder)
                     #expect(run.status == 0, "\(count) of \(input): \(run.errors)")
                     let report = JSONValue(run.output)
                     #expect(report?["frames"]?["decoded"]?.int == count, "\(count) of \(input)")
@@ -67,7 +67,7 @@ import Testing
             let run = try ProcessRunner.run(
                 Checkout.vaenc,
                 ["encode", "testsrc:\(size)@25:8", "-o", "a.h265", "--codec", "hevc", "--device", "software", "--low-latency"],
-                directory: folder, timeout: 60)
+                directory: folder)
             #expect(run.status == 0 && !run.timedOut, "\(size): \(run.errors)")
         }
     }
@@ -78,7 +78,7 @@ import Testing
             let run = try ProcessRunner.run(
                 "bash",
                 ["-c", "ulimit -f 20; exec \"$0\" encode testsrc:176x144@25:50 -o a.h264 --codec h264 --device software --bitrate 4M", Checkout.vaenc],
-                directory: folder, timeout: 60)
+                directory: folder)
             #expect(run.status == 74 && run.errorLines.count == 1, "\(run.status) \(run.errors)")
             #expect(Files.list(folder).isEmpty)
         }

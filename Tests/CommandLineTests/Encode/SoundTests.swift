@@ -94,7 +94,7 @@ import Testing
                   ffmpeg -v error -nostdin -copyts -i $f -map 0:a -af aresample=async=1:first_pts=0 -ac 1 -ar 44100 -f s16le $f.pcm
                 done
                 """
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             try #require(result.status == 0, "\(result.errors)")
             /// Returns the positions of the clicks, in samples after the first picture.
             func clicks(_ name: String) throws -> [Int] {

@@ -4,7 +4,7 @@ import Testing
 /// Sound without packets, or whose packets start late: it ends before the copied part, or begins later.
 @Suite struct SoundWithoutPacketsTests {
     private func vaenc(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
     }
 
     /// Makes a clip with four seconds of pictures, and with sound for the first one and a half.

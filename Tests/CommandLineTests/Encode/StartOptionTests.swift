@@ -25,7 +25,7 @@ import Testing
                             "-c",
                             "\(pipe ? "cat \(input) | " : "")'\(Checkout.vaenc)' encode \(pipe ? "-" : input) --start \(start) --device software "
                                 + "--codec h264 --preset 7 -o o.mkv --overwrite",
-                        ], directory: folder, timeout: 60)
+                        ], directory: folder)
                     #expect(run.status == 0, "\(what): \(run.errors)")
                     #expect(!run.errors.contains("left out"), "\(what): \(run.errors)")
                     let packets = try RemuxTests.probe("o.mkv", "packet=pts_time", in: folder, ["-select_streams", "v:0"]).split(separator: "\n")
@@ -40,7 +40,7 @@ import Testing
                         [
                             "-c",
                             "\(pipe ? "cat \(input) | " : "")'\(Checkout.vaenc)' remux \(pipe ? "-" : input) --start \(start) -o c.mkv --overwrite",
-                        ], directory: folder, timeout: 60)
+                        ], directory: folder)
                     #expect(copy.status == 0, "\(what): \(copy.errors)")
                     let copied = try RemuxTests.probe("c.mkv", "packet=pts_time", in: folder, ["-select_streams", "v:0"]).split(separator: "\n")
                     #expect(copied.count == 200 - Int(start / 2) * 50, "\(what)")

@@ -36,7 +36,7 @@ import Testing
             let piped: [UInt8]? = try Files.read("\(folder)/early.mkv")
             for bytes in [nil, piped] {
                 func run(_ arguments: [String]) throws -> ProcessRunner.Result {
-                    try ProcessRunner.run(Checkout.vaenc, arguments, input: bytes ?? [], directory: folder, timeout: 60)
+                    try ProcessRunner.run(Checkout.vaenc, arguments, input: bytes ?? [], directory: folder)
                 }
                 let input = bytes == nil ? "early.mkv" : "-"
                 try check(run(["encode", input] + options))
@@ -191,7 +191,7 @@ import Testing
                     [input, "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mkv", "--start", start], in: folder)
                 #expect(encoded.status == 0 && encoded.report?["frames"]?["encoded"]?.int == shown, "\(input) \(start): \(encoded.errors)")
                 let result = try ProcessRunner.run(
-                    Checkout.vaenc, ["remux", input, "-o", "b.mkv", "--overwrite", "--start", start], directory: folder, timeout: 60)
+                    Checkout.vaenc, ["remux", input, "-o", "b.mkv", "--overwrite", "--start", start], directory: folder)
                 #expect(result.status == 0, "\(input) \(start): \(result.errors)")
                 #expect(try Self.times("b.mkv", "v", in: folder).count == copied, "\(input) \(start)")
                 #expect(result.errors.contains("start: asked") == (start != "0.8"), "\(input) \(start): \(result.errors)")
@@ -204,7 +204,7 @@ import Testing
                 #expect(frames.output.split(separator: "\n").count { !$0.hasPrefix("#") } == shown, "\(input) \(start)")
             }
             let cut = try ProcessRunner.run(
-                Checkout.vaenc, ["remux", "pictures.\(ending)", "-o", "c.mkv", "--duration", "2"], directory: folder, timeout: 60)
+                Checkout.vaenc, ["remux", "pictures.\(ending)", "-o", "c.mkv", "--duration", "2"], directory: folder)
             #expect(cut.status == 0, "\(cut.errors)")
             #expect(try (50...52).contains(Self.times("c.mkv", "v", in: folder).count))
         }
@@ -220,7 +220,7 @@ import Testing
                 """
             try RemuxTests.make(script, in: folder)
             let result = try ProcessRunner.run(
-                Checkout.vaenc, ["remux", "in.ts", "-o", "a.mkv", "--start", "0.1"], directory: folder, timeout: 60)
+                Checkout.vaenc, ["remux", "in.ts", "-o", "a.mkv", "--start", "0.1"], directory: folder)
             #expect(result.status == 0 && result.errors.contains("(the first key frame)"), "\(result.errors)")
         }
     }
@@ -283,24 +283,24 @@ import Testing
                 #expect(abs((pictures.last ?? 0) - (heard.last ?? 0)) < 0.15, "\(name)")
             }
             for name in ["a.mp4", "a.mkv", "a.ts"] {
-                let remuxed = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", name], directory: folder, timeout: 60)
+                let remuxed = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", name], directory: folder)
                 try check(name, remuxed, sounds * 2 - 2...sounds * 2 + 1)
                 for audio in ["copy", "aac"] {
                     let encoded = try ProcessRunner.run(
                         Checkout.vaenc,
                         ["encode", "in.ts", "--device", "software", "--codec", "h264", "--audio", audio, "--overwrite", "-o", name],
-                        directory: folder, timeout: 60)
+                        directory: folder)
                     try check(name, encoded, sounds * 2 - 5...sounds * 2 + 8)
                 }
             }
-            let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "-o", "a.y4m"], directory: folder, timeout: 60)
+            let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "-o", "a.y4m"], directory: folder)
             #expect(decoded.status == 0 && decoded.errors.contains("times: asked as in the input"), "\(decoded.errors)")
             for options in [[], ["--json"]] {
-                let inspected = try ProcessRunner.run(Checkout.vaenc, ["inspect", "in.ts"] + options, directory: folder, timeout: 60)
+                let inspected = try ProcessRunner.run(Checkout.vaenc, ["inspect", "in.ts"] + options, directory: folder)
                 #expect(inspected.status == 0, "\(inspected.errors)")
                 #expect(inspected.errorLines.count == 1 && inspected.errors.contains("times: asked as in the input"), "\(inspected.errors)")
             }
-            let strict = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "s.mkv", "--strict"], directory: folder, timeout: 60)
+            let strict = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "s.mkv", "--strict"], directory: folder)
             #expect(strict.status == 69 && !Files.exists("\(folder)/s.mkv"), "\(strict.errors)")
         }
     }
@@ -325,7 +325,7 @@ import Testing
             #expect(pictures == 200)
             try Files.write(bytes, to: "\(folder)/in.ts")
             for command in [["remux", "in.ts", "-o", "a.mkv"], ["encode", "in.ts", "--device", "software", "--codec", "h264", "-o", "a.mkv"]] {
-                let result = try ProcessRunner.run(Checkout.vaenc, command, directory: folder, timeout: 60)
+                let result = try ProcessRunner.run(Checkout.vaenc, command, directory: folder)
                 #expect(result.status == 65 && result.errors.contains("jump back and forth"), "\(command): \(result.errors)")
                 #expect(!Files.list(folder).contains { $0.hasPrefix("a.mkv") })
             }
@@ -342,7 +342,7 @@ import Testing
                 -c:v libx264 -bf 2 -g 25 -c:a aac -output_ts_offset 95441 in.ts
                 """
             try RemuxTests.make(script, in: folder)
-            let remuxed = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "a.mp4", "--strict"], directory: folder, timeout: 60)
+            let remuxed = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "a.mp4", "--strict"], directory: folder)
             #expect(remuxed.status == 0 && !remuxed.errors.contains("times:"), "\(remuxed.errors)")
             let encoded = try EncodeRun(["in.ts", "--device", "software", "--codec", "h264", "-o", "b.mp4"], in: folder)
             #expect(encoded.status == 0 && !encoded.errors.contains("times:"), "\(encoded.errors)")
@@ -382,7 +382,7 @@ import Testing
                 """
             try RemuxTests.make(script, in: folder)
             let result = try ProcessRunner.run(
-                Checkout.vaenc, ["remux", "in.\(ending)", "-o", "a.out", "--format", format], directory: folder, timeout: 60)
+                Checkout.vaenc, ["remux", "in.\(ending)", "-o", "a.out", "--format", format], directory: folder)
             #expect(result.status == 0, "\(result.errors)")
             /// Returns the start of the file, and the time from the start of the sound to that of the pictures.
             func starts(_ name: String) throws -> (file: Double, gap: Double) {
@@ -418,7 +418,7 @@ import Testing
             let before = try unsorted("in.mkv")
             let earliest = try #require(before.min())
             try #require(earliest > 0.5 && before[0] > earliest, "\(before)")
-            let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mkv", "-o", name], directory: folder, timeout: 60)
+            let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mkv", "-o", name], directory: folder)
             #expect(result.status == 0, "\(result.errors)")
             let after = try unsorted(name)
             #expect(after.count == before.count && zip(after, before).allSatisfy { abs($0 - $1 + earliest) < 0.002 }, "\(before) \(after)")

@@ -4,7 +4,7 @@ import Testing
 /// Options that are repeated, misspelled or from other programs, and the options that help and messages name.
 @Suite struct UsageTests {
     private func vaenc(_ line: String, in folder: String? = nil) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, line.split(separator: " ").map(String.init), directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, line.split(separator: " ").map(String.init), directory: folder)
     }
 
     private static let inputs = [
@@ -283,7 +283,7 @@ import Testing
     func fullDiskOnStdoutIsReported(_ line: String) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
-            let result = try ProcessRunner.run("bash", ["-c", "\"$0\" \(line) > /dev/full", Checkout.vaenc], directory: folder, timeout: 60)
+            let result = try ProcessRunner.run("bash", ["-c", "\"$0\" \(line) > /dev/full", Checkout.vaenc], directory: folder)
             #expect(result.status == 74, "\(result.errors)")
             #expect(result.errorLines.last == "vaenc: cannot write to stdout: the disk is full: free some space or write elsewhere", "\(result.errors)")
             if !line.hasPrefix("encode s"), !line.hasPrefix("remux") { #expect(result.errorLines.count == 1, "\(result.errors)") }
@@ -295,10 +295,10 @@ import Testing
         // The pipe has no reader before the first byte is written.
         let script = "exec 3> >(:); wait $!; \"$0\" $1 >&3"
         for line in ["--help", "--version", "help encode"] {
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, line], timeout: 60)
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, line])
             #expect(result.status == 74 && result.errors.isEmpty, "\(line): \(result.status) \(result.errors)")
         }
-        let probe = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, "probe"], timeout: 60)
+        let probe = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, "probe"])
         #expect(probe.status == 74 && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: check the messages of the reading program\n")
     }
 

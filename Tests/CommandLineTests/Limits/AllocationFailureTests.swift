@@ -63,7 +63,7 @@ import Testing
     private static func fail(_ number: Int, _ command: [String], in folder: String) throws {
         let run = try ProcessRunner.run(
             Checkout.vaenc, command, environment: FailingAllocations.environment(failing: number, beside: cameras(command)),
-            directory: folder, timeout: 60)
+            directory: folder)
         let what = "allocation \(number) of \(command): \(run.status) \(run.errors)"
         #expect(!run.timedOut, "\(what)")
         #expect([0, 65, 69, 74, 75, FailingAllocations.libraryFault].contains(run.status), "\(what)")

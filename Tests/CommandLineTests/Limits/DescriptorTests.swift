@@ -15,7 +15,7 @@ import Testing
             """
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
-                "sh", ["-c", script, "sh", Checkout.vaenc], directory: folder, timeout: 60)
+                "sh", ["-c", script, "sh", Checkout.vaenc], directory: folder)
             let numbers = result.output.split(separator: "\n").map { Int($0) ?? .max }
             try #require(numbers.count == 2, "\(result.output)\(result.errors)")
             #expect(numbers[1] >= min(numbers[0], 1024))
@@ -41,8 +41,7 @@ import Testing
             for limit in 4...30 {
                 try Files.withTemporaryFolder { workFolder in
                     let run = try ProcessRunner.run(
-                        "sh", ["-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: workFolder,
-                        timeout: 60)
+                        "sh", ["-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: workFolder)
                     let what = "\(limit), \(command): \(run.status) \(run.errors)"
                     #expect(!run.timedOut && [0, 69].contains(run.status) && (limit < 30 || run.status == 0), "\(what)")
                     if run.status != 0 {
@@ -66,7 +65,7 @@ import Testing
         for (limit, status, words) in cases {
             try Files.withTemporaryFolder { folder in
                 let run = try ProcessRunner.run(
-                    "bash", ["-c", "\(limit); \(command)", Checkout.vaenc], environment: ["TMPDIR": folder], directory: folder, timeout: 60)
+                    "bash", ["-c", "\(limit); \(command)", Checkout.vaenc], environment: ["TMPDIR": folder], directory: folder)
                 #expect(run.status == status && words.allSatisfy { run.errors.contains($0) }, "\(run.status) \(run.errors)")
                 #expect(Files.list(folder).isEmpty)
             }
@@ -77,11 +76,11 @@ import Testing
     @Test func closedStandardStreamsAreNoOutputs() throws {
         let encode = "\"$1\" encode testsrc:64x48@25:10 --device software --codec h264 --progress json --overwrite"
         try Files.withTemporaryFolder { folder in
-            let whole = try ProcessRunner.run("sh", ["-c", encode + " -o whole.ts", "sh", Checkout.vaenc], directory: folder, timeout: 60)
+            let whole = try ProcessRunner.run("sh", ["-c", encode + " -o whole.ts", "sh", Checkout.vaenc], directory: folder)
             #expect(whole.status == 0, "\(whole.errors)")
             let expected = try Files.read(folder + "/whole.ts")
             for closed in ["2>&-", "1>&- 2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"] {
-                let run = try ProcessRunner.run("sh", ["-c", "\(encode) -o a.ts \(closed)", "sh", Checkout.vaenc], directory: folder, timeout: 60)
+                let run = try ProcessRunner.run("sh", ["-c", "\(encode) -o a.ts \(closed)", "sh", Checkout.vaenc], directory: folder)
                 #expect(run.status == 0)
                 let isWhole = try Files.read(folder + "/a.ts") == expected
                 #expect(isWhole, "\(closed)")
@@ -91,7 +90,7 @@ import Testing
                 ("--version >&-", "Bad file descriptor"), ("encode - -o b.ts <&-", "standard input is closed: connect a pipe or a file to it"),
                 ("decode whole.ts --device software -o - >&-", "Bad file descriptor"),
             ] {
-                let run = try ProcessRunner.run("sh", ["-c", "\"$1\" \(line)", "sh", Checkout.vaenc], directory: folder, timeout: 60)
+                let run = try ProcessRunner.run("sh", ["-c", "\"$1\" \(line)", "sh", Checkout.vaenc], directory: folder)
                 #expect(run.status == 74 && run.errors.contains(words), "\(line): \(run.status) \(run.errors)")
             }
         }

@@ -54,7 +54,7 @@ import Testing
         let before: [String]
 
         func run(_ program: [String], _ more: [String]) throws -> ProcessRunner.Result {
-            try ProcessRunner.run(program[0], program.dropFirst() + job.arguments + more, directory: folder, timeout: 60)
+            try ProcessRunner.run(program[0], program.dropFirst() + job.arguments + more, directory: folder)
         }
 
         /// Returns the files that a run left.
@@ -136,10 +136,14 @@ import Testing
                 try workspace.clear()
             }
             // Nobody writes to the input pipe, so only the signal ends the run.
-            let script = "mkfifo p; (trap '' INT; exec \"$0\" \"$@\") < p & exec 3> p; rm p; sleep 0.1; kill -INT $!; wait $!"
+            let script = """
+                mkfifo p; (trap '' INT; exec "$0" "$@") < p & exec 3> p; rm p
+                until grep -sqx vaenc /proc/$!/comm && grep -q '^SigBlk:.*[1-9a-f]' /proc/$!/status; do kill -0 $! || break; sleep 0.01; done
+                kill -INT $!; wait $!
+                """
             let arguments = job.arguments.map { $0 == "c.mp4" || $0 == "s.h264" ? "-" : $0 }
             let ignored = try ProcessRunner.run(
-                "bash", ["-c", script, Checkout.vaenc] + arguments + ["-o", job.outputs[0]], directory: workspace.folder, timeout: 20)
+                "bash", ["-c", script, Checkout.vaenc] + arguments + ["-o", job.outputs[0]], directory: workspace.folder)
             #expect(ignored.status == 130, "\(ignored.errors)")
             #expect(try workspace.left().isEmpty)
         }
@@ -155,18 +159,23 @@ import Testing
             : "script -qec \"exec '$0' \(options) > pipe 2> log\" screen < keys > /dev/null 3<&- 4<&- &"
         let signals =
             sender == "program"
-            ? "kill -INT $!; until grep -q 'ShdPnd:.0*$' /proc/$!/status; do sleep 0.01; done; sleep 0.2; kill -INT $!"
-            : "for press in 1 2 3 4 5 6 7 8 9; do printf '\\003' >&3; sleep 0.05; done"
+            ? """
+            thread=$(grep -lx vaenc-signals /proc/$!/task/*/comm); thread=${thread%comm}status
+            kill -INT $!
+            # The thread has read the time of the signal when it sleeps again.
+            until grep -q 'ShdPnd:.0*$' $thread && grep -q '^State:.S' $thread; do sleep 0.01; done
+            sleep 0.2; kill -INT $!
+            """
+            : "while kill -0 $! 2> /dev/null; do printf '\\003' >&3; sleep 0.05; done"
         let script = """
             mkfifo pipe keys; exec 3<> keys 4<> pipe
             \(start)
             head -c 1 <&4 > first
             \(signals)
-            for wait in {1..100}; do kill -0 $! 2> /dev/null || break; sleep 0.05; done
-            exec 4<&-; wait $!; echo $?; cat log
+            wait $!; echo $?; cat log
             """
         try Files.withTemporaryFolder { folder in
-            let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             #expect(run.output == "130\nvaenc: interrupted twice: unfinished files were removed\n", "\(run.output) \(run.errors)")
         }
     }

@@ -10,7 +10,7 @@ import Testing
 
     private func check(_ arguments: [String], most: Int, in folder: String) throws {
         let run = try ProcessRunner.run(
-            Checkout.vaenc, arguments, environment: FewThreads.environment(most: most), directory: folder, timeout: 60)
+            Checkout.vaenc, arguments, environment: FewThreads.environment(most: most), directory: folder)
         let what = "\(most) threads, \(arguments): \(run.status) \(run.errors)"
         #expect(!run.timedOut, "\(what)")
         let isEnough = most == Self.limits.last

@@ -9,8 +9,7 @@ import Testing
                 "cc", ["-shared", "-fPIC", "-o", folder + "/libvaenc_drv_video.so", Checkout.root + "/Tests/OddDriver/driver.c"])
             try #require(built.status == 0, "\(built.errors)")
             let result = try ProcessRunner.run(
-                Checkout.vaenc, arguments, environment: environment.merging(["VAENC_DRIVER_DIR": folder]) { $1 }, directory: folder,
-                timeout: 60)
+                Checkout.vaenc, arguments, environment: environment.merging(["VAENC_DRIVER_DIR": folder]) { $1 }, directory: folder)
             return (result, Files.list(folder).filter { $0 != "libvaenc_drv_video.so" })
         }
     }
@@ -52,7 +51,7 @@ import Testing
                     (["decode", film, "-o", "a.y4m", "--device", "reference"], 69),
                 ] as [([String], Int32)] {
                     let run = try ProcessRunner.run(
-                        Checkout.vaenc, command, environment: ["VAENC_DRIVER_DIR": folder], directory: folder, timeout: 60)
+                        Checkout.vaenc, command, environment: ["VAENC_DRIVER_DIR": folder], directory: folder)
                     #expect(run.status == status, "\(count) \(command): \(run.status) \(run.errors)")
                     if status != 0 { #expect(run.errors.contains("is incomplete or damaged") && run.errorLines.count == 1, "\(run.errors)") }
                 }
@@ -62,14 +61,14 @@ import Testing
 
     @Test(arguments: ["foo", "0", "-1", "1.5", ""]) func invalidTimeoutVariableIsRefused(_ value: String) throws {
         let run = try ProcessRunner.run(
-            Checkout.vaenc, ["probe"], environment: ["VAENC_DEVICE_TIMEOUT_MS": value], timeout: 60)
+            Checkout.vaenc, ["probe"], environment: ["VAENC_DEVICE_TIMEOUT_MS": value])
         #expect(run.status == 64 && run.errors.contains("VAENC_DEVICE_TIMEOUT_MS") && run.errorLines.count == 1, "\(run.errors)")
     }
 
     @Test func unwritableFaultTraceIsRefused() throws {
         let run = try ProcessRunner.run(
             Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "-o", "/dev/null", "--format", "annexb", "--device", "reference"],
-            environment: ["VAENC_FAULT": "vaEndPicture@900=status:1", "VAENC_FAULT_TRACE": "/nonexistent/trace"], timeout: 60)
+            environment: ["VAENC_FAULT": "vaEndPicture@900=status:1", "VAENC_FAULT_TRACE": "/nonexistent/trace"])
         #expect(run.status == 69 && run.errors.contains("/nonexistent/trace cannot be written"), "\(run.status) \(run.errors)")
     }
 

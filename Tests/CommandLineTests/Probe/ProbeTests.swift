@@ -8,7 +8,7 @@ import Testing
     ) throws -> (result: ProcessRunner.Result, capabilities: [JSONValue]) {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["probe", "--device", "reference", "--verify"] + arguments,
-            environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": fault], timeout: 120)
+            environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": fault])
         let devices = JSONValue(result.output)?["devices"]?.array ?? []
         return (result, devices.first?["capabilities"]?.array ?? [])
     }
@@ -91,7 +91,7 @@ import Testing
     @Test func abortingQueryStillListsDevices() throws {
         for fault in ["vaInitialize@*=abort", "vaQueryConfigProfiles@*=abort"] {
             let result = try ProcessRunner.run(
-                Checkout.vaenc, ["probe", "--json"], environment: ["VAENC_FAULT": fault], timeout: 60)
+                Checkout.vaenc, ["probe", "--json"], environment: ["VAENC_FAULT": fault])
             #expect(result.status == 0, "\(result.errors)")
             let devices = JSONValue(result.output)?["devices"]?.array ?? []
             let reference = devices.first { $0["kind"]?.string == "reference" }
@@ -114,7 +114,7 @@ import Testing
     @Test func verificationNeedsTheOption() throws {
         let result = try ProcessRunner.run(
             Checkout.vaenc, ["probe", "--device", "reference", "--json"],
-            environment: ["VAENC_FAULT": "vaCreateContext@*=status:2"], timeout: 60)
+            environment: ["VAENC_FAULT": "vaCreateContext@*=status:2"])
         #expect(result.status == 0 && !result.output.contains("verified"))
     }
 }

@@ -117,7 +117,7 @@ import Testing
                 "$0" encode in.mp4 --device software --codec h264 --format mkv -o - >p.mkv
                 ffmpeg -v error -nostdin -i in.mp4 -map 0:v:0 -map 0:a -c copy -f matroska - | "$0" encode - --device software --codec h264 -o r.mp4
                 """
-            let setup = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            let setup = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             for name in ["f.mp4", "p.mp4", "p.mkv", "r.mp4"] {
                 #expect(try Self.probe("format_tags=title", name, in: folder) == ["A title"], "\(name)")

@@ -64,7 +64,7 @@ import Testing
             try Self.make(sounds: name == "a.flv" ? 1 : 2, in: folder)
             let more = name == "f.mp4" ? ["--format", "fmp4"] : []
             let result = try ProcessRunner.run(
-                Checkout.vaenc, ["remux", "in.mkv", "-o", name, "--json"] + more, directory: folder, timeout: 60)
+                Checkout.vaenc, ["remux", "in.mkv", "-o", name, "--json"] + more, directory: folder)
             #expect(result.status == 0, "\(result.errors)")
             let entries = JSONValue(result.output)?["effective"]?.array ?? []
             func lost(_ option: String) -> Set<String> {
@@ -94,7 +94,7 @@ import Testing
                 #expect(lost("disposition of stream \(index)") == absent, "\(name) \(index): \(entries) \(stream)")
             }
             let strict = try ProcessRunner.run(
-                Checkout.vaenc, ["remux", "in.mkv", "-o", "s" + name, "--strict"] + more, directory: folder, timeout: 60)
+                Checkout.vaenc, ["remux", "in.mkv", "-o", "s" + name, "--strict"] + more, directory: folder)
             #expect(strict.status == (name == "a.mkv" ? 0 : 69), "\(strict.errors)")
             #expect(name == "a.mkv" || strict.errors.contains("title of stream 0: asked Pictures"), "\(strict.errors)")
         }
@@ -143,12 +143,12 @@ import Testing
                 "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264",
                 "\(folder)/in.mov")
             for (name, isHeld) in [("a.mkv", true), ("a.mp4", true), ("a.ts", false), ("a.flv", false)] {
-                let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mov", "-o", name], directory: folder, timeout: 60)
+                let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mov", "-o", name], directory: folder)
                 #expect(result.status == 0 && !result.errors.contains("left out"), "\(result.errors)")
                 #expect(result.errors.contains("time code: asked 01:02:03:04") != isHeld, "\(name): \(result.errors)")
                 let codes = try Self.probe(name, in: folder).streams.first?.tags["timecode"]
                 #expect(codes == (isHeld ? "01:02:03:04" : nil), "\(name)")
-                let strict = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mov", "-o", "s" + name, "--strict"], directory: folder, timeout: 60)
+                let strict = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mov", "-o", "s" + name, "--strict"], directory: folder)
                 #expect(strict.status == (isHeld ? 0 : 69), "\(strict.errors)")
             }
         }

@@ -111,7 +111,7 @@ import Testing
             let piped = try ProcessRunner.run(
                 Checkout.vaenc,
                 ["encode", "testsrc:64x48@25:\(Self.count)", "-o", "-", "--format", "mp4", "--device", "reference", "--qp", "30"]
-                    + ["--gop", "12"] + options, timeout: 60)
+                    + ["--gop", "12"] + options)
             #expect(piped.status == 0 && Self.boxes("moof", in: piped.stdout).count == 3)
             try Files.write(piped.stdout, to: "\(folder)/piped.mp4")
             #expect(try Self.marked("piped.mp4", in: folder).count == 3)

@@ -136,7 +136,7 @@ import Testing
     }
 
     private func vaenc(_ arguments: String..., input: [UInt8] = [], in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder)
     }
 
     /// Returns a hash of the decoded first stream of a kind, which must decode without errors.
@@ -195,7 +195,7 @@ import Testing
             for output in isHEVC ? ["e.flv"] : ["e.mp4", "e.flv"] {
                 let format = output == "e.mp4" ? ["--format", "fmp4"] : []
                 let result = try ProcessRunner.run(
-                    Checkout.vaenc, ["encode", "-", "-o", output] + format + arguments, input: input, directory: folder, timeout: 60)
+                    Checkout.vaenc, ["encode", "-", "-o", output] + format + arguments, input: input, directory: folder)
                 #expect(result.status == 0, "\(output): \(result.errors)")
                 outputs.append(output)
             }
@@ -222,7 +222,7 @@ import Testing
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=5:duration=1 -vf setsar=16/11 -c:v prores_ks prores.mov
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=5:duration=1 -vf setsar=16/11 -c:v libaom-av1 -cpu-used 8 av1.mp4
                 """
-            let setup = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
+            let setup = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             func aspect(_ name: String) throws -> String { try RemuxTests.probe(name, "stream=sample_aspect_ratio", in: folder) }
             #expect(try aspect("h264.mp4") == "18:11\n" && aspect("prores.mov") == "16:11\n" && aspect("av1.mp4") == "16:11\n")
@@ -265,7 +265,7 @@ import Testing
             let cut = try vaenc("remux", "-", "-o", "d.mp4", input: Array(broadcast.dropLast(150)), in: folder)
             #expect(cut.status == 65 && cut.errors.contains("is truncated"), "\(cut.errors)")
             let named = try ProcessRunner.run(
-                "bash", ["-c", "cat \"$0\" | \"$1\" remux - -o b.mp4", Fixture.bigBuckBunny.path(), Checkout.vaenc], directory: folder, timeout: 60)
+                "bash", ["-c", "cat \"$0\" | \"$1\" remux - -o b.mp4", Fixture.bigBuckBunny.path(), Checkout.vaenc], directory: folder)
             #expect(named.status == 65 && named.errors.contains("use its name instead of a pipe"), "\(named.status) \(named.errors)")
             #expect(!named.errors.contains("damaged"), "\(named.errors)")
         }

@@ -4,7 +4,7 @@ import Testing
 /// `vaenc remux` of inputs that are damaged, cut by edit lists, or shorter than the requested start.
 @Suite struct RemuxInputTests {
     private func run(_ command: String, _ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, [command] + arguments, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, [command] + arguments, directory: folder)
     }
 
     private func remux(_ arguments: String..., in folder: String) throws -> ProcessRunner.Result { try run("remux", arguments, in: folder) }
@@ -21,7 +21,7 @@ import Testing
                 : > empty.mp4
                 ffprobe -v error -show_entries packet=pos,size -of csv=p=0 in.mp4
                 """
-            let setup = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
+            let setup = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             // The first bytes of the 21st packet are its first length, equal in both files.
             let numbers = setup.output.split(separator: "\n")[20].split(separator: ",").compactMap { Int($0) }

@@ -4,7 +4,7 @@ import Testing
 /// FFmpeg reads what `vaenc remux` copies unchanged. What a container cannot describe is refused.
 @Suite struct RemuxReadbackTests {
     private func remux(_ input: String, _ output: String, _ more: [String] = [], in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, ["remux", input, "-o", output] + more, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, ["remux", input, "-o", output] + more, directory: folder)
     }
 
     /// Returns a hash of the decoded pictures or sound of a file, which must decode without errors.

@@ -4,7 +4,7 @@ import Testing
 /// `vaenc remux`, judged by ffmpeg's stream hashes and ffprobe.
 @Suite struct RemuxTests {
     private func run(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder)
     }
 
     /// Makes a clip with two audio tracks, subtitles, chapters, languages and a cover.
@@ -34,7 +34,7 @@ import Testing
     }
 
     static func make(_ script: String, in folder: String) throws {
-        let result = try ProcessRunner.run("bash", ["-c", script], directory: folder, timeout: 60)
+        let result = try ProcessRunner.run("bash", ["-c", script], directory: folder)
         try #require(result.status == 0, "\(result.errors)")
     }
 

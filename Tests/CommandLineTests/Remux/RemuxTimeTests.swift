@@ -4,7 +4,7 @@ import Testing
 /// `vaenc remux`: timestamps, and sound that only some containers support.
 @Suite struct RemuxTimeTests {
     private func remux(_ arguments: String..., in folder: String) throws -> ProcessRunner.Result {
-        try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
+        try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder)
     }
 
     /// The pictures have uneven times: the playlist gives the actual durations of the segments.
@@ -125,7 +125,7 @@ import Testing
                 """, in: folder)
             let times = cut.split(separator: " ").compactMap { Double($0) }
             let options = (times[0] > 0 ? ["--start", "\(times[0])"] : []) + (times[1] > 0 ? ["--duration", "\(times[1])"] : [])
-            let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mkv", "-o", "a.mp4", "--json"] + options, directory: folder, timeout: 60)
+            let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mkv", "-o", "a.mp4", "--json"] + options, directory: folder)
             #expect(result.status == 0, "\(result.errors)")
             let report = try #require(JSONValue(result.output))
             let counts = try RemuxTests.probe("a.mp4", "stream=nb_read_packets", in: folder, ["-count_packets"])

@@ -5,7 +5,7 @@ import Testing
 /// as FFmpeg's trace_headers reads it, and the HRD parameters include them.
 @Suite struct TransportStreamTests {
     private func vaenc(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
-        let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
+        let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
         #expect(result.status == 0, "\(arguments): \(result.errors)")
         return result
     }

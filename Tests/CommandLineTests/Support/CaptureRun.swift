@@ -10,15 +10,17 @@ struct CaptureRun {
     var capture: JSONValue? { encode.report?["capture"] }
     func count(_ name: String) -> Int? { capture?[name]?.int }
 
+    /// A camera without pictures has stalled only after ten minutes, unless `arguments` has another limit.
     init(
         _ cameras: String, _ arguments: [String], in folder: String, command: String = "capture",
-        environment: [String: String?] = [:], timeout: Double = 60
+        environment: [String: String?] = [:], timeout: Double = 600
     ) throws {
         let all = try FakeCameras.environment(cameras).merging(environment) { $1 }
+        let limit = arguments.contains("--stall-timeout") ? [] : ["--stall-timeout", "600"]
         self.folder = folder
         encode = EncodeRun(
             try ProcessRunner.run(
-                Checkout.vaenc, [command] + arguments + ["--json"], environment: all, directory: folder, timeout: timeout))
+                Checkout.vaenc, [command] + arguments + limit + ["--json"], environment: all, directory: folder, timeout: timeout))
     }
 
     /// Returns the pictures of an H.264 output in Annex B.

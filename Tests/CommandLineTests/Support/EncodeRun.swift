@@ -23,7 +23,7 @@ struct EncodeRun {
     ) throws {
         self.init(
             try ProcessRunner.run(
-                Checkout.vaenc, ["encode"] + arguments, environment: environment, input: input, directory: folder, timeout: 60))
+                Checkout.vaenc, ["encode"] + arguments, environment: environment, input: input, directory: folder))
     }
 
     /// Runs until `file` has more than `bytes` bytes, then ends the run by Ctrl-C. Until then the file's name has the
@@ -43,7 +43,7 @@ struct EncodeRun {
             """
         return EncodeRun(
             try ProcessRunner.run(
-                "bash", ["-c", script, Checkout.vaenc, file, "\(bytes)"] + arguments, directory: folder, timeout: 60))
+                "bash", ["-c", script, Checkout.vaenc, file, "\(bytes)"] + arguments, directory: folder))
     }
 
     /// Returns an entry of the effective configuration, of one output if there are several.

@@ -13,8 +13,8 @@ struct ToolRun {
     init(_ arguments: [String], input: [UInt8] = [], measuresMemory: Bool = false) throws {
         let result =
             measuresMemory
-            ? try ProcessRunner.runMeasuringMemory(Checkout.vaenc, arguments, input: input, timeout: 60)
-            : try ProcessRunner.run(Checkout.vaenc, arguments, input: input, timeout: 60)
+            ? try ProcessRunner.runMeasuringMemory(Checkout.vaenc, arguments, input: input)
+            : try ProcessRunner.run(Checkout.vaenc, arguments, input: input)
         (status, report, errorLines) = (result.status, JSONValue(result.output), result.errorLines)
         (output, peakKB) = (result.stdout, result.peakKB)
     }
