@@ -25,7 +25,7 @@ public enum GStreamer {
         }
         return [
             "GST_PLUGIN_SYSTEM_PATH_1_0": own, "GST_REGISTRY": folder + "/registry", "GST_REGISTRY_FORK": "no",
-            "GST_VAAPI_ALL_DRIVERS": "1",
+            "GST_VAAPI_ALL_DRIVERS": "1", "GST_VA_ALL_DRIVERS": "1",
         ]
     }
 }
