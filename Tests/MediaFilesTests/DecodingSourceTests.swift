@@ -192,7 +192,9 @@ import VideoBase
             let writer = unsafe open(path, O_RDWR)
             defer { close(writer) }
             let reader = try ByteReader(path: path)
-            let thread = Canceller(reader, of: gettid())
+            // The status of a thread begins with its number.
+            let number = String(decoding: try Files.read("/proc/thread-self/stat"), as: UTF8.self).prefix { $0 != " " }
+            let thread = Canceller(reader, of: String(number))
             #expect(failure { try reader.read(10) }?.category == .interrupted)
             withExtendedLifetime(thread) {}
         }
@@ -201,7 +203,7 @@ import VideoBase
 
 /// Cancels the reader of a thread when that thread sleeps, from another thread.
 private final class Canceller {
-    init(_ reader: ByteReader, of thread: pid_t) {
+    init(_ reader: ByteReader, of thread: String) {
         Task.detached {
             while try !String(decoding: Files.read("/proc/self/task/\(thread)/status"), as: UTF8.self).contains("State:\tS") {
                 try await Task.sleep(for: .milliseconds(1))
