@@ -167,7 +167,7 @@ struct FaultRun {
         }
     }
 
-    // MARK: Judgement
+    // MARK: Judgment
 
     /// Returns the faults of the run; the list must be empty for every failure.
     func faults(secondsAllowed: Double) -> [String] {

@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Intra refresh
 
-    /// Returns a stream in which every second picture is a B picture between two P pictures, its neighbours.
+    /// Returns a stream in which every second picture is a B picture between two P pictures, its neighbors.
     private func between(_ count: Int) -> [HEVCClient.Plan] {
         var plans = [HEVCClient.Plan(order: 0, type: 2, unitType: 19)]
         for first in stride(from: 0, to: 2 * count, by: 2) {

@@ -242,7 +242,7 @@ import Testing
             for index in 0...last where candidates.elements[index] != Self.convert(expected[index]) {
                 wrong.append("merge \(index) up to \(last) of \(plain)")
             }
-            let around = predictor.availability.neighbours(block)
+            let around = predictor.availability.neighbors(block)
             for list in 0..<2 {
                 for reference in textbook.lists[list].indices {
                     compared += 1

@@ -58,7 +58,7 @@ struct HEVCMotionTextbook {
     private func blockIndex(_ x: Int, _ y: Int) -> Int { (y >> 2) * (width >> 2) + x >> 2 }
 
     /// Implements 6.4.2, and 6.4.1 by what is decoded.
-    func neighbour(_ block: Block, _ x: Int, _ y: Int) -> Motion? {
+    func neighbor(_ block: Block, _ x: Int, _ y: Int) -> Motion? {
         let isSameUnit =
             (block.unitX..<(block.unitX + block.unitSize)).contains(x)
             && (block.unitY..<(block.unitY + block.unitSize)).contains(y)
@@ -143,7 +143,7 @@ struct HEVCMotionTextbook {
             {
                 return nil
             }
-            return neighbour(block, x, y)
+            return neighbor(block, x, y)
         }
         let isSecond = block.index == 1
         var a1 = get(block.x - 1, block.y + block.height - 1)
@@ -176,8 +176,8 @@ struct HEVCMotionTextbook {
         let placesB = [
             (block.x + block.width, block.y - 1), (block.x + block.width - 1, block.y - 1), (block.x - 1, block.y - 1),
         ]
-        let a = placesA.map { neighbour(block, $0.0, $0.1) }
-        let b = placesB.map { neighbour(block, $0.0, $0.1) }
+        let a = placesA.map { neighbor(block, $0.0, $0.1) }
+        let b = placesB.map { neighbor(block, $0.0, $0.1) }
         let isScaled = a[0] != nil || a[1] != nil
         func unscaled(_ candidates: [Motion?]) -> Vector? {
             for candidate in candidates {
@@ -235,8 +235,8 @@ struct HEVCMotionTextbook {
         if block.unitY >> log2Tree == bottom >> log2Tree && bottom < height && right < width {
             if let found = collocated(stored[bottom / 16 * columns + right / 16], x, reference) { return found }
         }
-        let (centreX, centreY) = (block.x + block.width / 2, block.y + block.height / 2)
-        return collocated(stored[centreY / 16 * columns + centreX / 16], x, reference)
+        let (centerX, centerY) = (block.x + block.width / 2, block.y + block.height / 2)
+        return collocated(stored[centerY / 16 * columns + centerX / 16], x, reference)
     }
 
     private func collocated(_ area: Stored, _ x: Int, _ reference: Int) -> Vector? {

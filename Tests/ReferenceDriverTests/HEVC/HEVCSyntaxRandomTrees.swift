@@ -168,11 +168,11 @@ struct HEVCRandomTrees {
 
     /// Chooses a mode, and its syntax by the candidates of 8.4.2.
     private mutating func makeIntraMode(x: Int, y: Int, size: Int) {
-        func neighbour(_ atX: Int, _ atY: Int) -> Int {
+        func neighbor(_ atX: Int, _ atY: Int) -> Int {
             isAvailable(atX, atY, from: x, y) ? Int(modes[(atY >> 2) * grid.blockColumns + atX >> 2]) : 1
         }
-        let a = neighbour(x - 1, y)
-        let b = y % grid.codingTreeSize == 0 ? 1 : neighbour(x, y - 1)
+        let a = neighbor(x - 1, y)
+        let b = y % grid.codingTreeSize == 0 ? 1 : neighbor(x, y - 1)
         let candidates: [Int] =
             a == b
             ? (a < 2 ? [0, 1, 26] : [a, 2 + (a + 29) % 32, 2 + (a - 2 + 1) % 32])

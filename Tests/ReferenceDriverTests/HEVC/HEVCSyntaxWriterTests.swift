@@ -121,7 +121,7 @@ import Testing
                     }
                     levels.elements[0] = 40
                     let block = HEVCResidualBlock(levels: levels.elements, log2Size: log2Size)
-                    HEVCContexts.initialise(states.elements, type: .i, cabacInitFlag: false, qp: 30)
+                    HEVCContexts.initialize(states.elements, type: .i, cabacInitFlag: false, qp: 30)
                     var first = ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements)
                     coder.code(block, &first)
                     var bins = HEVCBinCount(states: states.elements, prices: HEVCBinPrices.shared.prices.elements)

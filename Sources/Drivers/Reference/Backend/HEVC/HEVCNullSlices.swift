@@ -73,7 +73,7 @@ enum HEVCNullSlices {
         tree.units.elements[tree.unitCount] = unit
         tree.unitCount += 1
         var prediction = HEVCPredictionUnit()
-        // If all neighbours use DC or are not available, DC is the second of the most probable modes.
+        // If all neighbors use DC or are not available, DC is the second of the most probable modes.
         prediction.mpmIndex = 1
         prediction.mergeIndex = 0
         tree.predictions.elements[tree.predictionCount] = prediction

@@ -3,7 +3,7 @@
 extension MacroblockCoder {
     /// Returns the best intra_chroma_pred_mode and its cost. Leaves its prediction in `candidate`.
     mutating func predictIntraChroma(_ candidate: CandidatePointers) -> (mode: Int, cost: Int) {
-        loadChromaNeighbourhood(candidate)
+        loadChromaNeighborhood(candidate)
         let stride = H264Scratch.workStride
         var best = (mode: 0, cost: Int.max)
         for mode in 0..<4 {

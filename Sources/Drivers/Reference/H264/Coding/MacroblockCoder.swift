@@ -61,7 +61,7 @@ struct MacroblockCoder {
     var hasTop = false
     var hasTopLeft = false
     var hasTopRight = false
-    /// The availability of the neighbours for intra prediction. With constrained intra prediction, inter macroblocks
+    /// The availability of the neighbors for intra prediction. With constrained intra prediction, inter macroblocks
     /// are not available.
     var intraLeft = false
     var intraTop = false
@@ -85,7 +85,7 @@ struct MacroblockCoder {
     var list = 0
     var references: ElementPointer<ReferencePlanes>
     var referenceCount = 0
-    /// Vectors and reference indices of the macroblock and its neighbours; see `MotionCache`.
+    /// Vectors and reference indices of the macroblock and its neighbors; see `MotionCache`.
     var motionCache: ElementPointer<MotionVector>
     var referenceCache: ElementPointer<Int8>
     let motionCaches: ElementPointer<MotionVector>

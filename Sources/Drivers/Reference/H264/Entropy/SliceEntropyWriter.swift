@@ -36,7 +36,7 @@ extension EntropySlice {
 /// Call `begin`, then `write` for each macroblock in raster order from the first of the slice on, then `finish`.
 package final class SliceEntropyWriter {
     private let width: Int
-    private let records: ElementStorage<NeighbourRecord>
+    private let records: ElementStorage<NeighborRecord>
     private let counts = ElementStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
     private let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
     private let scratch = ElementStorage<Int16>(count: CAVLCCoder.scratchCount, repeating: 0)
@@ -51,7 +51,7 @@ package final class SliceEntropyWriter {
 
     package init(widthInMacroblocks: Int) {
         width = widthInMacroblocks
-        records = ElementStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
+        records = ElementStorage(count: widthInMacroblocks, repeating: NeighborRecord())
         cavlc = CAVLCCoder(sink: SliceBitSink(output.elements), scratch: scratch.elements, tables: .shared)
         cabac = CABACCoder(
             arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements))
@@ -74,7 +74,7 @@ package final class SliceEntropyWriter {
         if slice.cabac {
             sink.align(with: 1)
             sink.flush()
-            CABACCoder.initialise(states.elements, slice: slice)
+            CABACCoder.initialize(states.elements, slice: slice)
             cabac = CABACCoder(
                 arithmetic: ArithmeticEncoder(
                     destination: output.elements, byteCount: sink.byteCount, states: states.elements))
@@ -97,12 +97,12 @@ package final class SliceEntropyWriter {
         let hasTop = address - width >= slice.firstMacroblock
         let none =
             !slice.cabac
-            ? NeighbourRecord.unavailableCounts
-            : macroblock.kind.isIntra ? NeighbourRecord.unavailableToIntra : NeighbourRecord.unavailableToInter
+            ? NeighborRecord.unavailableCounts
+            : macroblock.kind.isIntra ? NeighborRecord.unavailableToIntra : NeighborRecord.unavailableToInter
         let left = hasLeft ? records.elements[column - 1] : none
         let top = hasTop ? records.elements[column] : none
         let grid = BlockCountGrid(counts.elements)
-        var record = NeighbourRecord()
+        var record = NeighborRecord()
         if macroblock.kind != .skip {
             grid.start(left: left, top: top)
             record.traits = .coded

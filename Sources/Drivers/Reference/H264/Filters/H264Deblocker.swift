@@ -190,8 +190,8 @@ struct H264Deblocker {
         }
         let middle = motionDiffers(origin, origin &+ 1) | motionDiffers(origin &+ row, origin &+ row &+ 1) &<< 16
         strengths.store(8, strongest(column(across, 2), middle))
-        let centre = motionDiffers(origin, origin &+ row) | motionDiffers(origin &+ 1, origin &+ row &+ 1) &<< 16
-        strengths.store(24, strongest(line(down, 2), centre))
+        let center = motionDiffers(origin, origin &+ row) | motionDiffers(origin &+ 1, origin &+ row &+ 1) &<< 16
+        strengths.store(24, strongest(line(down, 2), center))
         if !filtersLeft {
             strengths.store(0, 0 as UInt32)
         } else if isIntra[address &- 1] != 0 {

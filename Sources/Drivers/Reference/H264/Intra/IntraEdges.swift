@@ -1,4 +1,4 @@
-/// The neighbouring samples of an N×N block (N is 4 or 8) in one row, from the bottom left to the top right, and the
+/// The neighboring samples of an N×N block (N is 4 or 8) in one row, from the bottom left to the top right, and the
 /// filtered samples that the directional modes of H.264 8.3.1.2 and 8.3.2.2 use.
 ///
 /// Entry N is the corner above left. Entries N−1…0 go down the left side. Entries N+1…3N go along the top and the top

@@ -117,34 +117,34 @@ extension MacroblockCoder {
         var round = 0
         while round < preset.hexagons {
             round &+= 1
-            let (centreX, centreY) = (bestX, bestY)
-            if centreX &- 2 < minX || centreX &+ 2 > maxX || centreY &- 2 < minY || centreY &+ 2 > maxY { break }
+            let (centerX, centerY) = (bestX, bestY)
+            if centerX &- 2 < minX || centerX &+ 2 > maxX || centerY &- 2 < minY || centerY &+ 2 > maxY { break }
             for i in 0..<6 {
                 let offset = MotionSearch.hexagon(i)
-                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
+                let cost = at(centerX &+ offset.x, centerY &+ offset.y)
                 if cost < best {
                     best = cost
-                    bestX = centreX &+ offset.x
-                    bestY = centreY &+ offset.y
+                    bestX = centerX &+ offset.x
+                    bestY = centerY &+ offset.y
                 }
             }
-            if bestX == centreX && bestY == centreY { break }
+            if bestX == centerX && bestY == centerY { break }
         }
         round = 0
         while round < preset.diamonds {
             round &+= 1
-            let (centreX, centreY) = (bestX, bestY)
-            if centreX <= minX || centreX >= maxX || centreY <= minY || centreY >= maxY { break }
+            let (centerX, centerY) = (bestX, bestY)
+            if centerX <= minX || centerX >= maxX || centerY <= minY || centerY >= maxY { break }
             for i in 0..<4 {
                 let offset = MotionSearch.diamond(i)
-                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
+                let cost = at(centerX &+ offset.x, centerY &+ offset.y)
                 if cost < best {
                     best = cost
-                    bestX = centreX &+ offset.x
-                    bestY = centreY &+ offset.y
+                    bestX = centerX &+ offset.x
+                    bestY = centerY &+ offset.y
                 }
             }
-            if bestX == centreX && bestY == centreY { break }
+            if bestX == centerX && bestY == centerY { break }
         }
         return refine(
             partition, planes, original, predictor: predictor, startX: bestX &* 4, startY: bestY &* 4,
@@ -207,17 +207,17 @@ extension MacroblockCoder {
             var cameFrom = -1
             while rounds > 0 {
                 rounds &-= 1
-                let (centreX, centreY) = (bestX, bestY)
-                if centreX &- step < minX || centreX &+ step > maxX || centreY &- step < minY
-                    || centreY &+ step > maxY
+                let (centerX, centerY) = (bestX, bestY)
+                if centerX &- step < minX || centerX &+ step > maxX || centerY &- step < minY
+                    || centerY &+ step > maxY
                 {
                     break
                 }
                 var direction = -1
                 for i in 0..<4 where i != cameFrom {
                     let offset = MotionSearch.diamond(i)
-                    let candidateX = centreX &+ offset.x &* step
-                    let candidateY = centreY &+ offset.y &* step
+                    let candidateX = centerX &+ offset.x &* step
+                    let candidateY = centerY &+ offset.y &* step
                     let bits = motionCost(candidateX, candidateY, predictor)
                     if bits >= best { continue }
                     let cost = fractionalCost(partition, planes, original, candidateX, candidateY) &+ bits

@@ -98,7 +98,7 @@ extension HEVCUnitCoder {
 
     /// Returns a prediction unit for motion that is not merged, with the differences from its predictors. With
     /// mvd_l1_zero_flag, the list 1 vector of a bi-predicted block must equal one of its predictors.
-    func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours)
+    func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbors)
         -> HEVCPredictionUnit
     {
         var prediction = HEVCPredictionUnit()
@@ -215,7 +215,7 @@ extension HEVCUnitCoder {
     private func chosenMotion(
         _ part: HEVCPart, _ block: HEVCMotionBlock, _ chooser: any HEVCChooser
     ) -> HEVCPredictionUnit {
-        let around = motionPredictor.availability.neighbours(block)
+        let around = motionPredictor.availability.neighbors(block)
         var direction = 0
         if type == .b { direction = chooser.choose(.direction, part.width &+ part.height == 12 ? 2 : 3) }
         var motion = HEVCMotion()

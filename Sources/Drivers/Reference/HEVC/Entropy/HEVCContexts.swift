@@ -102,7 +102,7 @@ enum HEVCContexts {
 
     /// Sets the state (2·pStateIdx + valMPS) of all contexts at the start of a slice or tile, 9.3.2.2. `qp` is
     /// SliceQpY.
-    static func initialise(_ states: ElementPointer<UInt8>, type: SliceType, cabacInitFlag: Bool, qp: Int) {
+    static func initialize(_ states: ElementPointer<UInt8>, type: SliceType, cabacInitFlag: Bool, qp: Int) {
         let values =
             switch type {
             case .i: intra

@@ -86,7 +86,7 @@ struct HEVCResidualCoder {
         while true {
             let around = coded &>> UInt64(truncatingIfNeeded: location)
             let right = location & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
-            let neighbours = right | Int(truncatingIfNeeded: around &>> 7) & 2
+            let neighbors = right | Int(truncatingIfNeeded: around &>> 7) & 2
             var isCoded = true
             var end = 0
             if !isLast {
@@ -94,7 +94,7 @@ struct HEVCResidualCoder {
                 next = 15
                 if index > 0 {
                     isCoded = mask != 0
-                    sink.codeInline(flagContext &+ (neighbours != 0 ? 1 : 0), isCoded ? 1 : 0)
+                    sink.codeInline(flagContext &+ (neighbors != 0 ? 1 : 0), isCoded ? 1 : 0)
                     // If only the first position of the sub-block has a level, its sig_coeff_flag is inferred.
                     end = mask == 1 ? 1 : 0
                 }
@@ -102,7 +102,7 @@ struct HEVCResidualCoder {
             isLast = false
             if isCoded {
                 coded |= 1 &<< UInt64(truncatingIfNeeded: location)
-                let row = isOneSubBlock ? rows : rows + 16 &* (neighbours &+ (index == 0 ? 4 : 0))
+                let row = isOneSubBlock ? rows : rows + 16 &* (neighbors &+ (index == 0 ? 4 : 0))
                 while next >= end {
                     sink.codeInline(Int(row[next]), mask &>> next & 1)
                     next &-= 1

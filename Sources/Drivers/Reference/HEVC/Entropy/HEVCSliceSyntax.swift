@@ -59,8 +59,8 @@ struct HEVCSliceSyntax {
     }
 }
 
-/// The availability of a coding tree unit's neighbours.
-struct HEVCTreeNeighbours: BitwiseCopyable {
+/// The availability of a coding tree unit's neighbors.
+struct HEVCTreeNeighbors: BitwiseCopyable {
     /// Whether the unit to the left, and the one above, are in the same slice and tile. If so, their syntax selects
     /// contexts, and their SAO parameters may be merged.
     var hasLeft = false

@@ -38,9 +38,9 @@ struct HEVCSAODecision<Sample: HEVCSample> {
             (parameters.cb, parameters.cr) = (chroma.cb, chroma.cr)
             cost += chroma.cost
         }
-        let left = neighbour(address, address - 1, exists: address % bounds.grid.columns > 0)
-        let above = neighbour(address, address - bounds.grid.columns, exists: address >= bounds.grid.columns)
-        // Without merging, a merge flag of 0 is coded for each available neighbour.
+        let left = neighbor(address, address - 1, exists: address % bounds.grid.columns > 0)
+        let above = neighbor(address, address - bounds.grid.columns, exists: address >= bounds.grid.columns)
+        // Without merging, a merge flag of 0 is coded for each available neighbor.
         cost += lambda * Double((left == nil ? 0 : 1) + (above == nil ? 0 : 1))
         for (other, isLeft) in [(left, true), (above, false)] {
             guard let other else { continue }
@@ -52,7 +52,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         return parameters
     }
 
-    private func neighbour(_ address: Int, _ other: Int, exists: Bool) -> Int? {
+    private func neighbor(_ address: Int, _ other: Int, exists: Bool) -> Int? {
         guard exists, bounds.slice[address] == bounds.slice[other], tiles.tileID[address] == tiles.tileID[other] else {
             return nil
         }

@@ -81,7 +81,7 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
                 let kind = 2 + sign(from[x], from[x - step]) + sign(from[x], from[x + step])
                 to[x] = clipped(Int(from[x]) + Int(byKind[kind]))
             }
-            /// Filters a sample whose neighbours can lie in other units, if SAO may read those units.
+            /// Filters a sample whose neighbors can lie in other units, if SAO may read those units.
             func filterBorder(_ x: Int) {
                 for side in [-1, 1] {
                     let column = relativeIndex(x + side * dx, area.x)

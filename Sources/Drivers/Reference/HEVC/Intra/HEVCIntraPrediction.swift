@@ -32,7 +32,7 @@ package enum HEVCIntraMode {
 }
 
 extension HEVCIntraReferences {
-    /// Predicts the block whose neighbouring samples were loaded last, H.265 8.4.4.2.4 to 8.4.4.2.6.
+    /// Predicts the block whose neighboring samples were loaded last, H.265 8.4.4.2.4 to 8.4.4.2.6.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)

@@ -118,7 +118,7 @@ struct HEVCMotionPredictor {
     @inline(__always) private func spatial(
         _ block: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, limit: Int
     ) -> Int {
-        var around = availability.neighbours(block)
+        var around = availability.neighbors(block)
         let level = log2ParallelMerge
         if level > 2 {
             // Blocks of one merge estimation region do not use each other's motion, so that they can be processed in

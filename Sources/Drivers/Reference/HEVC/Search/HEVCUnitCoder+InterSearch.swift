@@ -2,7 +2,7 @@
 
 extension HEVCUnitCoder {
     /// Returns whether a unit may predict its motion while intra refresh is in progress. A decoder that starts with the
-    /// current round lacks the data outside of the refreshed area. There, neither the neighbours' motion nor the
+    /// current round lacks the data outside of the refreshed area. There, neither the neighbors' motion nor the
     /// collocated picture's motion may be used.
     private func mayPredictMotion(_ x: Int, _ y: Int, size: Int) -> Bool {
         guard isGuarded else { return true }
@@ -179,7 +179,7 @@ extension HEVCUnitCoder {
     /// cost.
     private mutating func searchPart(_ part: HEVCPart, _ unit: HEVCCodingUnit) -> (HEVCPredictionUnit, Int) {
         let block = part.block(unit)
-        let around = motionPredictor.availability.neighbours(block)
+        let around = motionPredictor.availability.neighbors(block)
         var best = SIMD2<Int>(repeating: Int.max / 4)
         var choices = (HEVCMotionChoice(), HEVCMotionChoice())
         for list in 0..<(type == .b ? 2 : 1) {
@@ -232,7 +232,7 @@ extension HEVCUnitCoder {
 
     /// Refines the vectors of both lists alternately; one is fixed while the other moves.
     private mutating func searchPair(
-        _ part: HEVCPart, _ unit: HEVCCodingUnit, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours,
+        _ part: HEVCPart, _ unit: HEVCCodingUnit, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbors,
         _ first: HEVCMotionChoice, _ second: HEVCMotionChoice
     ) -> (HEVCMotion, Int) {
         var motion = HEVCMotion(first.vector, list: 0, reference: first.reference)
