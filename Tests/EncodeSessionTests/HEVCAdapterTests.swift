@@ -70,7 +70,7 @@ extension EncodeCapabilities {
                 let header = SliceSegmentHeader(
                     plan, numbers[numbers.count - 1], adapter.stream.headers, firstBlock: slice.lowerBound, qp: 30)
                 let packed = PackedHeader(header, adapter.stream.headers)
-                #expect(packed.hasEmulationBytes && packed.bitLength == packed.bytes.count * 8)
+                #expect(packed.has_emulation_bytes && packed.bit_length == packed.bytes.count * 8)
                 // The slice data is arbitrary because nothing reads it.
                 stream += packed.bytes + [0x55, 0xAA, 0x80]
             }
@@ -98,7 +98,7 @@ extension EncodeCapabilities {
             for picture in pictures {
                 let (plan, numbers, unit) = (picture.plan, picture.numbers, picture.unit)
                 let name = "\(settings.structure) at \(plan.codingIndex)"
-                #expect(unit["nal_unit_type"] == Int(numbers.nalUnitType.rawValue), "\(name)")
+                #expect(unit["nal_unit_type"] == Int(numbers.nal_unit_type.rawValue), "\(name)")
                 #expect(unit["nuh_temporal_id_plus1"] == plan.temporalLayer + 1, "\(name)")
                 let isB = plan.type == .b || (needsTwoLists && plan.type == .p)
                 #expect(unit["slice_type"] == (plan.type == .idr || plan.type == .i ? 2 : isB ? 0 : 1), "\(name)")
@@ -170,8 +170,8 @@ extension EncodeCapabilities {
         for (field, value) in expected { #expect(trace[field].first == value, "\(field)") }
         #expect(settings.level.name == "4.0" && settings.pixelFormat == .p010)
         let sequence = try #require(adapter.sequence as? HEVCSequenceParameters)
-        #expect(sequence.generalLevelIDC == 120 && sequence.bitDepthLumaMinus8 == 2 && !sequence.generalHighTier)
-        #expect(sequence.picWidthInLumaSamples == 1376 && sequence.picHeightInLumaSamples == 768)
+        #expect(sequence.general_level_idc == 120 && sequence.bit_depth_luma_minus8 == 2 && !sequence.general_tier_flag)
+        #expect(sequence.pic_width_in_luma_samples == 1376 && sequence.pic_height_in_luma_samples == 768)
     }
 
     /// The adopted set keeps the driver's description of picture coding and has our level, window and VUI.

@@ -28,8 +28,8 @@ extension MiscParameters.IntraRefresh {
         let start = step.index * blocks / step.count
         let end = (step.index + 1) * blocks / step.count
         self.init(
-            direction: settings.refreshesColumns ? .columns : .rows, location: UInt16(start),
-            size: UInt16(max(end - start, 1)))
+            direction: settings.refreshesColumns ? .columns : .rows, intra_insertion_location: UInt16(start),
+            intra_insert_size: UInt16(max(end - start, 1)))
     }
 }
 
