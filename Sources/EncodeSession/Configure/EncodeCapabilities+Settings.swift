@@ -69,11 +69,9 @@ extension EncodeCapabilities {
     /// Whether a rolling intra refresh is possible.
     package var supportsIntraRefresh: Bool { !intraRefresh.isEmpty && !isIntraOnly }
     /// Whether vaenc can set transform_8x8_mode_flag.
-    package var supportsTransform8x8: Bool { profile == .h264High && packedHeaders.contains(.sequence) }
+    package var supportsTransform8x8: Bool { profile.hasHighElements && packedHeaders.contains(.sequence) }
     /// The entropy coders of the profile.
-    package var entropyCoders: [EntropyCoder] {
-        profile == .h264ConstrainedBaseline ? [.cavlc] : profile.codec.entropyCoders
-    }
+    package var entropyCoders: [EntropyCoder] { profile.entropyCoders }
 
     /// Returns the possible numbers of slices in a picture of that size (nil: unknown).
     package func slices(_ size: VideoSize?) -> [Int] {

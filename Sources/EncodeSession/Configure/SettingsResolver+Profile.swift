@@ -88,7 +88,7 @@ extension SettingsResolver {
     }
 
     private mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {
-        guard profile != .h264ConstrainedBaseline else {
+        guard profile.entropyCoders.contains(.cabac) else {
             report.add(
                 "entropy", asked: asked.coding.entropy?.rawValue, used: EntropyCoder.cavlc.rawValue,
                 why: "Constrained Baseline does not support CABAC")
@@ -104,7 +104,7 @@ extension SettingsResolver {
     /// Chooses transform_8x8_mode_flag. Only High has it. A driver that writes its own picture parameter sets decides
     /// it.
     private mutating func chooseTransform(_ limits: EncodeCapabilities) -> Bool {
-        let isHigh = limits.profile == .h264High
+        let isHigh = limits.profile.hasHighElements
         let isOurs = limits.packedHeaders.contains(.sequence)
         let used = isHigh && (asked.coding.transform8x8 ?? true)
         report.add(

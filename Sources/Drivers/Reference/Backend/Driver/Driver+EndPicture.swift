@@ -9,11 +9,14 @@ extension Driver {
                 throw Refusal.operationFailed("vaEndPicture was called without vaBeginPicture")
             }
             context.picture = nil
-            switch (picture, context.config.entry.codec) {
-            case (.encode(let picture), .h264): try end(picture, context, H264Backend(driver: self, context: context))
-            case (.encode(let picture), .hevc): try end(picture, context, HEVCBackend(driver: self, context: context))
-            case (.decode(let picture), _): try end(picture, context)
-            case (.process(let picture), _): try end(picture, context)
+            switch picture {
+            case .encode(let picture):
+                switch picture.codec {
+                case .h264: try end(picture, context, H264Backend(driver: self, context: context))
+                case .hevc: try end(picture, context, HEVCBackend(driver: self, context: context))
+                }
+            case .decode(let picture): try end(picture, context)
+            case .process(let picture): try end(picture, context)
             }
         }
     }
@@ -25,7 +28,7 @@ extension Driver {
         if environment.isNull {
             var units = checked.units.leading + backend.nullSlices(checked) + checked.units.trailing
             let missing = environment.nullBytes - units.reduce(0) { $0 + $1.count }
-            let filler = FillerUnit(context.config.entry.codec)
+            let filler = FillerUnit(picture.codec)
             if missing >= filler.minimumBytes { units.append(filler.bytes(missing)) }
             coded.write(
                 units, headers: checked.units.leading.count, averageQP: checked.averageQP,
