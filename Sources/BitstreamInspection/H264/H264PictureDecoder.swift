@@ -150,8 +150,8 @@ struct H264PictureDecoder {
                 H264ReferenceBuffer.Entry(
                     frame: frame.index, frame_num: first.frame_num, pictureOrderCount: frame.pictureOrderCount,
                     temporalLayer: frame.temporalLayer), marking, sps)
-            frame.long_term_frame_idx = entry.longTermFrameIdx
-            frame.isLongTerm = entry.longTermFrameIdx != nil
+            frame.long_term_frame_idx = entry.long_term_frame_idx
+            frame.isLongTerm = entry.long_term_frame_idx != nil
             takeMarkingFaults()
         }
         let missing = references.entries.filter(\.isNonExisting).count

@@ -22,7 +22,7 @@ extension H264Stream {
                 let schedule = parameters[0].schedules[index]
                 report.schedules.append(
                     HRDReport.Schedule(
-                        isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
+                        isNAL: isNAL, index: index, bitrate: schedule.bitrate, cpbSize: schedule.cpbSize,
                         isConstant: schedule.cbr_flag,
                         fullness: report.schedules.isEmpty ? decoder.samples : []))
                 let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "

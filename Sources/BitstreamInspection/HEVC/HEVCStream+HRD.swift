@@ -27,7 +27,7 @@ extension HEVCStream {
                 let schedule = schedules[0][index]
                 report.schedules.append(
                     HRDReport.Schedule(
-                        isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
+                        isNAL: isNAL, index: index, bitrate: schedule.bitrate, cpbSize: schedule.cpbSize,
                         isConstant: schedule.cbr_flag,
                         fullness: report.schedules.isEmpty ? decoder.samples : []))
                 let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "

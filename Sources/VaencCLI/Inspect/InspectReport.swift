@@ -151,7 +151,7 @@ extension InspectReport.Buffer {
         conforms = report.conforms
         violations = report.violations.map(InspectReport.Fault.init)
         schedules = report.schedules.map {
-            Schedule(type: $0.isNAL ? "NAL" : "VCL", bitrate: $0.bitRate, bufferBits: $0.cpbSize, constant: $0.isConstant)
+            Schedule(type: $0.isNAL ? "NAL" : "VCL", bitrate: $0.bitrate, bufferBits: $0.cpbSize, constant: $0.isConstant)
         }
     }
 }

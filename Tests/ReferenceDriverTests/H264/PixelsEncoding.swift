@@ -23,7 +23,7 @@ struct PixelsEncoding {
     var bipredictive = 0
     /// How pictures refer to B pictures.
     var layers = Layers.flat
-    var direct8x8Inference = true
+    var direct_8x8_inference_flag = true
     /// Returns the QP_Y of a macroblock by picture and address, if it differs from the picture's.
     var macroblockQP: ((_ picture: Int, _ address: Int) -> UInt8)?
     /// Returns the part of the picture that intra refresh renews.
@@ -85,7 +85,7 @@ struct PixelsEncoding {
         sequence.pic_order_cnt_type = bipredictive > 0 ? 0 : 2
         sequence.log2_max_pic_order_cnt_lsb = 8
         sequence.max_num_ref_frames = storedReferences
-        sequence.direct_8x8_inference_flag = direct8x8Inference
+        sequence.direct_8x8_inference_flag = direct_8x8_inference_flag
         sequence.pic_width_in_mbs = (width + 15) / 16
         sequence.pic_height_in_map_units = (height + 15) / 16
         let right = (16 * sequence.pic_width_in_mbs - width) / 2
@@ -181,8 +181,8 @@ struct PixelsEncoding {
                 source: SourcePicture(
                     luma: luma.elements, chroma: chroma.elements, lumaPitch: width, chromaPitch: width, width: width,
                     height: height),
-                reconstruction: target, transform8x8: transform8x8, constrainedIntraPrediction: constrainedIntra,
-                chromaQPIndexOffset: chromaOffsets.0, secondChromaQPIndexOffset: chromaOffsets.1, quality: quality,
+                reconstruction: target, transform8x8: transform8x8, constrained_intra_pred_flag: constrainedIntra,
+                chroma_qp_index_offset: chromaOffsets.0, second_chroma_qp_index_offset: chromaOffsets.1, quality: quality,
                 slices: sliceJobs(step, frameNum, kept, sequence, picture))
             job.isReference = step.isReference
             if let macroblockQP {
@@ -246,10 +246,10 @@ struct PixelsEncoding {
             header.slice_beta_offset_div2 = filterOffsets.1
             var job = H264SliceJob(
                 firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: step.type,
-                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabacInitIdc: header.cabac_init_idc,
-                disableDeblockingFilterIdc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
+                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabac_init_idc: header.cabac_init_idc,
+                disable_deblocking_filter_idc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
                 filterOffsetB: 2 * filterOffsets.1, header: header.bits(sequence: sequence, picture: picture))
-            job.direct8x8Inference = direct8x8Inference
+            job.direct_8x8_inference_flag = direct_8x8_inference_flag
             return job
         }
     }

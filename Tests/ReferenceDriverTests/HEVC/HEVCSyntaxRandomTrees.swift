@@ -230,9 +230,9 @@ struct HEVCRandomTrees {
     ) {
         let isIntra = unit.mode == .intra
         let isIntraSplit = isIntra && unit.partition == .partNxN
-        let deepest = isIntra ? headers.transformDepthIntra + (isIntraSplit ? 1 : 0) : headers.transformDepthInter
+        let deepest = isIntra ? headers.max_transform_hierarchy_depth_intra + (isIntraSplit ? 1 : 0) : headers.max_transform_hierarchy_depth_inter
         let interSplit =
-            !isIntra && headers.transformDepthInter == 0 && unit.partition != .part2Nx2N && depth == 0
+            !isIntra && headers.max_transform_hierarchy_depth_inter == 0 && unit.partition != .part2Nx2N && depth == 0
         var node = HEVCTransformNode()
         if log2Size > grid.log2MaxTransformBlock || isIntraSplit && depth == 0 || interSplit {
             node.isSplit = true

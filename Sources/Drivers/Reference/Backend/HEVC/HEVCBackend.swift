@@ -173,18 +173,18 @@ struct HEVCBackend: PictureBackend {
             slices: slices.jobs)
         job.tiles = slices.tiles
         job.bitDepth = sequence.bit_depth_luma
-        job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
-        job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
+        job.max_transform_hierarchy_depth_inter = sequence.max_transform_hierarchy_depth_inter
+        job.max_transform_hierarchy_depth_intra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag
-        job.strongIntraSmoothing = sequence.strong_intra_smoothing_enabled_flag
-        job.constrainedIntraPrediction = picture.constrained_intra_pred_flag
+        job.strong_intra_smoothing_enabled_flag = sequence.strong_intra_smoothing_enabled_flag
+        job.constrained_intra_pred_flag = picture.constrained_intra_pred_flag
         job.hasTransformSkip = picture.transform_skip_enabled_flag
         job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
         job.qpDeltaDepth = picture.diff_cu_qp_delta_depth
-        job.log2ParallelMergeLevel = picture.log2_parallel_merge_level
+        job.log2_parallel_merge_level = picture.log2_parallel_merge_level
         job.cbQPOffset = picture.pps_cb_qp_offset
         job.crQPOffset = picture.pps_cr_qp_offset
-        job.filtersAcrossTiles = picture.tiles?.loop_filter_across_tiles_enabled_flag ?? true
+        job.loop_filter_across_tiles_enabled_flag = picture.tiles?.loop_filter_across_tiles_enabled_flag ?? true
         job.isReference = slices.isReference
         return job
     }

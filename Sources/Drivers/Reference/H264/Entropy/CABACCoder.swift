@@ -17,7 +17,7 @@ struct CABACCoder {
         if slice.type == .i {
             values = CABACInitialValues.intra
         } else {
-            switch slice.cabacInitIdc {
+            switch slice.cabac_init_idc {
             case 0: values = CABACInitialValues.inter0
             case 1: values = CABACInitialValues.inter1
             default: values = CABACInitialValues.inter2

@@ -8,11 +8,11 @@ package struct EntropySlice {
     /// num_ref_idx_active of each list.
     package var referenceCounts = (1, 0)
     package var cabac = false
-    package var cabacInitIdc = 0
+    package var cabac_init_idc = 0
     /// transform_8x8_mode_flag of the picture parameter set.
     package var transform8x8 = false
     /// direct_8x8_inference_flag of the sequence parameter set.
-    package var direct8x8Inference = true
+    package var direct_8x8_inference_flag = true
 
     package init() {}
 }
@@ -24,9 +24,9 @@ extension EntropySlice {
         qp = job.qp
         referenceCounts = (job.list0.count, job.list1.count)
         cabac = job.cabac
-        cabacInitIdc = job.cabacInitIdc
+        cabac_init_idc = job.cabac_init_idc
         self.transform8x8 = transform8x8
-        direct8x8Inference = job.direct8x8Inference
+        direct_8x8_inference_flag = job.direct_8x8_inference_flag
     }
 }
 

@@ -34,8 +34,8 @@ extension HEVCUnitCoder {
         let isIntraSplit = isIntra && unit.partition == .partNxN
         return HEVCTransformTask(
             unit: unit, isIntra: isIntra, isIntraSplit: isIntraSplit,
-            isInterSplit: !isIntra && transformDepthInter == 0 && unit.partition != .part2Nx2N,
-            maxDepth: isIntra ? transformDepthIntra &+ (isIntraSplit ? 1 : 0) : transformDepthInter,
+            isInterSplit: !isIntra && max_transform_hierarchy_depth_inter == 0 && unit.partition != .part2Nx2N,
+            maxDepth: isIntra ? max_transform_hierarchy_depth_intra &+ (isIntraSplit ? 1 : 0) : max_transform_hierarchy_depth_inter,
             prediction: prediction,
             chromaMode: HEVCChromaMode.mode(
                 Int(unit.chromaMode), luma: Int(predictions[Int(unit.firstPrediction)].intraMode)),

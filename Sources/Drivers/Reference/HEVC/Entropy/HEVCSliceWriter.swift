@@ -58,7 +58,7 @@ package final class HEVCSliceWriter {
 
     private func initializeContexts() {
         HEVCContexts.initialize(
-            states.elements, type: syntax.type, cabacInitFlag: syntax.cabacInitFlag, qp: syntax.qp)
+            states.elements, type: syntax.type, cabac_init_flag: syntax.cabac_init_flag, qp: syntax.qp)
     }
 
     /// Writes the coding tree unit at raster address `address`.

@@ -46,7 +46,7 @@ struct HEVCTreeCoder {
     mutating func write(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, neighbors: HEVCTreeNeighbors) {
         self.neighbors = neighbors
         unit = 0
-        if syntax.saoLuma || syntax.saoChroma { writeSAO(tree.sao.elements[0]) }
+        if syntax.slice_sao_luma_flag || syntax.slice_sao_chroma_flag { writeSAO(tree.sao.elements[0]) }
         writeQuadtree(tree, x: x, y: y, log2Size: syntax.log2CodingTreeBlock)
     }
 
@@ -59,13 +59,13 @@ struct HEVCTreeCoder {
             arithmetic.codeSAOMerge(sao.mergesUp)
             if sao.mergesUp { return }
         }
-        if syntax.saoLuma {
+        if syntax.slice_sao_luma_flag {
             arithmetic.codeSAOKind(sao.luma.kind)
             if sao.luma.kind != .off {
                 arithmetic.codeSAOOffsets(sao.luma, bitDepth: syntax.bitDepth, codesClass: true)
             }
         }
-        if syntax.saoChroma {
+        if syntax.slice_sao_chroma_flag {
             arithmetic.codeSAOKind(sao.cb.kind)
             if sao.cb.kind != .off {
                 arithmetic.codeSAOOffsets(sao.cb, bitDepth: syntax.bitDepth, codesClass: true)
@@ -199,7 +199,7 @@ struct HEVCTreeCoder {
         }
         if motion.reference1 >= 0 {
             arithmetic.codeReference(Int(motion.reference1), count: syntax.referenceCount1)
-            if !(syntax.mvdL1Zero && motion.reference0 >= 0) { arithmetic.codeDifference(prediction.difference1) }
+            if !(syntax.mvd_l1_zero_flag && motion.reference0 >= 0) { arithmetic.codeDifference(prediction.difference1) }
             arithmetic.codePredictor(Int(prediction.predictor1))
         }
     }

@@ -10,7 +10,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
     private var grid: HEVCGrid { bounds.grid }
 
     func run() {
-        if bounds.slices.allSatisfy(\.disablesDeblocking) { return }
+        if bounds.slices.allSatisfy(\.slice_deblocking_filter_disabled_flag) { return }
         filter(vertical: true)
         filter(vertical: false)
     }
@@ -26,7 +26,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         let address = row * grid.columns + column
         let number = Int(bounds.slice[address])
         let slice = bounds.slices[number]
-        if slice.disablesDeblocking { return }
+        if slice.slice_deblocking_filter_disabled_flag { return }
         let blocks = grid.codingTreeSize / 4
         let (left, top) = (column * blocks, row * blocks)
         let (right, bottom) = (min(left + blocks, grid.blockColumns), min(top + blocks, grid.blockRows))

@@ -29,11 +29,11 @@ struct HEVCSAODecision<Sample: HEVCSample> {
     private func choose(_ address: Int, _ trees: [HEVCCodingTree]) -> HEVCSAOParameters {
         let slice = bounds.slices[Int(bounds.slice[address])]
         var parameters = HEVCSAOParameters()
-        if !slice.saoLuma && !slice.saoChroma { return parameters }
+        if !slice.slice_sao_luma_flag && !slice.slice_sao_chroma_flag { return parameters }
         gather(address, slice)
         var cost = 0.0
-        if slice.saoLuma { (parameters.luma, cost) = best(statistics[0]) }
-        if slice.saoChroma {
+        if slice.slice_sao_luma_flag { (parameters.luma, cost) = best(statistics[0]) }
+        if slice.slice_sao_chroma_flag {
             let chroma = bestChroma()
             (parameters.cb, parameters.cr) = (chroma.cb, chroma.cr)
             cost += chroma.cost
@@ -62,7 +62,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
     private func gather(_ address: Int, _ slice: HEVCSliceFilters) {
         let grid = bounds.grid
         let (column, row) = (address % grid.columns, address / grid.columns)
-        for component in 0..<3 where component == 0 ? slice.saoLuma : slice.saoChroma {
+        for component in 0..<3 where component == 0 ? slice.slice_sao_luma_flag : slice.slice_sao_chroma_flag {
             let shift = component == 0 ? 0 : 1
             let size = grid.codingTreeSize >> shift
             let (width, height) = (grid.width >> shift, grid.height >> shift)

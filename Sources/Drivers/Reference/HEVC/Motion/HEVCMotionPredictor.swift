@@ -55,11 +55,11 @@ struct HEVCMotionPredictor {
         hasNoBackward = isForward
         poc = Int32(truncatingIfNeeded: job.poc)
         mergeCount = slice.mergeCandidates
-        log2ParallelMerge = job.log2ParallelMergeLevel
+        log2ParallelMerge = job.log2_parallel_merge_level
         collocated = slice.collocated?.motion.elements
         collocatedPOC = Int32(truncatingIfNeeded: slice.collocated?.poc ?? 0)
         areaColumns = job.grid.areaColumns
-        collocatedList = slice.isCollocatedFromList0 ? 1 : 0
+        collocatedList = slice.collocated_from_l0_flag ? 1 : 0
     }
 
     @inline(__always) func order(_ list: Int, _ reference: Int) -> Int32 {

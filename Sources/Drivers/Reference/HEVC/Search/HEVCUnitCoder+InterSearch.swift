@@ -242,7 +242,7 @@ extension HEVCUnitCoder {
                 part, list: choice.list, reference: choice.reference,
                 motionPredictor.predictors(block, around, list: choice.list, reference: choice.reference))
         }
-        if mvdL1Zero { motion.vector1 = tasks[1].predictors.0 }
+        if mvd_l1_zero_flag { motion.vector1 = tasks[1].predictors.0 }
         if !mayUse(motion, part) { return (motion, Int.max / 4) }
         var bits = counter
         bits.codeDirection(
@@ -251,7 +251,7 @@ extension HEVCUnitCoder {
         bits.codeReference(second.reference, count: referenceCounts.y)
         let fixed = (bits.cost &* lambda) &>> 15
         var cost = Int.max / 4
-        var moving = mvdL1Zero ? 0 : 1
+        var moving = mvd_l1_zero_flag ? 0 : 1
         for round in 0...max(0, preset.pairRounds) {
             var task = tasks[moving]
             let other = tasks[1 &- moving]
@@ -260,7 +260,7 @@ extension HEVCUnitCoder {
                 other.planes, x: part.x, y: part.y, still, width: part.width, height: part.height,
                 scratch: wide + 2 &* HEVCInterpolation<Sample>.count, to: pairBlock)
             task.pair = pairBlock
-            let rest = moving == 0 && mvdL1Zero ? 0 : vectorCost(Int(still.x), Int(still.y), other)
+            let rest = moving == 0 && mvd_l1_zero_flag ? 0 : vectorCost(Int(still.x), Int(still.y), other)
             let vector = motion.vector(moving)
             var choice = HEVCMotionChoice(vector: vector, list: moving, reference: task.reference)
             if round == 0 && preset.pairRounds == 0 {
@@ -274,7 +274,7 @@ extension HEVCUnitCoder {
             if total >= cost { break }
             cost = total
             motion.set(choice.vector, list: moving, reference: task.reference)
-            if mvdL1Zero || round &+ 1 >= preset.pairRounds { break }
+            if mvd_l1_zero_flag || round &+ 1 >= preset.pairRounds { break }
             moving = 1 &- moving
         }
         return (motion, cost)
