@@ -69,7 +69,7 @@ import VideoBase
             ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]))
         func sent(_ plan: FramePlan, _ change: (inout EncoderConfiguration) -> Void) throws -> [MiscParameters] {
             let settings = try SettingsResolver.resolve(SettingsResolverTests.configuration(320, 240, change), on: profile)
-            return MiscParameters.list(plan, FrameOptions(), settings).filter {
+            return MiscParameters.list(plan, options: FrameOptions(), settings: settings).filter {
                 if case .qualityLevel = $0 { true } else { false }
             }
         }

@@ -22,9 +22,11 @@ import VideoBase
     private func sequence() -> HEVCSequenceParameters {
         HEVCSequenceParameters(
             general_profile_idc: 2, general_level_idc: 123, intra_period: 250, intra_idr_period: 500, ip_period: 3,
-            pic_width_in_luma_samples: 1920, pic_height_in_luma_samples: 1088, log2_min_luma_coding_block_size_minus3: 0,
+            pic_width_in_luma_samples: 1920, pic_height_in_luma_samples: 1088,
+            log2_min_luma_coding_block_size_minus3: 0,
             log2_diff_max_min_luma_coding_block_size: 3, log2_min_transform_block_size_minus2: 0,
-            log2_diff_max_min_transform_block_size: 3, max_transform_hierarchy_depth_inter: 2, max_transform_hierarchy_depth_intra: 1)
+            log2_diff_max_min_transform_block_size: 3, max_transform_hierarchy_depth_inter: 2,
+            max_transform_hierarchy_depth_intra: 1)
     }
 
     @Test func sequenceFieldsHaveTheirOffsets() {
@@ -53,8 +55,10 @@ import VideoBase
 
     @Test func eachSequenceFlagSetsOnlyItsBit() {
         let flags: [(WritableKeyPath<HEVCSequenceParameters, Bool>, Int)] = [
-            (\HEVCSequenceParameters.separate_colour_plane_flag, 2), (\.scaling_list_enabled_flag, 9), (\.strong_intra_smoothing_enabled_flag, 10),
-            (\.amp_enabled_flag, 11), (\.sample_adaptive_offset_enabled_flag, 12), (\.sps_temporal_mvp_enabled_flag, 15), (\.low_delay_seq, 16), (\.hierachical_flag, 17),
+            (\HEVCSequenceParameters.separate_colour_plane_flag, 2), (\.scaling_list_enabled_flag, 9),
+            (\.strong_intra_smoothing_enabled_flag, 10),
+            (\.amp_enabled_flag, 11), (\.sample_adaptive_offset_enabled_flag, 12),
+            (\.sps_temporal_mvp_enabled_flag, 15), (\.low_delay_seq, 16), (\.hierachical_flag, 17),
         ]
         for (flag, bit) in flags {
             var sequence = self.sequence()
@@ -66,7 +70,8 @@ import VideoBase
     @Test func sequencePCMAndVUIAreWritten() {
         var sequence = sequence()
         sequence.pcm = .init(
-            pcm_sample_bit_depth_luma_minus1: 7, pcm_sample_bit_depth_chroma_minus1: 6, log2_min_pcm_luma_coding_block_size_minus3: 1,
+            pcm_sample_bit_depth_luma_minus1: 7, pcm_sample_bit_depth_chroma_minus1: 6,
+            log2_min_pcm_luma_coding_block_size_minus3: 1,
             log2_max_pcm_luma_coding_block_size_minus3: 2)
         sequence.pcm?.pcm_loop_filter_disabled_flag = true
         sequence.palette_mode_enabled_flag = true
@@ -190,10 +195,14 @@ import VideoBase
 
     @Test func eachPictureFlagSetsOnlyItsBit() throws {
         let flags: [(WritableKeyPath<HEVCPictureParameters, Bool>, Int)] = [
-            (\HEVCPictureParameters.idr_pic_flag, 0), (\.dependent_slice_segments_enabled_flag, 5), (\.sign_data_hiding_enabled_flag, 6),
-            (\.constrained_intra_pred_flag, 7), (\.transform_skip_enabled_flag, 8), (\.cu_qp_delta_enabled_flag, 9), (\.weighted_pred_flag, 10),
-            (\.weighted_bipred_flag, 11), (\.transquant_bypass_enabled_flag, 12), (\.entropy_coding_sync_enabled_flag, 14), (\.loop_filter_across_tiles_enabled_flag, 15),
-            (\.pps_loop_filter_across_slices_enabled_flag, 16), (\.scaling_list_data_present_flag, 17), (\.screen_content_flag, 18), (\.enable_gpu_weighted_prediction, 19),
+            (\HEVCPictureParameters.idr_pic_flag, 0), (\.dependent_slice_segments_enabled_flag, 5),
+            (\.sign_data_hiding_enabled_flag, 6),
+            (\.constrained_intra_pred_flag, 7), (\.transform_skip_enabled_flag, 8), (\.cu_qp_delta_enabled_flag, 9),
+            (\.weighted_pred_flag, 10),
+            (\.weighted_bipred_flag, 11), (\.transquant_bypass_enabled_flag, 12),
+            (\.entropy_coding_sync_enabled_flag, 14), (\.loop_filter_across_tiles_enabled_flag, 15),
+            (\.pps_loop_filter_across_slices_enabled_flag, 16), (\.scaling_list_data_present_flag, 17),
+            (\.screen_content_flag, 18), (\.enable_gpu_weighted_prediction, 19),
             (\.no_output_of_prior_pics_flag, 20),
         ]
         let (surfaces, output) = try objects()
@@ -208,7 +217,8 @@ import VideoBase
 
     @Test func sliceReferencesFillTheLists() throws {
         let (surfaces, _) = try objects()
-        var slice = HEVCSliceParameters(slice_segment_address: 30, num_ctu_in_slice: 60, slice_type: .p, last_slice_of_pic_flag: true)
+        var slice = HEVCSliceParameters(
+            slice_segment_address: 30, num_ctu_in_slice: 60, slice_type: .p, last_slice_of_pic_flag: true)
         slice.ref_pic_list0 = [HEVCPicture(surfaces[0], pic_order_cnt: 4, role: .shortTermBefore)]
         let actual = bytes(slice, .slice)
         #expect(actual.count == MemoryLayout<VAEncSliceParameterBufferHEVC>.size)
@@ -245,12 +255,16 @@ import VideoBase
 
     @Test func eachSliceFlagSetsOnlyItsBit() {
         let flags: [(WritableKeyPath<HEVCSliceParameters, Bool>, Int)] = [
-            (\HEVCSliceParameters.last_slice_of_pic_flag, 0), (\.dependent_slice_segment_flag, 1), (\.slice_temporal_mvp_enabled_flag, 4), (\.slice_sao_luma_flag, 5),
-            (\.slice_sao_chroma_flag, 6), (\.num_ref_idx_active_override_flag, 7), (\.mvd_l1_zero_flag, 8), (\.cabac_init_flag, 9),
-            (\.slice_deblocking_filter_disabled_flag, 10), (\.slice_loop_filter_across_slices_enabled_flag, 12), (\.collocated_from_l0_flag, 13),
+            (\HEVCSliceParameters.last_slice_of_pic_flag, 0), (\.dependent_slice_segment_flag, 1),
+            (\.slice_temporal_mvp_enabled_flag, 4), (\.slice_sao_luma_flag, 5),
+            (\.slice_sao_chroma_flag, 6), (\.num_ref_idx_active_override_flag, 7), (\.mvd_l1_zero_flag, 8),
+            (\.cabac_init_flag, 9),
+            (\.slice_deblocking_filter_disabled_flag, 10), (\.slice_loop_filter_across_slices_enabled_flag, 12),
+            (\.collocated_from_l0_flag, 13),
         ]
         for (flag, bit) in flags {
-            var slice = HEVCSliceParameters(slice_segment_address: 0, num_ctu_in_slice: 1, slice_type: .i, last_slice_of_pic_flag: false)
+            var slice = HEVCSliceParameters(
+                slice_segment_address: 0, num_ctu_in_slice: 1, slice_type: .i, last_slice_of_pic_flag: false)
             slice.collocated_from_l0_flag = false
             slice.colour_plane_id = 2
             slice[keyPath: flag] = true
@@ -259,7 +273,8 @@ import VideoBase
     }
 
     @Test func predictionWeightsHaveTheirOffsets() {
-        var slice = HEVCSliceParameters(slice_segment_address: 0, num_ctu_in_slice: 1, slice_type: .b, last_slice_of_pic_flag: true)
+        var slice = HEVCSliceParameters(
+            slice_segment_address: 0, num_ctu_in_slice: 1, slice_type: .b, last_slice_of_pic_flag: true)
         func entry(_ first: Int8) -> HEVCSliceParameters.Weights.Entry {
             var entry = HEVCSliceParameters.Weights.Entry()
             entry.delta_luma_weight = first
@@ -271,7 +286,8 @@ import VideoBase
             return entry
         }
         slice.weights = .init(
-            luma_log2_weight_denom: 6, delta_chroma_log2_weight_denom: -1, list0: [entry(10), entry(20)], list1: [entry(-30)])
+            luma_log2_weight_denom: 6, delta_chroma_log2_weight_denom: -1, list0: [entry(10), entry(20)],
+            list1: [entry(-30)])
         let actual = bytes(slice, .slice)
         // After the lists there are two bytes; then for each list 15 weights, 15 offsets, and 15 pairs of each for
         // chroma.

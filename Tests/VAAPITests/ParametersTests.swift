@@ -59,7 +59,8 @@ import VideoBase
         #expect(actual[1].bytes == [0, 0, 1, 0x65, 0x88])
         #expect(word(buffers(PackedHeader(.sequence, [1, 2], has_emulation_bytes: false))[0].bytes, at: 4) == 16)
         // A length beyond the data would make the driver read beyond it.
-        #expect(word(buffers(PackedHeader(.sequence, [1], bit_length: 99, has_emulation_bytes: false))[0].bytes, at: 4) == 8)
+        let short = PackedHeader(.sequence, [1], bit_length: 99, has_emulation_bytes: false)
+        #expect(word(buffers(short)[0].bytes, at: 4) == 8)
     }
 
     @Test func miscBuffersBeginWithTheirType() {
@@ -94,7 +95,8 @@ import VideoBase
         #expect(word(slice, at: 0) == 2 && word(slice, at: 4) == 900)
         let trellis = buffers(MiscParameters.trellis(i: true, p: false, b: true))[0].bytes
         #expect(word(trellis, at: 0) == 8 && word(trellis, at: 4) == 0b1010)
-        let refresh = buffers(MiscParameters.intraRefresh(.init(direction: .rows, intra_insertion_location: 7, intra_insert_size: 2)))[0].bytes
+        let rows = MiscParameters.IntraRefresh(direction: .rows, intra_insertion_location: 7, intra_insert_size: 2)
+        let refresh = buffers(MiscParameters.intraRefresh(rows))[0].bytes
         #expect(word(refresh, at: 0) == 7 && word(refresh, at: 4) == 2 && word(refresh, at: 8) == 7 | 2 << 16)
     }
 
@@ -158,7 +160,8 @@ import VideoBase
         var long = reference
         long.reference = .longTerm
         var picture = H264PictureParameters(
-            CurrPic: reference, ReferenceFrames: [reference, long], coded_buf: output, frame_num: 4, idr_pic_flag: false,
+            CurrPic: reference, ReferenceFrames: [reference, long], coded_buf: output, frame_num: 4,
+            idr_pic_flag: false,
             reference_pic_flag: 2, entropy_coding_mode_flag: true)
         picture.transform_8x8_mode_flag = true
         let c = picture.lowered

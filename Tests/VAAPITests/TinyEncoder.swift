@@ -26,7 +26,8 @@ struct TinyEncoder {
     func sequence() -> H264SequenceParameters {
         H264SequenceParameters(
             level_idc: 31, intra_period: 1, intra_idr_period: 1, ip_period: 1, max_num_ref_frames: 1,
-            picture_width_in_mbs: UInt16(context.size.width / 16), picture_height_in_mbs: UInt16(context.size.height / 16),
+            picture_width_in_mbs: UInt16(context.size.width / 16),
+            picture_height_in_mbs: UInt16(context.size.height / 16),
             log2_max_frame_num_minus4: 4, pic_order_cnt_type: 0, log2_max_pic_order_cnt_lsb_minus4: 4)
     }
 
@@ -34,7 +35,8 @@ struct TinyEncoder {
         let current = H264Picture(
             reconstruction, frame_idx: 0, reference: .none, TopFieldOrderCnt: 0, BottomFieldOrderCnt: 0)
         return H264PictureParameters(
-            CurrPic: current, ReferenceFrames: [], coded_buf: output, frame_num: 0, idr_pic_flag: true, reference_pic_flag: 1,
+            CurrPic: current, ReferenceFrames: [], coded_buf: output, frame_num: 0, idr_pic_flag: true,
+            reference_pic_flag: 1,
             entropy_coding_mode_flag: true)
     }
 

@@ -58,7 +58,7 @@ struct H264ReferenceBuffer {
     /// Marks references after the reference picture `current` was decoded.
     ///
     /// - Returns: `current` with its own marking.
-    mutating func mark(_ current: Entry, _ marking: H264SliceHeader.Marking, _ sps: H264SequenceParameterSet) -> Entry {
+    mutating func mark(_ current: Entry, marking: H264SliceHeader.Marking, sps: H264SequenceParameterSet) -> Entry {
         var current = current
         switch marking {
         case .idr(_, let isLongTerm):
@@ -68,7 +68,7 @@ struct H264ReferenceBuffer {
         case .slidingWindow:
             slide(current: current.frame_num, sps)
         case .adaptive(let operations):
-            for operation in operations { apply(operation, &current, sps) }
+            for operation in operations { apply(operation, to: &current, sps: sps) }
         }
         entries.append(current)
         let limit = max(sps.max_num_ref_frames, 1)
@@ -83,7 +83,7 @@ struct H264ReferenceBuffer {
         return current
     }
 
-    private func find(_ difference: Int, _ current: Entry, _ sps: H264SequenceParameterSet) -> Int? {
+    private func find(_ difference: Int, from current: Entry, sps: H264SequenceParameterSet) -> Int? {
         entries.firstIndex {
             $0.long_term_frame_idx == nil
                 && Self.picNum($0, current: current.frame_num, maxFrameNum: sps.maxFrameNum)
@@ -93,11 +93,11 @@ struct H264ReferenceBuffer {
 
     /// Applies one operation of adaptive memory control (8.2.5.4).
     private mutating func apply(
-        _ operation: H264SliceHeader.MemoryManagementOperation, _ current: inout Entry, _ sps: H264SequenceParameterSet
+        _ operation: H264SliceHeader.MemoryManagementOperation, to current: inout Entry, sps: H264SequenceParameterSet
     ) {
         switch operation {
         case .forgetShortTerm(let difference):
-            guard let found = find(difference, current, sps) else {
+            guard let found = find(difference, from: current, sps: sps) else {
                 return faults.append(
                     "operation 1 unmarks the picture \(difference) before, which is not a short-term picture")
             }
@@ -112,7 +112,7 @@ struct H264ReferenceBuffer {
             entries.remove(at: found)
         case .makeLongTerm(let difference, let index):
             checkLongTerm(index)
-            guard let found = find(difference, current, sps) else {
+            guard let found = find(difference, from: current, sps: sps) else {
                 return faults.append(
                     "operation 3 uses the picture \(difference) before, which is not a short-term picture")
             }

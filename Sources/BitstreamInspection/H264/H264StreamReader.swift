@@ -171,7 +171,7 @@ struct H264StreamReader: ByteStreamReader {
             }
         }
         unit = nil
-        decoder.decode(done, information, sps, &stream)
+        decoder.decode(done, information: information, sps: sps, into: &stream)
     }
 
     private mutating func checkLevel(_ sps: H264SequenceParameterSet) {

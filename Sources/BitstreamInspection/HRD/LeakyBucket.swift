@@ -56,7 +56,8 @@ package struct LeakyBucket: Sendable, Hashable {
         }
         report.schedules = [
             HRDReport.Schedule(
-                isNAL: true, index: 0, bitrate: Int(clamping: bitrate), cpbSize: Int(clamping: size), isConstant: isConstant,
+                isNAL: true, index: 0, bitrate: Int(clamping: bitrate), cpbSize: Int(clamping: size),
+                isConstant: isConstant,
                 fullness: samples)
         ]
         return report

@@ -28,7 +28,7 @@ enum StreamLevel: Sendable, Hashable {
     }
 
     /// Returns a level of the profile: once for each tier, empty if the codec does not have it.
-    static func named(_ level: CodecLevel, _ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
+    static func named(_ level: CodecLevel, profile: CodecProfile, tier: Tier? = nil) -> [StreamLevel] {
         all(profile, tier).filter { $0.number == level.tenths }
     }
 

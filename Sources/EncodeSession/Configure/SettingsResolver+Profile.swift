@@ -83,7 +83,7 @@ extension SettingsResolver {
     mutating func chooseTools(_ limits: EncodeCapabilities, _ rate: RateSettings) -> CodecTools {
         switch limits.coding {
         case .h264: .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
-        case .hevc(let hevc): .hevc(chooseTools(limits, hevc, rate))
+        case .hevc(let hevc): .hevc(chooseTools(limits, hevc: hevc, rate: rate))
         }
     }
 

@@ -5,7 +5,7 @@ import VideoBase
 extension MiscParameters {
     /// Returns the settings of a picture other than rate control. IDR pictures get the settings of the sequence in
     /// addition.
-    static func list(_ plan: FramePlan, _ options: FrameOptions, _ settings: EncodeSettings) -> [MiscParameters] {
+    static func list(_ plan: FramePlan, options: FrameOptions, settings: EncodeSettings) -> [MiscParameters] {
         var list: [MiscParameters] = []
         if plan.type == .idr {
             if let level = settings.qualityLevel { list.append(.qualityLevel(level)) }

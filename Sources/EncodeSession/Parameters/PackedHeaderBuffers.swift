@@ -17,6 +17,7 @@ extension PackedHeader {
     init(sliceHeader bytes: [UInt8], bit_length: Int) {
         let afterStartCode = bytes.span.extracting(droppingFirst: AnnexB.startCode.count)
         self.init(
-            .slice, bytes, bit_length: bit_length, has_emulation_bytes: firstZeroPair(in: afterStartCode, from: 0) == nil)
+            .slice, bytes, bit_length: bit_length,
+            has_emulation_bytes: firstZeroPair(in: afterStartCode, from: 0) == nil)
     }
 }

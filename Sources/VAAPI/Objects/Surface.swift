@@ -86,7 +86,7 @@ package import VideoBase
         if StatusCode(rawValue: status) == .attributeNotSupported {
             unsafe status = vaCreateSurfaces(display.handle, rtFormat, width, height, &ids, number, &list, 1)
         }
-        try display.check(status, "vaCreateSurfaces", object)
+        try display.check(status, call: "vaCreateSurfaces", object: object)
         return ids.map { Surface(display, id: $0, size: size, format: format) }
     }
 

@@ -92,7 +92,8 @@ package struct H264PictureParameters: ParameterBuffer, Sendable, Hashable {
     package var pic_scaling_matrix_present_flag = false
 
     package init(
-        CurrPic: H264Picture, ReferenceFrames: [H264Picture], coded_buf: CodedBuffer, frame_num: UInt16, idr_pic_flag: Bool,
+        CurrPic: H264Picture, ReferenceFrames: [H264Picture], coded_buf: CodedBuffer, frame_num: UInt16,
+        idr_pic_flag: Bool,
         reference_pic_flag: UInt32, entropy_coding_mode_flag: Bool
     ) {
         self.CurrPic = CurrPic

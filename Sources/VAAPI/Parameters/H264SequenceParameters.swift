@@ -79,7 +79,8 @@ package struct H264SequenceParameters: ParameterBuffer, Sendable, Hashable {
 
     package init(
         level_idc: UInt8, intra_period: UInt32, intra_idr_period: UInt32, ip_period: UInt32, max_num_ref_frames: UInt32,
-        picture_width_in_mbs: UInt16, picture_height_in_mbs: UInt16, log2_max_frame_num_minus4: UInt32, pic_order_cnt_type: UInt32,
+        picture_width_in_mbs: UInt16, picture_height_in_mbs: UInt16, log2_max_frame_num_minus4: UInt32,
+        pic_order_cnt_type: UInt32,
         log2_max_pic_order_cnt_lsb_minus4: UInt32
     ) {
         self.level_idc = level_idc

@@ -20,8 +20,8 @@ package struct HEVCPictureParameters: ParameterBuffer, Sendable, Hashable {
     /// The reference picture set, at most 15 pictures.
     package var reference_frames: [HEVCPicture]
     package var coded_buf: UInt32
-    /// The index of the collocated picture in `reference_frames` (not collocated_ref_idx), or nil if the slices do not use
-    /// temporal motion vector prediction.
+    /// The index of the collocated picture in `reference_frames` (not collocated_ref_idx), or nil if the slices do not
+    /// use temporal motion vector prediction.
     package var collocated_ref_pic_index: Int?
     /// Flags that make the driver end the sequence or the stream after this picture: HEVC_LAST_PICTURE_EOSEQ and
     /// HEVC_LAST_PICTURE_EOSTREAM.
@@ -77,7 +77,8 @@ package struct HEVCPictureParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package init(
-        decoded_curr_pic: HEVCPicture, reference_frames: [HEVCPicture], coded_buf: CodedBuffer, nal_unit_type: UInt8, idr_pic_flag: Bool,
+        decoded_curr_pic: HEVCPicture, reference_frames: [HEVCPicture], coded_buf: CodedBuffer, nal_unit_type: UInt8,
+        idr_pic_flag: Bool,
         coding_type: CodingType, reference_pic_flag: Bool
     ) {
         self.decoded_curr_pic = decoded_curr_pic
@@ -124,7 +125,8 @@ package struct HEVCPictureParameters: ParameterBuffer, Sendable, Hashable {
         unsafe c.pic_fields.bits.transquant_bypass_enabled_flag = transquant_bypass_enabled_flag ? 1 : 0
         unsafe c.pic_fields.bits.entropy_coding_sync_enabled_flag = entropy_coding_sync_enabled_flag ? 1 : 0
         unsafe c.pic_fields.bits.loop_filter_across_tiles_enabled_flag = loop_filter_across_tiles_enabled_flag ? 1 : 0
-        unsafe c.pic_fields.bits.pps_loop_filter_across_slices_enabled_flag = pps_loop_filter_across_slices_enabled_flag ? 1 : 0
+        unsafe c.pic_fields.bits.pps_loop_filter_across_slices_enabled_flag =
+            pps_loop_filter_across_slices_enabled_flag ? 1 : 0
         unsafe c.pic_fields.bits.scaling_list_data_present_flag = scaling_list_data_present_flag ? 1 : 0
         unsafe c.pic_fields.bits.screen_content_flag = screen_content_flag ? 1 : 0
         unsafe c.pic_fields.bits.enable_gpu_weighted_prediction = enable_gpu_weighted_prediction ? 1 : 0

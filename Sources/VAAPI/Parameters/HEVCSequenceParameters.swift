@@ -105,8 +105,10 @@ package struct HEVCSequenceParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package init(
-        general_profile_idc: UInt8, general_level_idc: UInt8, intra_period: UInt32, intra_idr_period: UInt32, ip_period: UInt32,
-        pic_width_in_luma_samples: UInt16, pic_height_in_luma_samples: UInt16, log2_min_luma_coding_block_size_minus3: UInt8,
+        general_profile_idc: UInt8, general_level_idc: UInt8, intra_period: UInt32, intra_idr_period: UInt32,
+        ip_period: UInt32,
+        pic_width_in_luma_samples: UInt16, pic_height_in_luma_samples: UInt16,
+        log2_min_luma_coding_block_size_minus3: UInt8,
         log2_diff_max_min_luma_coding_block_size: UInt8, log2_min_transform_block_size_minus2: UInt8,
         log2_diff_max_min_transform_block_size: UInt8, max_transform_hierarchy_depth_inter: UInt8,
         max_transform_hierarchy_depth_intra: UInt8

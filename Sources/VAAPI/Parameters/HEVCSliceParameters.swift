@@ -65,7 +65,9 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
             package init() {}
         }
 
-        package init(luma_log2_weight_denom: UInt8, delta_chroma_log2_weight_denom: Int8, list0: [Entry], list1: [Entry] = []) {
+        package init(
+            luma_log2_weight_denom: UInt8, delta_chroma_log2_weight_denom: Int8, list0: [Entry], list1: [Entry] = []
+        ) {
             self.luma_log2_weight_denom = luma_log2_weight_denom
             self.delta_chroma_log2_weight_denom = delta_chroma_log2_weight_denom
             self.list0 = list0
@@ -73,7 +75,9 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
         }
     }
 
-    package init(slice_segment_address: UInt32, num_ctu_in_slice: UInt32, slice_type: SliceType, last_slice_of_pic_flag: Bool) {
+    package init(
+        slice_segment_address: UInt32, num_ctu_in_slice: UInt32, slice_type: SliceType, last_slice_of_pic_flag: Bool
+    ) {
         self.slice_segment_address = slice_segment_address
         self.num_ctu_in_slice = num_ctu_in_slice
         self.slice_type = slice_type
@@ -111,7 +115,8 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
         unsafe c.slice_fields.bits.mvd_l1_zero_flag = mvd_l1_zero_flag ? 1 : 0
         unsafe c.slice_fields.bits.cabac_init_flag = cabac_init_flag ? 1 : 0
         unsafe c.slice_fields.bits.slice_deblocking_filter_disabled_flag = slice_deblocking_filter_disabled_flag ? 1 : 0
-        unsafe c.slice_fields.bits.slice_loop_filter_across_slices_enabled_flag = slice_loop_filter_across_slices_enabled_flag ? 1 : 0
+        unsafe c.slice_fields.bits.slice_loop_filter_across_slices_enabled_flag =
+            slice_loop_filter_across_slices_enabled_flag ? 1 : 0
         unsafe c.slice_fields.bits.collocated_from_l0_flag = collocated_from_l0_flag ? 1 : 0
         c.pred_weight_table_bit_offset = pred_weight_table_bit_offset
         c.pred_weight_table_bit_length = pred_weight_table_bit_length

@@ -67,7 +67,10 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
         package var intra_insertion_location: UInt16
         package var intra_insert_size: UInt16
         package var qp_delta_for_inserted_intra: UInt8
-        package init(direction: Direction, intra_insertion_location: UInt16, intra_insert_size: UInt16, qp_delta_for_inserted_intra: UInt8 = 0) {
+        package init(
+            direction: Direction, intra_insertion_location: UInt16, intra_insert_size: UInt16,
+            qp_delta_for_inserted_intra: UInt8 = 0
+        ) {
             self.direction = direction
             self.intra_insertion_location = intra_insertion_location
             self.intra_insert_size = intra_insert_size

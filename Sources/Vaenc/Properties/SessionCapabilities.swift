@@ -123,7 +123,7 @@ struct SessionCapabilities: Sendable, Hashable {
     var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
     /// The supported levels, level_idc in tenths.
     var levels: [Int] {
-        if let device { return device.levels(size, frameRate, tier) }
+        if let device { return device.levels(size, frameRate: frameRate, tier: tier) }
         // H.265 Table A.9: the High tier begins at level 4.
         return SoftwareEncoder.levels(codec).filter { tier != .high || $0 >= 40 }
     }

@@ -182,7 +182,9 @@ struct HEVCEncodeStream {
             writer.putSigned(slice.betaOffset / 2)
             writer.putSigned(slice.tcOffset / 2)
         }
-        if slice.slice_sao_luma_flag || slice.slice_sao_chroma_flag || !slice.slice_deblocking_filter_disabled_flag { writer.put(slice.slice_loop_filter_across_slices_enabled_flag) }
+        if slice.slice_sao_luma_flag || slice.slice_sao_chroma_flag || !slice.slice_deblocking_filter_disabled_flag {
+            writer.put(slice.slice_loop_filter_across_slices_enabled_flag)
+        }
         return SliceHeaderBits(
             prefix: [0, 0, 0, 1, (isIDR ? 19 : isReference ? 1 : 0) << 1, 1], payload: writer.bytes,
             bitCount: writer.bitCount)

@@ -79,7 +79,8 @@ struct HEVCEncoding {
     var hasSAOAtBorders: Bool {
         let (job, slice) = configured
         return hasSAO
-            && (sliceLength > 0 && !slice.slice_loop_filter_across_slices_enabled_flag || tileColumns * tileRows > 1 && !job.loop_filter_across_tiles_enabled_flag)
+            && (sliceLength > 0 && !slice.slice_loop_filter_across_slices_enabled_flag
+                || tileColumns * tileRows > 1 && !job.loop_filter_across_tiles_enabled_flag)
     }
 
     /// The description of the configuration for a failing test.

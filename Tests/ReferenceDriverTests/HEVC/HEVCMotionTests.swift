@@ -62,7 +62,7 @@ import Testing
                 motion: [Textbook.Motion](repeating: Textbook.Motion(), count: blocks),
                 unitNumber: [Int?](repeating: nil, count: blocks), area: [Int](repeating: -1, count: blocks))
             textbook.poc = job.poc
-            textbook.log2ParallelMerge = job.log2_parallel_merge_level
+            textbook.log2_parallel_merge_level = job.log2_parallel_merge_level
             predictor = HEVCMotionPredictor(
                 slice, job, storage.tables, tiles: tileLane.elements, references: references)
             self.generator = generator

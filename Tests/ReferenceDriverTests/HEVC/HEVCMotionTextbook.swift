@@ -50,7 +50,7 @@ struct HEVCMotionTextbook {
     var poc = 0
     var isB = false
     var mergeCount = 5
-    var log2ParallelMerge = 2
+    var log2_parallel_merge_level = 2
     var stored: [Stored]?
     var storedPOC = 0
     var collocatedFromList0 = true
@@ -79,7 +79,7 @@ struct HEVCMotionTextbook {
 
     func merge(_ original: Block) -> [Motion] {
         var block = original
-        if log2ParallelMerge > 2 && block.unitSize == 8 {
+        if log2_parallel_merge_level > 2 && block.unitSize == 8 {
             block = Block(
                 x: block.unitX, y: block.unitY, width: 8, height: 8, index: 0, mode: "2Nx2N", unitX: block.unitX,
                 unitY: block.unitY, unitSize: 8)
@@ -138,8 +138,8 @@ struct HEVCMotionTextbook {
 
     private func spatial(_ block: Block) -> [Motion] {
         func get(_ x: Int, _ y: Int) -> Motion? {
-            if block.x >> log2ParallelMerge == x >> log2ParallelMerge
-                && block.y >> log2ParallelMerge == y >> log2ParallelMerge
+            if block.x >> log2_parallel_merge_level == x >> log2_parallel_merge_level
+                && block.y >> log2_parallel_merge_level == y >> log2_parallel_merge_level
             {
                 return nil
             }

@@ -52,7 +52,9 @@ struct HEVCSAOTests {
                             if !judge.slice_loop_filter_across_slices_enabled_flag { isCut = true }
                         }
                         let tiles = picture.job.tiles.tileID
-                        if tiles[address] != tiles[other] && !picture.job.loop_filter_across_tiles_enabled_flag { isCut = true }
+                        if tiles[address] != tiles[other] && !picture.job.loop_filter_across_tiles_enabled_flag {
+                            isCut = true
+                        }
                         edge += (value - deblocked[ny][nx]).signum()
                     }
                     // The index of SaoOffsetVal[edgeIdx], with 0 moved to the front.

@@ -230,7 +230,10 @@ struct HEVCRandomTrees {
     ) {
         let isIntra = unit.mode == .intra
         let isIntraSplit = isIntra && unit.partition == .partNxN
-        let deepest = isIntra ? headers.max_transform_hierarchy_depth_intra + (isIntraSplit ? 1 : 0) : headers.max_transform_hierarchy_depth_inter
+        let deepest =
+            isIntra
+            ? headers.max_transform_hierarchy_depth_intra + (isIntraSplit ? 1 : 0)
+            : headers.max_transform_hierarchy_depth_inter
         let interSplit =
             !isIntra && headers.max_transform_hierarchy_depth_inter == 0 && unit.partition != .part2Nx2N && depth == 0
         var node = HEVCTransformNode()

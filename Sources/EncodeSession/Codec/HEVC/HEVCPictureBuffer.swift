@@ -7,7 +7,7 @@ extension HEVCPictureParameters {
     /// Creates VAEncPictureParameterBufferHEVC from the picture's numbers, its reference picture set, the picture
     /// parameter set and the output buffer.
     init(
-        _ plan: FramePlan, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, reconstructions: [Surface],
+        _ plan: FramePlan, numbers: HEVCPictureNumbers, headers: HEVCStreamHeaders, reconstructions: [Surface],
         output: CodedBuffer
     ) {
         let pps = headers.pps
@@ -15,8 +15,11 @@ extension HEVCPictureParameters {
             decoded_curr_pic: HEVCPicture(
                 reconstructions[plan.slot], pic_order_cnt: Int32(truncatingIfNeeded: numbers.picOrderCount),
                 role: .none),
-            reference_frames: numbers.stored.map { HEVCPicture($0, numbers, reconstructions) }, coded_buf: output,
-            nal_unit_type: numbers.nal_unit_type.rawValue, idr_pic_flag: plan.type == .idr, coding_type: plan.type.coding_type,
+            reference_frames: numbers.stored.map {
+                HEVCPicture($0, numbers: numbers, reconstructions: reconstructions)
+            }, coded_buf: output,
+            nal_unit_type: numbers.nal_unit_type.rawValue, idr_pic_flag: plan.type == .idr,
+            coding_type: plan.type.coding_type,
             reference_pic_flag: numbers.isReference)
         // List 0 begins with the first stored picture.
         if headers.sps.sps_temporal_mvp_enabled_flag, !numbers.list0.isEmpty { collocated_ref_pic_index = 0 }
@@ -38,7 +41,7 @@ extension HEVCPictureParameters {
 
 extension HEVCPicture {
     /// Creates the entry of a stored picture, with its role in the current picture's reference picture set.
-    init(_ stored: HEVCStoredPicture, _ numbers: HEVCPictureNumbers, _ reconstructions: [Surface]) {
+    init(_ stored: HEVCStoredPicture, numbers: HEVCPictureNumbers, reconstructions: [Surface]) {
         let isUsed = numbers.list0.contains(stored) || numbers.list1.contains(stored)
         let role: Role =
             switch (stored.isLongTerm, isUsed) {

@@ -5,7 +5,7 @@ import VAAPI
 extension HEVCSliceParameters {
     /// Creates VAEncSliceParameterBufferHEVC from the slice segment header, field by field, with the full lists.
     init(
-        _ header: SliceSegmentHeader, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, blocks: Int,
+        _ header: SliceSegmentHeader, numbers: HEVCPictureNumbers, headers: HEVCStreamHeaders, blocks: Int,
         isLast: Bool, reconstructions: [Surface]
     ) {
         let pps = headers.pps
@@ -16,12 +16,12 @@ extension HEVCSliceParameters {
         num_ref_idx_active_override_flag = header.overridesReferenceCount(pps)
         num_ref_idx_l0_active_minus1 = UInt8(max(header.num_ref_idx_active[0], 1) - 1)
         num_ref_idx_l1_active_minus1 = UInt8(max(header.num_ref_idx_active[1], 1) - 1)
-        let list0 = numbers.list0.map { HEVCPicture($0, numbers, reconstructions) }
+        let list0 = numbers.list0.map { HEVCPicture($0, numbers: numbers, reconstructions: reconstructions) }
         ref_pic_list0 = list0
         // If a picture uses B slices without a list 1 of its own, both lists are equal.
         ref_pic_list1 =
             numbers.list1.isEmpty && header.slice_type == .b
-            ? list0 : numbers.list1.map { HEVCPicture($0, numbers, reconstructions) }
+            ? list0 : numbers.list1.map { HEVCPicture($0, numbers: numbers, reconstructions: reconstructions) }
         max_num_merge_cand = UInt8(header.maxNumMergeCand)
         slice_qp_delta = Int8(header.qp - pps.init_qp)
         slice_deblocking_filter_disabled_flag = pps.pps_deblocking_filter_disabled_flag

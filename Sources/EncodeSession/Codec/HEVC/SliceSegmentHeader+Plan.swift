@@ -7,7 +7,7 @@ import VideoBase
 extension SliceSegmentHeader {
     /// Creates the header of a slice that begins with coding tree block `firstBlock`.
     init(
-        _ plan: FramePlan, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, firstBlock: Int, qp: Int
+        _ plan: FramePlan, numbers: HEVCPictureNumbers, headers: HEVCStreamHeaders, firstBlock: Int, qp: Int
     ) {
         let type = headers.sliceType(plan.type)
         self.init(

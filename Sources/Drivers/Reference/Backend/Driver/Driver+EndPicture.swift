@@ -34,7 +34,7 @@ extension Driver {
                 units, headers: checked.units.leading.count, averageQP: checked.averageQP,
                 maximumFrameBits: stream.maximumFrameBits, behavior: capabilities.behavior)
         } else {
-            try submit(checked, picture, stream, coded, context, backend)
+            try submit(checked, picture: picture, stream: stream, coded: coded, context: context, backend: backend)
         }
         context.stream = stream
     }
@@ -52,8 +52,8 @@ extension Driver {
     }
 
     private func submit<Backend: PictureBackend>(
-        _ checked: CheckedPicture<Backend.Slices>, _ picture: EncodePicture, _ stream: StreamState, _ coded: CodedBuffer,
-        _ context: Context, _ backend: Backend
+        _ checked: CheckedPicture<Backend.Slices>, picture: EncodePicture, stream: StreamState, coded: CodedBuffer,
+        context: Context, backend: Backend
     ) throws {
         let target = picture.target
         guard surfaces[target.id] === target else {

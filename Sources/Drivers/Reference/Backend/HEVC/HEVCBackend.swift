@@ -55,7 +55,7 @@ struct HEVCBackend: PictureBackend {
             try stream.hevc.parameterSets.note($0, isOnlyRead: behavior.writesOwnSets)
         }
         let sets = try parameterSets(sequence, parameters, &units, &stream)
-        try renumber(&parameters, &buffers.slices, units, sets, stream)
+        try renumber(&parameters, slices: &buffers.slices, units: units, sets: sets, stream: stream)
         let written = sets.written
         stream.refreshBlock = written.sequence.grid.codingTreeSize
         units.end(parameters.last_picture)
@@ -100,13 +100,15 @@ struct HEVCBackend: PictureBackend {
             slices.jobs.append(
                 try planner.job(header, bits, lists, first: extent.first, count: extent.count, parameters))
         }
-        return try checked(slices, units, parameters, references, crop, picture, sequence, &stream)
+        return try checked(
+            slices, units: units, parameters: parameters, references: references, crop: crop, picture: picture,
+            sequence: sequence, stream: &stream)
     }
 
     private func checked(
-        _ slices: HEVCSlices, _ units: StreamUnits, _ parameters: VAEncPictureParameterBufferHEVC,
-        _ references: [Surface], _ crop: CroppedArea, _ picture: EncodePicture,
-        _ sequence: VAEncSequenceParameterBufferHEVC, _ stream: inout StreamState
+        _ slices: HEVCSlices, units: StreamUnits, parameters: VAEncPictureParameterBufferHEVC,
+        references: [Surface], crop: CroppedArea, picture: EncodePicture,
+        sequence: VAEncSequenceParameterBufferHEVC, stream: inout StreamState
     ) throws -> CheckedPicture<HEVCSlices> {
         let jobs = slices.jobs
         let total = jobs.reduce(0) { $0 + $1.codingTreeCount }

@@ -34,7 +34,8 @@ extension Driver {
             let region = try (operation.targetRegion ?? target.whole).alignedToChroma(in: target.layout)
             inner = inner ?? region
             color = color ?? BackgroundColor(argb: operation.background, target.format, meanings.target)
-            return try step(operation, meanings, source, whole, region, context)
+            return try step(
+                operation, meanings: meanings, source: source, target: whole, region: region, context: context)
         }
         guard let inner, let color else { return }
         let task = ProcessTask(whole, inner: inner, color: color, steps: steps, counts: counts)
@@ -50,8 +51,8 @@ extension Driver {
     }
 
     private func step(
-        _ operation: ProcessOperation, _ meanings: (source: SampleMeaning, target: SampleMeaning), _ source: Surface,
-        _ target: PixelArea, _ region: Rectangle, _ context: Context
+        _ operation: ProcessOperation, meanings: (source: SampleMeaning, target: SampleMeaning), source: Surface,
+        target: PixelArea, region: Rectangle, context: Context
     ) throws -> ProcessStep {
         let part = try (operation.sourceRegion ?? source.whole).alignedToChroma(in: source.layout)
         let conversion = PictureScaler.Conversion(

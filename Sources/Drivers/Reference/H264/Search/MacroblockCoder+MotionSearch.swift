@@ -154,8 +154,8 @@ extension MacroblockCoder {
 
     /// Returns the cost of the samples at a quarter-sample vector, without the bits of the vector.
     @inline(__always) private mutating func fractionalCost(
-        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int,
-        _ motionY: Int
+        _ partition: H264Partition, planes: ReferencePlanes, original: ElementPointer<UInt8>, motionX: Int,
+        motionY: Int
     ) -> Int {
         let source = MotionCompensation.LumaPlanes(
             planes, stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ motionX,
@@ -166,7 +166,8 @@ extension MacroblockCoder {
             samples = trial
             samplesStride = H264Scratch.workStride
             MotionCompensation.average(
-                source, stride, samples, samplesStride, partition.width, partition.height)
+                source, stride: stride, destination: samples, destinationStride: samplesStride, width: partition.width,
+                height: partition.height)
         }
         if preset.hadamard {
             return H264BlockCost.satd(
@@ -184,7 +185,9 @@ extension MacroblockCoder {
         var bestY = startY
         var best = wholeCost
         if preset.hadamard {
-            best = fractionalCost(partition, planes, original, bestX, bestY) &+ motionCost(bestX, bestY, predictor)
+            best =
+                fractionalCost(partition, planes: planes, original: original, motionX: bestX, motionY: bestY)
+                &+ motionCost(bestX, bestY, predictor)
         }
         // The predicted vector is tried too, because its difference costs almost no bits.
         let predictedX = Int(predictor.x)
@@ -193,7 +196,7 @@ extension MacroblockCoder {
             && predictedY <= maxY
         {
             let cost =
-                fractionalCost(partition, planes, original, predictedX, predictedY)
+                fractionalCost(partition, planes: planes, original: original, motionX: predictedX, motionY: predictedY)
                 &+ motionCost(predictedX, predictedY, predictor)
             if cost < best {
                 best = cost
@@ -220,7 +223,10 @@ extension MacroblockCoder {
                     let candidateY = centerY &+ offset.y &* step
                     let bits = motionCost(candidateX, candidateY, predictor)
                     if bits >= best { continue }
-                    let cost = fractionalCost(partition, planes, original, candidateX, candidateY) &+ bits
+                    let cost =
+                        fractionalCost(
+                            partition, planes: planes, original: original, motionX: candidateX, motionY: candidateY)
+                        &+ bits
                     if cost < best {
                         best = cost
                         bestX = candidateX

@@ -141,8 +141,8 @@ struct HEVCResidualCoder {
         let (firstPrefix, firstBits) = Self.lastPrefix(first)
         let (secondPrefix, secondBits) = Self.lastPrefix(second)
         let longest = 2 &* log2Size &- 1
-        codePrefix(firstPrefix, longest, HEVCContexts.lastX &+ offset, shift, &sink)
-        codePrefix(secondPrefix, longest, HEVCContexts.lastY &+ offset, shift, &sink)
+        codePrefix(firstPrefix, longest: longest, context: HEVCContexts.lastX &+ offset, shift: shift, sink: &sink)
+        codePrefix(secondPrefix, longest: longest, context: HEVCContexts.lastY &+ offset, shift: shift, sink: &sink)
         if firstBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: first & (1 &<< firstBits &- 1)), firstBits) }
         if secondBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: second & (1 &<< secondBits &- 1)), secondBits) }
     }
@@ -155,7 +155,7 @@ struct HEVCResidualCoder {
     }
 
     @inline(__always) private func codePrefix<Sink: HEVCBinSink>(
-        _ value: Int, _ longest: Int, _ context: Int, _ shift: Int, _ sink: inout Sink
+        _ value: Int, longest: Int, context: Int, shift: Int, sink: inout Sink
     ) {
         var index = 0
         while index < value {

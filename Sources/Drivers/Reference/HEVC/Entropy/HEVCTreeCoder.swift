@@ -199,7 +199,9 @@ struct HEVCTreeCoder {
         }
         if motion.reference1 >= 0 {
             arithmetic.codeReference(Int(motion.reference1), count: syntax.referenceCount1)
-            if !(syntax.mvd_l1_zero_flag && motion.reference0 >= 0) { arithmetic.codeDifference(prediction.difference1) }
+            if !(syntax.mvd_l1_zero_flag && motion.reference0 >= 0) {
+                arithmetic.codeDifference(prediction.difference1)
+            }
             arithmetic.codePredictor(Int(prediction.predictor1))
         }
     }

@@ -20,7 +20,8 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
                 switch parameters.kind {
                 case .off: break
                 case .band: filterBands(parameters, area(address, shift), plane, copy)
-                case .edge: filterEdges(parameters, area(address, shift), plane, copy, address)
+                case .edge:
+                    filterEdges(parameters, area: area(address, shift), plane: plane, copy: copy, address: address)
                 }
             }
         }
@@ -64,8 +65,8 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
     }
 
     private func filterEdges(
-        _ parameters: HEVCSAOParameters.Component, _ area: Area, _ plane: HEVCPlane<Sample>, _ copy: HEVCPlane<Sample>,
-        _ address: Int
+        _ parameters: HEVCSAOParameters.Component, area: Area, plane: HEVCPlane<Sample>, copy: HEVCPlane<Sample>,
+        address: Int
     ) {
         let offsets = parameters.offsets
         // Indexed by edgeIdx before it is remapped: local minimum, concave, flat, convex, local maximum.

@@ -216,7 +216,8 @@ extension HEVCUnitCoder {
         if type == .b && preset.pairRounds >= 0 && part.width &+ part.height != 12 && choices.0.isUsable
             && choices.1.isUsable
         {
-            let (pair, pairCost) = searchPair(part, unit, block, around, choices.0, choices.1)
+            let (pair, pairCost) = searchPair(
+                part, unit: unit, block: block, around: around, first: choices.0, second: choices.1)
             if pairCost < cost { (motion, cost) = (pair, pairCost) }
         }
         return (difference(motion, block, around), cost)
@@ -232,8 +233,8 @@ extension HEVCUnitCoder {
 
     /// Refines the vectors of both lists alternately; one is fixed while the other moves.
     private mutating func searchPair(
-        _ part: HEVCPart, _ unit: HEVCCodingUnit, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbors,
-        _ first: HEVCMotionChoice, _ second: HEVCMotionChoice
+        _ part: HEVCPart, unit: HEVCCodingUnit, block: HEVCMotionBlock, around: HEVCMotionNeighbors,
+        first: HEVCMotionChoice, second: HEVCMotionChoice
     ) -> (HEVCMotion, Int) {
         var motion = HEVCMotion(first.vector, list: 0, reference: first.reference)
         motion.set(second.vector, list: 1, reference: second.reference)
